@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// The one place that knows which compiler reads the source.
+///
+/// Every function that may run in a kernel is marked `WARPHEAP_FN`. Signatures never depend on the target; only the
+/// headers in `floor/cuda/` and `floor/host/` do, and each of them exists in both folders.
+
+#if defined(__CUDACC__)
+/// The source is read by a CUDA compiler: kernels run on a GPU.
+#define WARPHEAP_BACKEND_CUDA 1
+/// Marks a function that kernels may call.
+#define WARPHEAP_FN __host__ __device__
+/// Keeps its argument in a CUDA build, drops it in a host build.
+#define WARPHEAP_CUDA_ONLY(...) __VA_ARGS__
+#else
+/// The source is read by a plain C++20 compiler: kernels run on the host executor.
+#define WARPHEAP_BACKEND_HOST 1
+#define WARPHEAP_FN
+#define WARPHEAP_CUDA_ONLY(...)
+#endif
+
+namespace warpheap {
+
+/// Where kernels of this translation unit run.
+enum class backend { cuda, host };
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+inline constexpr backend this_backend = backend::cuda;
+#else
+inline constexpr backend this_backend = backend::host;
+#endif
+
+/// The name that records and messages use for `which`: `"cuda"` or `"host"`.
+constexpr const char* backend_name(backend which) { return which == backend::cuda ? "cuda" : "host"; }
+
+}  // namespace warpheap

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nv/target>
+#include <warpheap/floor/backoff.hpp>
+#include <warpheap/floor/lane.hpp>
+
+namespace warpheap::target {
+
+struct backoff_state {
+  unsigned nanoseconds = 8;
+
+  WARPHEAP_FN void pause(call_site) {
+    // Lanes that failed together would otherwise look again together.
+    NV_IF_TARGET(NV_IS_DEVICE, (__nanosleep(nanoseconds + static_cast<unsigned>(lane_index()));))
+    if (nanoseconds < 1024) nanoseconds *= 2;
+  }
+  // The hardware keeps no record of who waits.
+  WARPHEAP_FN void end() {}
+};
+
+}  // namespace warpheap::target

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+#include <nv/target>
+#include <warpheap/floor/check.hpp>
+#include <warpheap/floor/group.hpp>
+
+namespace warpheap::target {
+
+// A collective needs a warp, so the host side of a CUDA build has no answer to give.
+[[noreturn]] WARPHEAP_FN inline void needs_kernel(call_site site) {
+  target::check_failed("a warp collective was called outside a kernel: start the code with launch()", site);
+}
+
+WARPHEAP_FN inline lane_mask active_group(call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __activemask();), (needs_kernel(site);))
+}
+
+WARPHEAP_FN inline lane_mask ballot([[maybe_unused]] lane_mask group, [[maybe_unused]] bool predicate, call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __ballot_sync(group, predicate);), (needs_kernel(site);))
+}
+
+// The unsigned word that carries a T through a shuffle or a match.
+template <class T>
+using carrier = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+
+template <class T>
+WARPHEAP_FN carrier<T> to_carrier(T value) {
+  carrier<T> word = 0;
+  memcpy(&word, &value, sizeof(T));
+  return word;
+}
+
+template <class T>
+WARPHEAP_FN T from_carrier(carrier<T> word) {
+  T value;
+  memcpy(&value, &word, sizeof(T));
+  return value;
+}
+
+template <class T>
+WARPHEAP_FN T shuffle([[maybe_unused]] lane_mask group, [[maybe_unused]] T value, [[maybe_unused]] int source, call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return from_carrier<T>(__shfl_sync(group, to_carrier(value), source));),
+                    (needs_kernel(site);))
+}
+
+template <class T>
+WARPHEAP_FN lane_mask match([[maybe_unused]] lane_mask group, [[maybe_unused]] T value, call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __match_any_sync(group, to_carrier(value));), (needs_kernel(site);))
+}
+
+WARPHEAP_FN inline void sync([[maybe_unused]] lane_mask group, call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__syncwarp(group);), (needs_kernel(site);))
+}
+
+WARPHEAP_FN inline void sync_block(call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__syncthreads();), (needs_kernel(site);))
+}
+
+}  // namespace warpheap::target

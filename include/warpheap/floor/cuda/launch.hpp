@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime.h>
+#include <warpheap/floor/cuda/error.hpp>
+#include <warpheap/floor/launch.hpp>
+#include <warpheap/floor/lane.hpp>
+
+namespace warpheap::target {
+
+template <class Body, class... Arguments>
+__global__ void kernel(Body body, Arguments... arguments) {
+  body(arguments...);
+}
+
+template <class Shared, class Body, class... Arguments>
+__global__ void kernel_with_shared(Body body, Arguments... arguments) {
+  __shared__ alignas(alignof(Shared) < 4 ? 4 : alignof(Shared)) unsigned storage[(sizeof(Shared) + 3) / 4];
+  for (unsigned i = thread_index(); i < (sizeof(Shared) + 3) / 4; i += block_threads()) storage[i] = 0;
+  __syncthreads();
+  body(reinterpret_cast<Shared&>(storage), arguments...);
+}
+
+template <class Body, class... Arguments>
+void launch(grid_shape shape, Body body, Arguments... arguments) {
+  kernel<<<static_cast<unsigned>(shape.blocks), shape.threads>>>(body, arguments...);
+  cuda_must(cudaGetLastError(), "launching a kernel");
+}
+
+template <class Shared, class Body, class... Arguments>
+void launch_with_shared(grid_shape shape, Body body, Arguments... arguments) {
+  kernel_with_shared<Shared><<<static_cast<unsigned>(shape.blocks), shape.threads>>>(body, arguments...);
+  cuda_must(cudaGetLastError(), "launching a kernel");
+}
+
+inline void synchronise() { cuda_must(cudaDeviceSynchronize(), "running a kernel"); }
+
+}  // namespace warpheap::target

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/floor/backoff.hpp>
+#include <warpheap/floor/executor.hpp>
+
+namespace warpheap::target {
+
+struct backoff_state {
+  bool waiting = false;
+
+  void pause(call_site site) {
+    waiting = true;
+    executor::wait(site);
+  }
+  void end() {
+    if (waiting) executor::end_wait();
+  }
+};
+
+}  // namespace warpheap::target

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <warpheap/floor/bits.hpp>
+
+namespace warpheap::target {
+
+template <class Word>
+int popcount(Word word) { return std::popcount(word); }
+template <class Word>
+int count_trailing_zeros(Word word) { return std::countr_zero(word); }
+template <class Word>
+int count_leading_zeros(Word word) { return std::countl_zero(word); }
+
+}  // namespace warpheap::target

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/floor/group.hpp>
+
+namespace warpheap {
+
+/// What `reduce` and the scans combine values with. Each is associative and commutative.
+struct plus {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return a + b; }
+};
+struct minimum {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct maximum {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return a < b ? b : a; }
+};
+struct bit_and {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return a & b; }
+};
+struct bit_or {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return a | b; }
+};
+struct bit_xor {
+  template <class T>
+  WARPHEAP_FN T operator()(T a, T b) const { return a ^ b; }
+};
+
+}  // namespace warpheap
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+#include <warpheap/floor/cuda/reduce.hpp>
+#else
+#include <warpheap/floor/host/reduce.hpp>
+#endif
+
+namespace warpheap {
+
+/// The values of the lanes of `group` up to and including the caller, combined in lane order. Collective; any mask.
+///
+/// Works on any mask by pointer doubling: each lane knows the nearest lane below it that its partial result does not
+/// cover yet (`below`, or itself when there is none) and after step k covers 2^k lanes.
+template <shuffleable T, class Combine>
+WARPHEAP_FN T inclusive_scan(lane_mask group, T value, Combine combine, call_site site = call_site::current()) {
+  const lane_mask lower = lanes_below(group);
+  if (const int first = leader(group); group == low_bits(group_size(group)) << first) {
+    // A run of neighbours needs no pointers: after each step the open end lies `covered` lanes below.
+    const int rank = lane_index() - first;
+    for (int covered = 1; covered < group_size(group); covered *= 2) {
+      const T partial = shuffle(group, value, rank >= covered ? lane_index() - covered : lane_index(), site);
+      if (rank >= covered) value = combine(partial, value);
+    }
+    return value;
+  }
+  int below = lower != 0 ? highest_bit(lower) : lane_index();
+  bool open = lower != 0;
+  for (int covered = 1; covered < group_size(group); covered *= 2) {
+    const T partial = shuffle(group, value, below, site);
+    // The sign tells whether the lane below has an open end of its own, so one shuffle carries both.
+    const int next = shuffle(group, open ? below : -1, below, site);
+    if (open) {
+      value = combine(partial, value);
+      open = next >= 0;
+      below = open ? next : lane_index();
+    }
+  }
+  return value;
+}
+
+/// The values of the lanes of `group` below the caller, combined in lane order; `identity` for the leader. Collective.
+template <shuffleable T, class Combine>
+WARPHEAP_FN T exclusive_scan(lane_mask group, T value, T identity, Combine combine,
+                             call_site site = call_site::current()) {
+  const T inclusive = inclusive_scan(group, value, combine, site);
+  const lane_mask lower = lanes_below(group);
+  const T before = shuffle(group, inclusive, lower != 0 ? highest_bit(lower) : lane_index(), site);
+  return lower != 0 ? before : identity;
+}
+
+/// The values of all lanes of `group` combined, returned to each. Collective; any mask.
+template <shuffleable T, class Combine>
+WARPHEAP_FN T reduce(lane_mask group, T value, Combine combine, call_site site = call_site::current()) {
+  if constexpr (target::reduces_natively<T, Combine>) {
+    return target::reduce(group, value, combine, site);
+  } else {
+    const T upto = inclusive_scan(group, value, combine, site);
+    return shuffle(group, upto, highest_bit(group), site);
+  }
+}
+
+}  // namespace warpheap

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <warpheap/floor/annotation.hpp>
+
+namespace warpheap {
+
+/// How the host executor chooses the lane that runs next. On a GPU the hardware chooses and only `seed` has a use: tests
+/// draw their random inputs from it on both backends.
+struct schedule {
+  enum class policy {
+    round_robin,  ///< each lane in turn, a switch at each atomic
+    random        ///< a seeded random lane, a switch at random atomics
+  };
+
+  policy order = policy::round_robin;
+  std::uint64_t seed = 1;      ///< with one worker, the same seed replays the same schedule
+  bool fuzz = false;           ///< `active_group` hands out random subsets, processors change at random
+  unsigned workers = 0;        ///< threads that run blocks; 0: one for each core of the host
+  unsigned resident_lanes = 512;  ///< lanes that one worker interleaves, in whole blocks, at least two if there are two
+  unsigned gather_turns = 128;    ///< turns of its warp that `active_group` lets a lane wait for company
+  /// Rounds in which all lanes of all workers only wait before the watchdog fails the launch.
+  unsigned stalled_rounds = 4096;
+  /// The watchdog ends the process when a lane has run this long without a point where it could be switched.
+  std::chrono::seconds lane_limit{60};
+};
+
+namespace detail {
+
+// The default schedule overlaid with the environment.
+inline schedule schedule_from_environment() {
+  schedule result;
+  if (const char* order = std::getenv("WARPHEAP_SCHEDULE")) {
+    if (std::string{order} == "random") {
+      result.order = schedule::policy::random;
+    } else if (std::string{order} != "round_robin") {
+      throw std::invalid_argument("WARPHEAP_SCHEDULE: use round_robin or random, not '" + std::string{order} + "'");
+    }
+  }
+  const auto number = [](const char* name, auto& field) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) return;
+    char* end = nullptr;
+    field = static_cast<std::remove_reference_t<decltype(field)>>(std::strtoull(text, &end, 0));
+    if (end == text || *end != '\0') {
+      throw std::invalid_argument(std::string{name} + ": use a number, not '" + text + "'");
+    }
+  };
+  number("WARPHEAP_SEED", result.seed);
+  number("WARPHEAP_FUZZ", result.fuzz);
+  number("WARPHEAP_WORKERS", result.workers);
+  return result;
+}
+
+inline schedule& schedule_in_force() {
+  static schedule value = schedule_from_environment();
+  return value;
+}
+
+}  // namespace detail
+
+/// The schedule of the launches to come. It starts as the defaults overlaid with the environment: `WARPHEAP_SCHEDULE`
+/// (`round_robin` or `random`), `WARPHEAP_SEED`, `WARPHEAP_FUZZ` (0 or 1) and `WARPHEAP_WORKERS`.
+inline const schedule& current_schedule() { return detail::schedule_in_force(); }
+
+/// Makes `next` the schedule of the launches to come, until the guard is destroyed. Host threads share the schedule, so
+/// change it from one thread only.
+class scoped_schedule {
+ public:
+  explicit scoped_schedule(const schedule& next) : previous_(current_schedule()) { detail::schedule_in_force() = next; }
+  ~scoped_schedule() { detail::schedule_in_force() = previous_; }
+  scoped_schedule(const scoped_schedule&) = delete;
+  scoped_schedule& operator=(const scoped_schedule&) = delete;
+
+ private:
+  schedule previous_;
+};
+
+/// A launch that did not end well. The message says what happened, with which seed, and where each lane stood (host), or
+/// which CUDA error came (GPU).
+class launch_failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace warpheap
