@@ -17,6 +17,9 @@
 
 namespace warpheap {
 
+/// True if this machine can put memory behind parts of a reserved range. Throws when there is no device.
+inline bool device_can_map() { return target::mapping_granularity() != 0; }
+
 /// How a `device_range` takes memory.
 struct range_options {
   /// Memory is mapped and given back in pieces of this many bytes, rounded up to the machine's granularity. Large
@@ -53,7 +56,7 @@ class device_range {
   /// the bytes given back; 0 if the range cannot map.
   std::uint64_t decommit(std::uint64_t offset, std::uint64_t bytes);
 
-  std::byte* data() const { return data_; }                     ///< start of the range, aligned to a piece if mapped
+  std::byte* data() const { return data_; }                     ///< start of the range, aligned to at least 4 KiB
   std::uint64_t reserved_bytes() const { return reserved_; }    ///< size of the range
   std::uint64_t committed_bytes() const { return committed_; }  ///< bytes with memory behind them
   std::uint64_t piece_bytes() const { return piece_; }          ///< unit of commit and decommit
@@ -61,6 +64,7 @@ class device_range {
 
  private:
   std::byte* data_ = nullptr;
+  void* plain_ = nullptr;  // the allocation that holds the range, if it is plain
   std::uint64_t reserved_ = 0;
   std::uint64_t committed_ = 0;
   std::uint64_t piece_ = 0;

@@ -18,7 +18,9 @@ inline device_range::device_range(std::uint64_t bytes, range_options options) {
     reserved_ = divide_up(bytes, piece_) * piece_;
     data_ = static_cast<std::byte*>(target::reserve_addresses(reserved_, granularity));
   } else {
-    data_ = static_cast<std::byte*>(target::device_allocate(bytes));
+    constexpr std::uint64_t alignment = 4096;
+    plain_ = target::device_allocate(bytes + alignment);
+    data_ = reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(plain_), alignment));
     reserved_ = committed_ = bytes;
   }
 }
@@ -26,7 +28,7 @@ inline device_range::device_range(std::uint64_t bytes, range_options options) {
 inline device_range::~device_range() {
   if (data_ == nullptr) return;
   if (!mapped_) {
-    target::device_release(data_);
+    target::device_release(plain_);
     return;
   }
   for (auto& [offset, memory] : pieces_) target::unmap(data_ + offset, piece_, memory);
@@ -35,6 +37,7 @@ inline device_range::~device_range() {
 
 inline void device_range::swap(device_range& other) noexcept {
   std::swap(data_, other.data_);
+  std::swap(plain_, other.plain_);
   std::swap(reserved_, other.reserved_);
   std::swap(committed_, other.committed_);
   std::swap(piece_, other.piece_);

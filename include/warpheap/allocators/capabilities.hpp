@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace warpheap {
+
+/// A limit that only the size of the heap sets.
+inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// What a design promises. Tests, the survey and the heap ask here; none knows a design by name.
+struct allocator_capabilities {
+  bool individual_free = false;  ///< `free` makes a block available again; if not, it does nothing
+  bool knows_size = false;       ///< `usable_size` answers, so `realloc` works
+  bool reset = false;            ///< the host can take back all blocks at once
+  bool grow = false;             ///< the host can add memory between launches
+  bool host_copy = false;        ///< blocks are ordinary device memory: the host can copy to and from them
+  bool counts_live = false;      ///< `count` tells the bytes that are handed out
+  bool uses_arena = false;       ///< blocks come from the arena that the heap gives
+  bool state_in_arena = false;   ///< the design writes its own state into parts of the arena that hold no block
+  bool needs_full_warp = false;  ///< calls need all lanes of the warp together
+
+  std::uint64_t alignment = 16;                 ///< bytes; of every block
+  std::uint64_t largest_alignment = unlimited;  ///< bytes; the most that `aligned_malloc` grants
+  std::uint64_t largest_bytes = unlimited;      ///< the largest request that the design can ever serve
+};
+
+}  // namespace warpheap

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <warpheap/allocators/arena.hpp>
+#include <warpheap/allocators/capabilities.hpp>
+
+namespace warpheap {
+
+/// A design of a device heap, as `heap<A>` uses it.
+///
+/// `A` is the trivially copyable handle that travels into kernels: pointers and figures that are fixed for the heap's
+/// life. What changes lives in the arena's metadata. Except where a capability says otherwise, each device member may be
+/// called by any subset of the lanes of a warp, converged or not.
+///
+/// | member | promise |
+/// |---|---|
+/// | `A::name` | the registry's name: lower case, digits, underscores |
+/// | `A::capabilities` | an `allocator_capabilities`: what the design promises |
+/// | `A::metadata_bytes(bytes)` | host and device; metadata for an arena of `bytes`. Never falls as `bytes` grows, and the metadata of a smaller arena is a prefix of that of a larger one |
+/// | `A{arena}` | host; makes the handle, touches no device memory |
+/// | `a.initialise()` | device; each thread of some grid calls it once, with the metadata zeroed before. No thread waits for another block |
+/// | `a.grow(bytes)` | device; the same, after the arena grew to `bytes`, with the added metadata zeroed. Only with `capabilities.grow` |
+/// | `a.malloc(bytes)` | device; `bytes` of at least 1. A block aligned to `capabilities.alignment` that overlaps no other live block, or null; a failed call leaves all state as it was |
+/// | `a.aligned_malloc(alignment, bytes)` | device; the same, aligned to a power of two up to `capabilities.largest_alignment` |
+/// | `a.free(block)` | device; `block` came from this heap and is not null. Orders the caller's accesses to the block before those of its next owner |
+/// | `a.usable_size(block)` | device; bytes of `block` that its owner may use. Only with `capabilities.knows_size` |
+/// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`, and only while no other kernel uses the heap |
+template <class A>
+concept device_allocator =
+    std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
+    requires(const A allocator, std::uint64_t bytes, void* block) {
+      { A::name } -> std::convertible_to<const char*>;
+      { A::capabilities } -> std::convertible_to<allocator_capabilities>;
+      { A::metadata_bytes(bytes) } -> std::same_as<std::uint64_t>;
+      { allocator.initialise() } -> std::same_as<void>;
+      { allocator.malloc(bytes) } -> std::same_as<void*>;
+      { allocator.aligned_malloc(bytes, bytes) } -> std::same_as<void*>;
+      { allocator.free(block) } -> std::same_as<void>;
+    } &&
+    // A capability is a promise of the member that goes with it.
+    (!A::capabilities.grow || requires(const A allocator, std::uint64_t bytes) {
+      { allocator.grow(bytes) } -> std::same_as<void>;
+    }) &&
+    (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
+      { allocator.usable_size(block) } -> std::same_as<std::uint64_t>;
+    }) &&
+    (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
+      { allocator.count(counts) } -> std::same_as<void>;
+    });
+
+}  // namespace warpheap

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <warpheap/heap/heap.hpp>
+
+namespace warpheap {
+namespace detail {
+
+struct initialise_heap {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator) const {
+    allocator.initialise();
+  }
+};
+
+struct grow_heap {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator, std::uint64_t bytes) const {
+    allocator.grow(bytes);
+  }
+};
+
+struct count_heap {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator, allocator_counts* counts) const {
+    allocator.count(*counts);
+  }
+};
+
+// A grid that keeps every multiprocessor busy and leaves no long tail of blocks.
+inline grid_shape upkeep_grid() { return {describe_machine().multiprocessors * std::uint64_t{4}, 256}; }
+
+// Pieces small enough that a heap takes about what it asked for, large enough that mapping a big one is quick.
+inline range_options pieces_for(std::uint64_t bytes, bool plain) {
+  constexpr std::uint64_t largest = std::uint64_t{256} << 20;
+  return {.piece_bytes = std::min(largest, std::max<std::uint64_t>(next_power_of_two(bytes) / 32, 1)), .plain = plain};
+}
+
+}  // namespace detail
+
+template <device_allocator A>
+heap<A>::heap(std::uint64_t bytes, heap_options options)
+    : allocator_([&] {
+        if (bytes == 0) throw std::invalid_argument("warpheap: a heap needs a size of at least 1 byte");
+        if constexpr (A::capabilities.uses_arena) {
+          const bool plain = options.plain || !device_can_map();
+          std::uint64_t reserve = options.reserve_bytes != 0 ? options.reserve_bytes : describe_machine().memory_bytes;
+          reserve = plain ? bytes : std::max(bytes, reserve);
+          blocks_ = device_range{reserve, detail::pieces_for(bytes, plain)};
+          blocks_.commit(0, bytes);
+          metadata_ = device_range{A::metadata_bytes(plain ? bytes : blocks_.reserved_bytes()),
+                                   detail::pieces_for(A::metadata_bytes(bytes), plain)};
+          metadata_.commit(0, A::metadata_bytes(bytes));
+          device_fill(metadata_.data(), 0, A::metadata_bytes(bytes));
+          arena_ = {blocks_.data(), bytes, blocks_.reserved_bytes(), metadata_.data()};
+        } else {
+          arena_.bytes = toolkit_heap_reserve(bytes);
+        }
+        return A{arena_};
+      }()) {
+  launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
+  synchronise();
+  hide_blocks();
+}
+
+template <device_allocator A>
+heap<A>::~heap() {
+  if (blocks_.data() == nullptr) return;
+  try {
+    synchronise();  // giving memory back does not wait for kernels that still use it
+  } catch (const launch_failure&) {
+    // The kernel that failed was reported where it was waited for; its context can use nothing any more.
+  }
+  reveal_blocks();
+}
+
+template <device_allocator A>
+heap<A>& heap<A>::operator=(heap&& other) noexcept {
+  blocks_.swap(other.blocks_);
+  metadata_.swap(other.metadata_);
+  std::swap(arena_, other.arena_);
+  std::swap(allocator_, other.allocator_);
+  return *this;
+}
+
+template <device_allocator A>
+void heap<A>::reset()
+  requires(A::capabilities.reset)
+{
+  synchronise();
+  device_fill(metadata_.data(), 0, A::metadata_bytes(arena_.bytes));
+  allocator_ = A{arena_};
+  launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
+  synchronise();
+  hide_blocks();
+}
+
+template <device_allocator A>
+void heap<A>::grow(std::uint64_t bytes)
+  requires(A::capabilities.grow)
+{
+  if (bytes <= arena_.bytes) return;
+  if (!blocks_.can_map() || bytes > blocks_.reserved_bytes()) {
+    throw std::length_error(
+        "warpheap: a heap of " + std::to_string(arena_.bytes) + " bytes cannot grow to " + std::to_string(bytes) +
+        (blocks_.can_map() ? ": it reserved " + std::to_string(blocks_.reserved_bytes()) +
+                                 " bytes of addresses; ask for more in heap_options::reserve_bytes"
+                           : std::string{": its memory is plain, not mapped; make it larger from the start"}));
+  }
+  synchronise();
+  const std::uint64_t had = A::metadata_bytes(arena_.bytes);
+  const std::uint64_t needs = A::metadata_bytes(bytes);
+  metadata_.commit(0, needs);
+  blocks_.commit(0, bytes);
+  device_fill(metadata_.data() + had, 0, needs - had);
+  if constexpr (!A::capabilities.state_in_arena) shadow_forbid(arena_.data + arena_.bytes, bytes - arena_.bytes);
+  arena_.bytes = bytes;
+  launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, bytes);
+  synchronise();
+}
+
+template <device_allocator A>
+heap_statistics heap<A>::stats() const {
+  heap_statistics result{.reserved_bytes = A::capabilities.uses_arena ? blocks_.reserved_bytes() : arena_.bytes,
+                         .committed_bytes = A::capabilities.uses_arena ? blocks_.committed_bytes() : arena_.bytes,
+                         .metadata_bytes = metadata_.committed_bytes(),
+                         .live_bytes = std::nullopt};
+  if constexpr (A::capabilities.counts_live) {
+    const device_array<allocator_counts> counts(1);
+    launch(detail::upkeep_grid(), detail::count_heap{}, allocator_, counts.data());
+    result.live_bytes = counts.at(0).live_bytes;
+  }
+  return result;
+}
+
+// Memory that no block covers is hidden from AddressSanitizer; a block is shown to it when it is handed out.
+template <device_allocator A>
+void heap<A>::hide_blocks() const {
+  if constexpr (A::capabilities.uses_arena && !A::capabilities.state_in_arena) shadow_forbid(arena_.data, arena_.bytes);
+}
+
+template <device_allocator A>
+void heap<A>::reveal_blocks() const {
+  if constexpr (A::capabilities.uses_arena && !A::capabilities.state_in_arena) {
+    shadow_allow(arena_.data, arena_.bytes);
+  }
+}
+
+}  // namespace warpheap
