@@ -6,12 +6,10 @@
 #include <optional>
 #include <warpheap/allocators.hpp>
 #include <warpheap/floor.hpp>
+#include <warpheap/heap/default_allocator.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 
 namespace warpheap {
-
-/// The design of a heap whose owner names none.
-using default_allocator = bump;
 
 /// How a heap takes its memory.
 struct heap_options {

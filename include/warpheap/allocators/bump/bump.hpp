@@ -49,7 +49,12 @@ class bump {
     alignas(128) std::uint64_t limit;
   };
 
+  // How an add to the offset went: granted; refused, because it would have crossed the limit; or in vain, because the
+  // offset was above the limit when it came.
+  enum class attempt { granted, refused, closed };
+
   WARPHEAP_FN void set_limit(std::uint64_t bytes) const;
+  WARPHEAP_FN attempt try_reserve(std::uint64_t bytes, std::uint64_t& start) const;
   WARPHEAP_FN std::uint64_t reserve(std::uint64_t bytes) const;
 
   std::byte* data_;

@@ -7,33 +7,43 @@
 namespace warpheap {
 
 // All atomics here are relaxed: the offset alone decides who owns which bytes, nothing is published through it, and a
-// byte changes hands only in a reset, which is a launch of its own.
+// byte changes hands only in a reset, which is a launch of its own. The limit moves only between launches, so it is read
+// plainly, from the nearest cache: a load that all warps send to one address costs as much as their adds.
 
 WARPHEAP_FN inline void bump::set_limit(std::uint64_t bytes) const {
-  using enum memory_order;
-  using enum thread_scope;
-  if (grid_thread_index() == 0) atomic_view{control_->limit}.store(align_down(bytes, granule), relaxed, device);
+  if (grid_thread_index() == 0) control_->limit = align_down(bytes, granule);
 }
 
-// Grants `bytes`, a multiple of the granule, and returns their offset, or `none` if they do not fit.
+// Adds `bytes`, a multiple of the granule, to the offset at once. What it finds tells how that went.
+WARPHEAP_FN inline bump::attempt bump::try_reserve(std::uint64_t bytes, std::uint64_t& start) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view offset{control_->offset};
+  const std::uint64_t limit = control_->limit;
+  if (bytes > limit) return attempt::refused;
+  start = offset.fetch_add(bytes, relaxed, device);
+  if (start > limit) return attempt::closed;
+  if (bytes <= limit - start) return attempt::granted;
+  offset.store(start, relaxed, device);  // our add crossed the limit, so we owe the store
+  return attempt::refused;
+}
+
+// Grants `bytes` and returns their offset, or `none` if they do not fit. Looks before it adds, so that a full heap is
+// not closed by requests that cannot fit.
 WARPHEAP_FN inline std::uint64_t bump::reserve(std::uint64_t bytes) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view offset{control_->offset};
-  const std::uint64_t limit = atomic_view{control_->limit}.load(relaxed, device);
-  backoff wait;
-  // Looking first keeps a full heap from being closed again and again by requests that cannot fit.
-  for (std::uint64_t seen = offset.load(relaxed, device);; seen = offset.load(relaxed, device)) {
-    if (seen <= limit) {
-      if (bytes > limit - seen) return none;
-      seen = offset.fetch_add(bytes, relaxed, device);
-      if (seen <= limit && bytes <= limit - seen) return seen;
-      if (seen <= limit) {
-        offset.store(seen, relaxed, device);  // our add crossed the limit, so we owe the store
-        return none;
-      }
+  const std::uint64_t limit = control_->limit;
+  for (backoff wait;; wait.pause()) {
+    std::uint64_t start = offset.load(relaxed, device);
+    if (start > limit) continue;  // the thread that crossed the limit has only its store left to do
+    if (bytes > limit - start) return none;
+    switch (try_reserve(bytes, start)) {
+      case attempt::granted: return start;
+      case attempt::refused: return none;
+      case attempt::closed: break;
     }
-    wait.pause();  // the thread that crossed the limit has only its store left to do
   }
 }
 
@@ -52,13 +62,13 @@ WARPHEAP_FN inline void* bump::malloc(std::uint64_t bytes) const {
     before = upto - rounded;
     total = shuffle(group, upto, highest_bit(group));
   }
-  std::uint64_t start = 0;
-  if (is_leader(group)) start = reserve(total);
+  std::uint64_t start = none;
+  if (is_leader(group) && try_reserve(total, start) != attempt::granted) start = none;
   start = shuffle(group, start, leader(group));
   if (start != none) return data_ + start + before;
 
-  // What is left is too small for all of the group, but may do for some.
-  const std::uint64_t own = group_size(group) == 1 ? none : reserve(rounded);
+  // What is left is too small for all of the group, or was closed for a moment. It may do for some, each on its own.
+  const std::uint64_t own = reserve(rounded);
   return own == none ? nullptr : data_ + own;
 }
 
