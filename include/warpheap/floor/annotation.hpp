@@ -28,6 +28,7 @@ namespace warpheap {
 enum class backend { cuda, host };
 
 #if defined(WARPHEAP_BACKEND_CUDA)
+/// The backend of this translation unit.
 inline constexpr backend this_backend = backend::cuda;
 #else
 inline constexpr backend this_backend = backend::host;

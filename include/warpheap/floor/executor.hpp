@@ -31,9 +31,11 @@ const lane_place& place() noexcept;
 /// What lanes of a group can meet for. Lanes go on only when all named ones have come for the same one.
 enum class meeting : std::uint8_t { sync, ballot, shuffle, match };
 
-/// What the lanes of a group brought to a meeting: `values[lane]` for each lane of `group`.
+/// What the lanes of a group brought to a meeting: `values[lane]` for each lane of `group`, and as `votes` the lanes
+/// whose value is not 0.
 struct round {
   std::uint32_t group;
+  std::uint32_t votes;
   std::uint64_t values[warp_width];
 };
 

@@ -29,7 +29,8 @@ namespace warpheap {
 
 /// A value that a shuffle can carry: 1, 2, 4 or 8 bytes, trivially copyable.
 template <class T>
-concept shuffleable = std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+concept shuffleable =
+    std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 /// The caller and any other lanes of its warp that are in this call with it. This promises a subset that includes the
 /// caller and no more: code must be right for a group of one. Carry the mask; do not ask again and expect the same.

@@ -14,7 +14,7 @@ namespace warpheap {
 
 /// A one-dimensional grid.
 struct grid_shape {
-  std::uint64_t blocks;
+  std::uint64_t blocks;   ///< blocks of the grid; none is fine
   std::uint32_t threads;  ///< threads of a block, 1 to 1024
 
   /// A grid of blocks of `threads_per_block` with at least `threads` threads in all.

@@ -46,6 +46,7 @@ class device_range {
     swap(other);
     return *this;
   }
+  /// Exchanges the two ranges.
   void swap(device_range& other) noexcept;
 
   /// Puts memory behind each piece that touches `[offset, offset + bytes)`; pieces that have it already keep it, with

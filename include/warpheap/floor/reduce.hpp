@@ -6,30 +6,49 @@
 
 namespace warpheap {
 
-/// What `reduce` and the scans combine values with. Each is associative and commutative.
+// What `reduce` and the scans combine values with. Each is associative and commutative.
+
+/// The sum.
 struct plus {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return a + b; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return a + b;
+  }
 };
+/// The smaller.
 struct minimum {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return b < a ? b : a; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
 };
+/// The larger.
 struct maximum {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return a < b ? b : a; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
 };
+/// The bits that both have.
 struct bit_and {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return a & b; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return a & b;
+  }
 };
+/// The bits that either has.
 struct bit_or {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return a | b; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return a | b;
+  }
 };
+/// The bits that one has and the other lacks.
 struct bit_xor {
   template <class T>
-  WARPHEAP_FN T operator()(T a, T b) const { return a ^ b; }
+  WARPHEAP_FN T operator()(T a, T b) const {
+    return a ^ b;
+  }
 };
 
 }  // namespace warpheap

@@ -2,30 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <warpheap/floor/annotation.hpp>
 
 namespace warpheap {
 
-/// How the host executor chooses the lane that runs next. On a GPU the hardware chooses and only `seed` has a use: tests
-/// draw their random inputs from it on both backends.
+/// How the host executor chooses the lane that runs next. On a GPU the hardware chooses and only `seed` has a use:
+/// tests draw their random inputs from it on both backends.
 struct schedule {
+  /// Which lane comes next, and when.
   enum class policy {
     round_robin,  ///< each lane in turn, a switch at each atomic
     random        ///< a seeded random lane, a switch at random atomics
   };
 
-  policy order = policy::round_robin;
-  std::uint64_t seed = 1;      ///< with one worker, the same seed replays the same schedule
-  bool fuzz = false;           ///< `active_group` hands out random subsets, processors change at random
-  unsigned workers = 0;        ///< threads that run blocks; 0: one for each core of the host
-  unsigned resident_lanes = 512;  ///< lanes that one worker interleaves, in whole blocks, at least two if there are two
-  unsigned gather_turns = 128;    ///< turns of its warp that `active_group` lets a lane wait for company
+  policy order = policy::round_robin;  ///< which lane comes next
+  std::uint64_t seed = 1;              ///< with one worker, the same seed replays the same schedule
+  bool fuzz = false;                   ///< `active_group` hands out random subsets, processors change at random
+  unsigned workers = 0;                ///< threads that run blocks; 0: one for each core of the host
+  /// Lanes that one worker interleaves, in whole blocks: at least one block, and two if the worker runs alone.
+  unsigned resident_lanes = 512;
+  unsigned gather_turns = 128;  ///< turns of its warp that `active_group` lets a lane wait for company
   /// Rounds in which all lanes of all workers only wait before the watchdog fails the launch.
   unsigned stalled_rounds = 4096;
   /// The watchdog ends the process when a lane has run this long without a point where it could be switched.
@@ -33,6 +36,25 @@ struct schedule {
 };
 
 namespace detail {
+
+// Reads `field` from the environment if the variable is there.
+template <class Number>
+void read_environment(const char* name, Number& field) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return;
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t value = std::strtoull(text, &end, 0);
+  // strtoull takes a sign and blanks, which no number here starts with.
+  if (end == text || *end != '\0' || *text < '0' || *text > '9') {
+    throw std::invalid_argument(std::string{name} + ": use a whole number from 0 on, not '" + text + "'");
+  }
+  if (errno == ERANGE || value > std::numeric_limits<Number>::max()) {
+    throw std::invalid_argument(std::string{name} + ": the largest is " +
+                                std::to_string(std::numeric_limits<Number>::max()) + ", not '" + text + "'");
+  }
+  field = static_cast<Number>(value);
+}
 
 // The default schedule overlaid with the environment.
 inline schedule schedule_from_environment() {
@@ -44,18 +66,9 @@ inline schedule schedule_from_environment() {
       throw std::invalid_argument("WARPHEAP_SCHEDULE: use round_robin or random, not '" + std::string{order} + "'");
     }
   }
-  const auto number = [](const char* name, auto& field) {
-    const char* text = std::getenv(name);
-    if (text == nullptr) return;
-    char* end = nullptr;
-    field = static_cast<std::remove_reference_t<decltype(field)>>(std::strtoull(text, &end, 0));
-    if (end == text || *end != '\0') {
-      throw std::invalid_argument(std::string{name} + ": use a number, not '" + text + "'");
-    }
-  };
-  number("WARPHEAP_SEED", result.seed);
-  number("WARPHEAP_FUZZ", result.fuzz);
-  number("WARPHEAP_WORKERS", result.workers);
+  read_environment("WARPHEAP_SEED", result.seed);
+  read_environment("WARPHEAP_FUZZ", result.fuzz);
+  read_environment("WARPHEAP_WORKERS", result.workers);
   return result;
 }
 
@@ -74,6 +87,7 @@ inline const schedule& current_schedule() { return detail::schedule_in_force(); 
 /// change it from one thread only.
 class scoped_schedule {
  public:
+  /// Puts `next` in force.
   explicit scoped_schedule(const schedule& next) : previous_(current_schedule()) { detail::schedule_in_force() = next; }
   ~scoped_schedule() { detail::schedule_in_force() = previous_; }
   scoped_schedule(const scoped_schedule&) = delete;
@@ -83,8 +97,8 @@ class scoped_schedule {
   schedule previous_;
 };
 
-/// A launch that did not end well. The message says what happened, with which seed, and where each lane stood (host), or
-/// which CUDA error came (GPU).
+/// A launch that did not end well. The message says what happened, with which seed, and where each lane stood (host),
+/// or which CUDA error came (GPU).
 class launch_failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -21,9 +21,9 @@ struct heap_options {
 
 /// What a heap has taken and handed out, in bytes.
 struct heap_statistics {
-  std::uint64_t reserved_bytes;   ///< addresses that blocks can come to lie at
-  std::uint64_t committed_bytes;  ///< memory behind them
-  std::uint64_t metadata_bytes;   ///< memory for the design's own state, beside the blocks
+  std::uint64_t reserved_bytes;             ///< addresses that blocks can come to lie at
+  std::uint64_t committed_bytes;            ///< memory behind them
+  std::uint64_t metadata_bytes;             ///< memory for the design's own state, beside the blocks
   std::optional<std::uint64_t> live_bytes;  ///< handed out and not taken back; nothing if the design does not know
 };
 

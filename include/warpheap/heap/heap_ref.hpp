@@ -17,8 +17,10 @@ namespace warpheap {
 template <device_allocator A = default_allocator>
 class heap_ref {
  public:
+  /// What the design promises.
   static constexpr allocator_capabilities capabilities = A::capabilities;
 
+  /// A handle of the heap that `allocator` serves. `heap::ref` makes them.
   explicit heap_ref(const A& allocator) : allocator_(allocator) {}
 
   /// A block of at least `bytes` bytes, aligned to `capabilities.alignment`, any contents; null when the heap cannot

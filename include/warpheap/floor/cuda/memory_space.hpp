@@ -5,7 +5,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdint>
-#include <warpheap/floor/cuda/driver.hpp>
+#include <warpheap/floor/cuda/detail/driver.hpp>
 #include <warpheap/floor/cuda/error.hpp>
 
 namespace warpheap::target {

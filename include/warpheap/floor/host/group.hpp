@@ -12,11 +12,7 @@ inline lane_mask active_group(call_site site) { return executor::gather(site); }
 
 inline lane_mask ballot(lane_mask group, bool predicate, call_site site) {
   const executor::round& round = executor::meet(executor::meeting::ballot, group, predicate, site);
-  lane_mask votes = 0;
-  for (lane_mask rest = group; rest != 0; rest &= rest - 1) {
-    const int lane = lowest_bit(rest);
-    votes |= static_cast<lane_mask>(round.values[lane]) << lane;
-  }
+  const lane_mask votes = round.votes;
   executor::leave(round);
   return votes;
 }

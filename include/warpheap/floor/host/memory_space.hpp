@@ -45,7 +45,8 @@ inline void device_fill(void* destination, unsigned char value, std::uint64_t by
   std::memset(destination, value, bytes);
 }
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
-  std::memcpy(destination, source, bytes);
+  // An empty copy may come with null pointers, which memcpy does not take.
+  if (bytes != 0) std::memcpy(destination, source, bytes);
 }
 
 }  // namespace warpheap::target

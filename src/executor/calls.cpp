@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The functions of floor/executor.hpp that a lane calls: each goes to the worker that runs the lane, or answers for a
+// thread that runs none.
+
+#include <sched.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <warpheap/floor/executor.hpp>
+
+#include "executor/worker.hpp"
+
+namespace warpheap::executor {
+namespace {
+
+worker& worker_of_lane(const char* message, call_site site) {
+  worker* const found = this_worker();
+  if (found == nullptr) fail(message, site);
+  return *found;
+}
+
+constexpr const char* needs_kernel = "a collective was called outside a kernel: start the code with launch()";
+
+}  // namespace
+
+const lane_place& place() noexcept {
+  static constexpr lane_place alone{0, 1, 0, 1, 0};
+  worker* const found = this_worker();
+  return found != nullptr ? found->running().place : alone;
+}
+
+const round& meet(meeting what, std::uint32_t group, std::uint64_t value, call_site site) {
+  return worker_of_lane(needs_kernel, site).meet(what, group, value, site);
+}
+
+void leave(const round& left) noexcept { this_worker()->leave(left); }
+
+std::uint32_t gather(call_site site) { return worker_of_lane(needs_kernel, site).gather(site); }
+
+void block_barrier(call_site site) { worker_of_lane(needs_kernel, site).block_barrier(site); }
+
+void switch_point() noexcept {
+  if (worker* const found = this_worker()) found->switch_point();
+}
+
+void wait(call_site site) {
+  if (worker* const found = this_worker()) {
+    found->wait(site);
+  } else {
+    ::sched_yield();
+  }
+}
+
+void end_wait() noexcept {
+  if (worker* const found = this_worker()) found->end_wait();
+}
+
+std::uint32_t processor() noexcept {
+  worker* const found = this_worker();
+  return found != nullptr ? found->processor() : 0;
+}
+
+std::uint32_t processors() noexcept { return 4; }
+
+void fail(const char* message, call_site site) {
+  if (worker* const found = this_worker()) {
+    found->running().site = site;
+    found->fail({fault::kind::check, message, nullptr});
+  }
+  std::fprintf(stderr, "warpheap: %s (%s:%u)\n", message, site.file, site.line);
+  std::abort();
+}
+
+}  // namespace warpheap::executor
