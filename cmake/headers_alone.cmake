@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Target headers_alone: compiles each public header by itself, so that none leans on what was included before it.
+
+file(
+  GLOB_RECURSE headers
+  CONFIGURE_DEPENDS
+  RELATIVE "${PROJECT_SOURCE_DIR}/include"
+  "${PROJECT_SOURCE_DIR}/include/*.hpp"
+)
+list(FILTER headers EXCLUDE REGEX "/detail/|/floor/(cuda|host)/")
+
+set(sources "")
+foreach(header IN LISTS headers)
+  string(MAKE_C_IDENTIFIER "${header}" name)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/headers_alone/${name}.cpp")
+  # Twice: a header can be included again.
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#include <${header}>\n#include <${header}>\n")
+  list(APPEND sources "${source}")
+endforeach()
+
+add_custom_target(headers_alone)
+if(WARPHEAP_HOST AND NOT WARPHEAP_SANITIZE)
+  add_library(headers_alone_host OBJECT ${sources})
+  target_link_libraries(headers_alone_host PRIVATE warpheap_own)
+  add_dependencies(headers_alone headers_alone_host)
+endif()
+if(WARPHEAP_WITH_CUDA)
+  warpheap_cuda_sources(headers_alone_cuda wrappers ${sources})
+  add_library(headers_alone_cuda OBJECT ${wrappers})
+  target_link_libraries(headers_alone_cuda PRIVATE warpheap_own)
+  list(GET CMAKE_CUDA_ARCHITECTURES 0 one_architecture)
+  set_target_properties(headers_alone_cuda PROPERTIES CUDA_ARCHITECTURES ${one_architecture})
+  add_dependencies(headers_alone headers_alone_cuda)
+endif()

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+
+# What a user can set, and the checks that a wrong value fails.
+
+# Declares the cache variable `name` and stops with the right names when it holds another value.
+function(warpheap_choice name default help)
+  set(${name} "${default}" CACHE STRING "${help}")
+  set_property(CACHE ${name} PROPERTY STRINGS ${ARGN})
+  if(NOT "${${name}}" IN_LIST ARGN)
+    list(JOIN ARGN "', '" choices)
+    message(FATAL_ERROR "${name} is '${${name}}'; use one of '${choices}'.")
+  endif()
+endfunction()
+
+warpheap_choice(WARPHEAP_CUDA AUTO "Build CUDA programs: AUTO does where nvcc is found" AUTO ON OFF)
+warpheap_choice(WARPHEAP_SANITIZE "" "Sanitizer of host programs; address brings UBSan along" "" address thread)
+warpheap_choice(WARPHEAP_HOST_WARP_WIDTH 32 "Lanes of a warp on the host executor" 32 4 1)
+warpheap_choice(WARPHEAP_FIBER native "How the host executor switches lanes" native ucontext)
+
+option(WARPHEAP_HOST "Build the host executor and host programs" ON)
+option(WARPHEAP_CHECKED "Check the invariants of our own code as it runs" OFF)
+option(WARPHEAP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WARPHEAP_BUILD_BENCHMARKS "Build the benchmark driver" ${PROJECT_IS_TOP_LEVEL})
+option(WARPHEAP_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(WARPHEAP_INSTALL "Add the rules of `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  set(CMAKE_CXX_EXTENSIONS OFF)
+endif()

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+
+# One source, two programs: each call here builds a host executable and a CUDA executable from the same file.
+
+# What our own programs are compiled with, and no user's. (The presets turn warnings into errors.)
+add_library(warpheap_warnings INTERFACE)
+target_compile_options(
+  warpheap_warnings
+  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>"
+)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of sound additions of std::string (its bug 105651).
+  target_compile_options(warpheap_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>")
+endif()
+
+add_library(warpheap_own INTERFACE)
+target_compile_options(warpheap_own INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>")
+target_link_libraries(warpheap_own INTERFACE warpheap::warpheap warpheap_warnings)
+
+if(TARGET warpheap_executor)
+  target_link_libraries(warpheap_executor PRIVATE "$<BUILD_INTERFACE:warpheap_warnings>")
+endif()
+
+# warpheap_host_program(<target> SOURCES <file>... [LIBRARIES <target>...])
+function(warpheap_host_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE warpheap_own ${arg_LIBRARIES})
+endfunction()
+
+# warpheap_cuda_sources(<target> <variable> <file>...)
+#
+# Sets <variable> to sources that nvcc compiles: for each C++ source a generated wrapper that includes it. (The property
+# LANGUAGE of a source would hold for the host program in the same folder too.)
+function(warpheap_cuda_sources target variable)
+  set(${variable} "")
+  foreach(source IN LISTS ARGN)
+    if(source MATCHES "\\.cpp$")
+      get_filename_component(path "${source}" ABSOLUTE)
+      string(REPLACE "${CMAKE_CURRENT_BINARY_DIR}/" "" name "${path}")
+      string(REPLACE "${CMAKE_CURRENT_SOURCE_DIR}/" "" name "${name}")
+      string(MAKE_C_IDENTIFIER "${name}" name)
+      set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}/${name}.cu")
+      file(CONFIGURE OUTPUT "${source}" CONTENT "#include \"${path}\"\n")
+    endif()
+    list(APPEND ${variable} "${source}")
+  endforeach()
+  return(PROPAGATE ${variable})
+endfunction()
+
+# warpheap_cuda_program(<target> SOURCES <file>... [LIBRARIES <target>...])
+function(warpheap_cuda_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  warpheap_cuda_sources(${target} sources ${arg_SOURCES})
+  add_executable(${target} ${sources})
+  # The runtime is linked in and the driver loaded, so the program starts where there is no driver.
+  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  target_link_libraries(${target} PRIVATE warpheap_own ${arg_LIBRARIES})
+endfunction()
+
+# warpheap_add_benchmark(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...])
+#
+# Builds `warpheap_<name>_host` and `warpheap_<name>_cuda` from <name>.cpp and the given files. Both can include
+# <warpheap_fingerprint.hpp>.
+function(warpheap_add_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;HOST_SOURCES;CUDA_SOURCES")
+  include(fingerprint_target)
+  if(WARPHEAP_HOST)
+    warpheap_host_program(
+      warpheap_${name}_host
+      SOURCES ${name}.cpp ${arg_SOURCES} ${arg_HOST_SOURCES}
+      LIBRARIES warpheap_fingerprint
+    )
+  endif()
+  if(WARPHEAP_WITH_CUDA)
+    warpheap_cuda_program(
+      warpheap_${name}_cuda
+      SOURCES ${name}.cpp ${arg_SOURCES} ${arg_CUDA_SOURCES}
+      LIBRARIES warpheap_fingerprint
+    )
+  endif()
+endfunction()

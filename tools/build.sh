@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Builds for ./run. Sourced; needs `root`, `jobs` and tools/setup.sh.
+
+has_gpu() { have nvidia-smi && nvidia-smi --list-gpus 2>/dev/null | grep -q GPU; }
+
+# The compute capability of the first GPU, as CMake names it: 90 for 9.0.
+gpu_architecture() {
+  local capability
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
+  echo "${capability/./}"
+}
+
+# configure PRESET CMAKE_ARGUMENT...: runs CMake unless that was done with the same arguments.
+configure() {
+  local preset=$1 folder="$root/build/$1"
+  shift
+  if [[ -e $folder/build.ninja && $folder/build.ninja -nt $root/CMakePresets.json &&
+    -e $folder/configured_with && $(<"$folder/configured_with") == "$*" ]]; then
+    return 0
+  fi
+  (cd "$root" && cmake --preset "$preset" "$@") && printf '%s' "$*" >"$folder/configured_with"
+}
+
+# build_preset PRESET [TARGET]: all of it with the tests, or one target of it.
+build_preset() {
+  configure "$1" -DWARPHEAP_BUILD_TESTS=ON -DWARPHEAP_BUILD_EXAMPLES=ON &&
+    cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
+}
+
+# ctest_preset PRESET CTEST_ARGUMENT...
+ctest_preset() {
+  local preset=$1 without_aslr=()
+  shift
+  # ThreadSanitizer maps its shadow at fixed addresses, which random placement of the program can hit.
+  if [[ $preset == host-tsan ]] && setarch "$(uname -m)" -R true 2>/dev/null; then
+    without_aslr=(setarch "$(uname -m)" -R)
+  fi
+  (cd "$root" && "${without_aslr[@]}" ctest --preset "$preset" --parallel "$jobs" "$@")
+}
+
+test_preset() { build_preset "$1" && ctest_preset "$1"; }
+
+# build_driver PRESET: the benchmark driver and nothing else. A tree that was configured for the tests serves as it is;
+# otherwise a compiler that warns of more than ours does not stop the user.
+build_driver() {
+  local preset=$1 backend=host arguments log="$root/build/logs/driver-$1.log"
+  arguments=(-DWARPHEAP_BUILD_TESTS=OFF -DWARPHEAP_BUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF)
+  if [[ $preset == cuda-bench ]]; then
+    backend=cuda
+    if has_gpu; then arguments+=("-DWARPHEAP_CUDA_ARCHITECTURES=$(gpu_architecture)"); fi
+  elif [[ -e $root/build/$preset/configured_with ]]; then
+    read -ra arguments <"$root/build/$preset/configured_with" || true
+  fi
+
+  mkdir -p "$root/build/logs"
+  [[ -x $root/build/$preset/bin/warpheap_bench_$backend ]] || say "building the benchmark driver ($backend)"
+  { configure "$preset" "${arguments[@]}" &&
+    cmake --build "$root/build/$preset" --parallel "$jobs" --target "warpheap_bench_$backend"; } >"$log" 2>&1 || {
+    tail -n 40 "$log" >&2
+    printf 'warpheap: the benchmark driver could not be built; the log is %s\n' "$log" >&2
+    exit 1
+  }
+}

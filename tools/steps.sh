@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# The steps of `./run test` and their summary. Sourced; needs `root`, tools/setup.sh and tools/build.sh.
+
+step_rows=()
+tests_passed=0
+tests_failed=0
+
+# in_background COMMAND...: starts set-up that the next steps do not need; join_background waits for it.
+in_background() {
+  "$@" &
+  background=$!
+  trap 'kill "$background" 2>/dev/null || true' EXIT
+}
+
+join_background() {
+  local status=0
+  wait "$background" || status=$?
+  trap - EXIT
+  ((status == 0)) || exit "$status"
+}
+
+# step NAME COMMAND...: runs a step into a log of its own, and notes how it went.
+#
+# Commands are chained with && where each must succeed: `set -e` does not hold in a function that a condition calls.
+step() {
+  local name=$1 log result=ok start=$SECONDS
+  shift
+  log="$root/build/logs/${name// /-}.log"
+  mkdir -p "$root/build/logs"
+  say "$name ..."
+  if "$@" >"$log" 2>&1; then
+    count_tests "$log" 0
+  else
+    result=FAILED
+    tail -n 40 "$log"
+    count_tests "$log" 1
+  fi
+  step_rows+=("$(printf '%-16s %6d s   %-8s %s' "$name" $((SECONDS - start)) "$result" "${log#"$root"/}")")
+}
+
+# Adds up the closing lines of ctest and pytest in a log; a step that has none counts as one test.
+count_tests() {
+  local log=$1 step_failed=$2 passed=0 failed=0 text
+  text=$(<"$log")
+  if [[ $text =~ ,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
+    failed=${BASH_REMATCH[1]}
+    passed=$((BASH_REMATCH[2] - failed))
+  else
+    if [[ $text =~ ([0-9]+)\ passed ]]; then passed=${BASH_REMATCH[1]}; fi
+    if [[ $text =~ ([0-9]+)\ failed ]]; then failed=${BASH_REMATCH[1]}; fi
+  fi
+  if ((step_failed && failed == 0)); then
+    failed=1
+  elif ((passed + failed == 0)); then
+    passed=1
+  fi
+  tests_passed=$((tests_passed + passed))
+  tests_failed=$((tests_failed + failed))
+}
+
+check_layers() { "$(find_python)" "$root/tools/check_layers" "$root"; }
+
+test_python() { PYTHONPATH="$root/python" "$(prepared_python pytest)" -m pytest "$root/python" "$root/tests/layout"; }
+
+# Prints the table, and ends with status 1 if a step failed.
+summary() {
+  printf '\n%-16s %8s   %-8s %s\n' step time result log
+  printf '%s\n' "${step_rows[@]}"
+  printf '\ntests: %d passed, %d failed\n' "$tests_passed" "$tests_failed"
+  ((tests_failed == 0))
+}
