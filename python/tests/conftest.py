@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""A stand-in for the driver and for test programs, so that no test needs a GPU or a build."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpheap import cli
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def fake_driver(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a driver: `fake_driver(backend="cuda", sources="b" * 64)`. It logs what it is asked to measure."""
+
+    def make(**settings: str) -> Path:
+        return program(tmp_path / "driver", HERE / "fake_driver.py", settings)
+
+    return make
+
+
+@pytest.fixture
+def fake_tests(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a GoogleTest program of that name: `fake_tests("floor_lane_cuda", TESTS="A.ok A.hangs")`."""
+
+    def make(name: str, **settings: str) -> Path:
+        return program(tmp_path / "bin" / name, HERE / "fake_tests.py", settings)
+
+    return make
+
+
+def program(path: Path, script: Path, settings: dict[str, str]) -> Path:
+    """A shell script that runs `script` with the settings in its environment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    exports = "".join(f"export FAKE_{name.upper()}='{value}'\n" for name, value in settings.items())
+    path.write_text(f'#!/bin/sh\n{exports}export FAKE_SELF="$0"\nexec {sys.executable} {script} "$@"\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def warpheap(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., "Finished"]:
+    """Runs the command line in this process: `warpheap("survey", "--help")`."""
+
+    def run(*words: Any) -> Finished:
+        monkeypatch.setattr(sys, "argv", ["warpheap", *map(str, words)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return Finished(code, captured.out, captured.err)
+
+    return run
+
+
+class Finished:
+    """How a command ended."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code = code
+        self.out = out
+        self.err = err
+
+
+def environment() -> dict[str, str]:
+    """The environment for a child that imports the package from here."""
+    return {**os.environ, "PYTHONPATH": str(HERE.parent)}

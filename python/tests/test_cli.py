@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a newcomer meets it."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from conftest import Finished, environment
+
+import warpheap as package
+from warpheap.errors import UsageError
+from warpheap.units import parse_bytes, parse_count, show_bytes, show_microseconds
+
+Command = Callable[..., Finished]
+
+
+@pytest.mark.parametrize("words", [(), ("survey",), ("report",), ("plot",), ("gpu",)], ids=str)
+def test_help_explains(warpheap: Command, words: tuple[str, ...]) -> None:
+    done = warpheap(*words, "--help")
+    assert done.code == 0
+    assert "Usage" in done.out
+
+
+def test_the_module_runs_and_knows_its_version() -> None:
+    command = [sys.executable, "-m", "warpheap", "--version"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"warpheap {package.__version__}"
+
+
+def test_plotting_is_not_loaded_before_it_is_needed() -> None:
+    script = "import sys, warpheap.cli; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], env=environment(), check=True)
+
+
+def test_an_unknown_option_exits_with_2(warpheap: Command) -> None:
+    assert warpheap("survey", "--thread", "3").code == 2
+
+
+def test_numbers_as_people_write_them() -> None:
+    assert [parse_count(text, "-") for text in ("1000", "10k", "1M")] == [1000, 10_000, 1_000_000]
+    assert [parse_bytes(text, "-") for text in ("16", "4K", "4KiB", "8 GiB")] == [16, 4096, 4096, 8 << 30]
+    for text in ("", "0", "-3", "1.5k", "4 parsecs"):
+        with pytest.raises(UsageError):
+            parse_bytes(text, "--sizes")
+    assert [show_bytes(value) for value in (16, 4096, 8 << 30, 3 << 40)] == ["16 B", "4 KiB", "8 GiB", "3 TiB"]
+    assert [show_microseconds(value) for value in (7.254, 29.44, 1138.2)] == ["7.25", "29.4", "1,138"]

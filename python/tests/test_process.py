@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Children with a time limit."""
+
+import sys
+import time
+from pathlib import Path
+
+from warpheap import process
+
+
+def test_the_end_of_a_child_is_told() -> None:
+    outcome = process.run(
+        [sys.executable, "-c", "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"], 60
+    )
+    assert (outcome.stdout, outcome.exit_code, outcome.timed_out) == ("out\n", 3, False)
+    assert outcome.describe_end() == "ended with exit code 3: err"
+
+
+def test_a_signal_is_named() -> None:
+    outcome = process.run([sys.executable, "-c", "import os; os.abort()"], 60)
+    assert "SIGABRT" in outcome.describe_end()
+
+
+def test_a_hang_ends_at_the_limit_with_what_was_said() -> None:
+    start = time.monotonic()
+    outcome = process.run([sys.executable, "-uc", "import time; print('so far'); time.sleep(600)"], 1.5)
+    assert time.monotonic() - start < 30
+    assert outcome.timed_out
+    assert outcome.stdout == "so far\n"
+    assert "killed" in outcome.describe_end()
+
+
+def test_descendants_die_with_the_child(tmp_path: Path) -> None:
+    # The grandchild writes after the limit if it is still there.
+    late = tmp_path / "late"
+    script = f"(sleep 2; touch {late}) & wait"
+    assert process.run(["sh", "-c", script], 0.5).timed_out
+    # It also must not survive a parent that ends well.
+    assert process.run(["sh", "-c", f"(sleep 2; touch {late}) >/dev/null 2>&1 & exit 0"], 60).exit_code == 0
+    time.sleep(3)
+    assert not late.exists()

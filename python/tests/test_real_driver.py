@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The survey with the real host driver, where it was built."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Finished
+
+from warpheap import __version__, project
+from warpheap.cases import CASES
+from warpheap.driver import Driver
+from warpheap.record import read_records, validate
+
+Command = Callable[..., Finished]
+BUILT = project.find_built_driver("host")
+needs_driver = pytest.mark.skipif(BUILT is None, reason="the host driver is not built")
+
+
+@needs_driver
+def test_the_quick_survey_verifies_every_allocator(warpheap: Command, tmp_path: Path) -> None:
+    assert BUILT is not None
+    done = warpheap("survey", "--driver", BUILT, "--out", tmp_path, "--preset", "quick")
+    assert done.code == 0, done.err
+    records = read_records(tmp_path / "survey.jsonl")
+    assert {each["allocator"] for each in records} == set(Driver.start(BUILT).names)
+    assert {each["mode"] for each in records} == {"thread", "warp", "mixed"}
+    assert all(each["status"] == "ok" and each["verified"] for each in records), records
+    assert not any(each["timing_comparable"] for each in records)
+
+
+@needs_driver
+def test_a_heap_that_is_too_small_is_counted_not_hidden(warpheap: Command, tmp_path: Path) -> None:
+    assert BUILT is not None
+    point = ("--allocators", "bump", "--modes", "thread", "--threads", "1000", "--sizes", "4096", "--heap", "1MiB")
+    warpheap("survey", "--driver", BUILT, "--out", tmp_path, *point)
+    (record,) = read_records(tmp_path / "survey.jsonl")
+    assert record["status"] == "failed"
+    # A bump heap of 1 MiB holds exactly 256 blocks of 4 KiB.
+    assert record["failures"] == 1000 - 256
+    assert record["verified"]
+    assert record["malloc_us"] is None
+    assert "744 of 1000 requests" in record["reason"]
+
+
+@needs_driver
+@pytest.mark.parametrize("mode", ["thread", "warp", "mixed"])
+def test_sizes_that_are_no_words_are_served_and_checked(mode: str) -> None:
+    assert BUILT is not None
+    command = [BUILT, "--allocator", "bump", "--mode", mode, "--threads", "333", "--size", "37"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    record = validate(json.loads(done.stdout))
+    assert record["verified"]
+    assert record["rounds_judged"] == record["rounds"] == 8
+    expected = 333 * 37 if mode != "mixed" else None
+    if expected is not None:
+        assert record["memory"]["requested_bytes"] == expected
+
+
+@needs_driver
+def test_random_sizes_depend_on_the_seed_alone() -> None:
+    assert BUILT is not None
+
+    def asked(seed: int) -> int:
+        command = [BUILT, "--allocator", "bump", "--mode", "mixed", "--size", "512", "--seed", str(seed)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return int(json.loads(done.stdout)["memory"]["requested_bytes"])
+
+    assert asked(1) == asked(1)
+    assert asked(1) != asked(2)
+
+
+@needs_driver
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (["--allocator", "bmp"], "bump"),
+        (["--allocator", "bump", "--case", "x"], "throughput"),
+        (["--allocator", "bump", "--mode", "x"], "thread, warp, mixed"),
+        (["--allocator", "bump", "--size", "-1"], "whole number"),
+        (["--allocator", "bump", "--frobnicate"], "--help"),
+        (["--allocator", "bump", "stray"], "not expected"),
+        (["--mode", "mixed", "--size", "3"], "at least 4"),
+    ],
+    ids=str,
+)
+def test_the_driver_answers_wrong_words_with_right_ones(words: list[str], right: str) -> None:
+    assert BUILT is not None
+    done = subprocess.run([BUILT, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert right in done.stderr
+    assert done.stdout == ""
+
+
+@needs_driver
+def test_driver_and_package_are_of_one_version_and_know_the_same_cases() -> None:
+    assert BUILT is not None
+    assert Driver.start(BUILT).machine["version"] == __version__
+    text = subprocess.run([BUILT, "--help"], capture_output=True, text=True, check=True).stdout
+    named = [line.split()[0] for line in text.split("Cases:")[1].splitlines() if line.strip()]
+    assert named == list(CASES)

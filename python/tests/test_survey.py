@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The survey: what runs, what is recorded, and what is not run again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Finished, environment
+
+from warpheap.record import read_records
+
+Command = Callable[..., Finished]
+MakeDriver = Callable[..., Path]
+SMALL = ("--modes", "thread", "--threads", "1000", "--sizes", "16,256")
+
+
+def asked(driver: Path) -> list[str]:
+    """What the driver was asked to measure so far."""
+    log = Path(f"{driver}.log")
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return read_records(folder / "survey.jsonl")
+
+
+def test_every_allocator_of_the_registry_is_measured(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    driver = fake_driver(allocators="one two three")
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL)
+    assert done.code == 0, done.err
+    cases = {(each["allocator"], each["size"]) for each in records(tmp_path / "out")}
+    assert cases == {(name, size) for name in ("one", "two", "three") for size in (16, 256)}
+    assert done.out.splitlines()[-1] == f"Report: {tmp_path / 'out' / 'report.html'}"
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert json.loads((tmp_path / "out" / "machine.json").read_text())["capability"] == 90
+
+
+def test_allocators_take_turns_at_going_first(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="one two three")
+    warpheap("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL)
+    order = [line.split()[line.split().index("--allocator") + 1] for line in asked(driver)]
+    assert order == ["one", "two", "three", "two", "three", "one"]
+
+
+def test_what_is_recorded_is_not_measured_again(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver()
+    arguments = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL)
+    warpheap(*arguments)
+    assert len(asked(driver)) == 4
+    again = warpheap(*arguments)
+    assert len(asked(driver)) == 4
+    assert "4 of 4 cases are in" in again.out
+    warpheap(*arguments, "--sizes", "16,256,4K")
+    assert len(asked(driver)) == 6
+    warpheap(*arguments, "--fresh")
+    assert len(asked(driver)) == 10
+    assert len(records(tmp_path / "out")) == 4
+
+
+def test_other_sources_are_measured_anew_and_old_records_kept(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    arguments = ("--out", tmp_path / "out", *SMALL)
+    warpheap("survey", "--driver", fake_driver(), *arguments)
+    driver = fake_driver(sources="b" * 64)
+    done = warpheap("survey", "--driver", driver, *arguments)
+    assert "4 records of other sources" in done.out
+    assert {each["sources"] for each in records(tmp_path / "out")} == {"b" * 64}
+    assert len(read_records(tmp_path / "out" / "survey.other.jsonl")) == 4
+
+
+def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="hangs crashes babbles overlaps good")
+    done = warpheap(
+        "survey", "--driver", driver, "--out", tmp_path / "out", "--time-limit", "2", *SMALL[:4], "--sizes", "16"
+    )
+    assert done.code == 0, done.err
+    by_name = {each["allocator"]: each for each in records(tmp_path / "out")}
+    assert by_name["hangs"]["status"] == "timeout"
+    assert "still waiting for a lock" in by_name["hangs"]["reason"]
+    assert by_name["hangs"]["time_limit_s"] == 2
+    assert by_name["crashes"]["status"] == "crashed"
+    assert "SIGSEGV" in by_name["crashes"]["reason"]
+    assert "terminate called" in by_name["crashes"]["reason"]
+    assert by_name["babbles"]["status"] == "crashed"
+    assert by_name["overlaps"]["status"] == "failed"
+    assert by_name["good"]["status"] == "ok"
+    assert [by_name[name]["malloc_us"] for name in ("hangs", "crashes", "babbles", "overlaps")] == [None] * 4
+    page = (tmp_path / "out" / "report.html").read_text()
+    for name in ("hangs", "crashes", "overlaps"):
+        assert name in page
+    assert "still waiting for a lock" in page
+    assert "request 1 overlaps request 2 &lt;&amp;&gt;" in page
+
+
+def test_a_timeout_is_tried_again_only_with_more_time(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    driver = fake_driver(allocators="hangs")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL[:4], "--sizes", "16", "--time-limit")
+    warpheap(*arguments, "1")
+    warpheap(*arguments, "1")
+    assert len(asked(driver)) == 1
+    warpheap(*arguments, "1.5")
+    assert len(asked(driver)) == 2
+
+
+def test_an_interruption_leaves_a_record_to_go_on_from(fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="interrupts good")
+    command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
+    start = time.monotonic()
+    # A group of its own, as a shell gives it; the driver interrupts us in the middle of its third case.
+    child = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert time.monotonic() - start < 60
+    assert child.returncode == 130, child.stderr
+    assert "Interrupted: 3 of 4 cases" in child.stdout
+    assert "./run survey --driver" in child.stdout
+    assert len(records(tmp_path / "out")) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "right"),
+    [
+        (("--allocators", "bmp"), "good, slow_free"),
+        (("--allocators", ""), "good, slow_free"),
+        (("--modes", "threads"), "thread, warp, mixed"),
+        (("--cases", "thrughput"), "throughput"),
+        (("--preset", "fast"), "quick, default, paper"),
+        (("--backend", "gpu"), "auto, host, cuda"),
+        (("--threads", "ten"), "10k"),
+        (("--sizes", "0"), "4KiB"),
+        (("--heap", "8 parsecs"), "8GiB"),
+        (("--heap", "99TiB"), "16 GiB of memory"),
+        (("--backend", "host"), "cuda backend"),
+    ],
+    ids=str,
+)
+def test_wrong_words_are_answered_with_right_ones(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, arguments: tuple[str, str], right: str
+) -> None:
+    done = warpheap("survey", "--driver", fake_driver(), "--out", tmp_path / "out", *arguments)
+    assert done.code == 2
+    assert right in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_driver_that_is_none_is_refused(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    assert "there is no program" in warpheap("survey", "--driver", tmp_path / "nowhere").err
+    done = warpheap("survey", "--driver", "/bin/echo", "--out", tmp_path / "out")
+    assert done.code == 2
+    assert "no warpheap benchmark driver" in done.err
+    done = warpheap("survey", "--driver", fake_driver(no_machine="1"))
+    assert done.code == 2
+    assert "no GPU answers" in done.err
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = warpheap("survey", "--driver", fake_driver(), "--out", tmp_path / "file" / "below")
+    assert done.code == 2
+    assert "cannot be written" in done.err
+
+
+def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="good")
+    warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--preset", "default", "--heap", "1GiB")
+    biggest = max(each["threads"] * each["size"] for each in records(tmp_path / "out"))
+    assert biggest <= 0.75 * (1 << 30)
+    # What is named is run all the same.
+    done = warpheap(
+        "survey", "--driver", driver, "--out", tmp_path / "two", "--threads", "1M", "--sizes", "8K", "--heap", "1GiB"
+    )
+    assert done.code == 0
+    assert len(records(tmp_path / "two")) == 3
+
+
+def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="hangs")
+    command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
+    child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
+    while not asked(driver):
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "0 of 2 cases" in out
+    # Nothing of the case is left behind.
+    alive = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and _runs(pid, str(driver))]
+    assert not alive
+
+
+def _runs(pid: Path, program: str) -> bool:
+    try:
+        words = (pid / "environ").read_bytes().decode(errors="replace").split("\0")
+    except OSError:
+        return False
+    return f"FAKE_SELF={program}" in words and pid.name != str(os.getpid())

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that a user can mend: one clear line, exit code 2."""
+
+from collections.abc import Iterable
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done; the message says what would be right."""
+
+
+def unknown_name(what: str, given: str, right: Iterable[str]) -> UsageError:
+    """The error for a name that is not in a list: it names the right ones."""
+    return UsageError(f"{what}: '{given}' is unknown here; use one of: {', '.join(right)}")

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""GoogleTest programs as children that may hang or crash.
+
+Results are read from the output as the tests run, not from the file that GoogleTest writes at the end: a program that
+hangs or crashes writes none. A test that fails ends its process too (a failed kernel takes the CUDA context with it,
+and every later test of that process would fail for it); the tests behind it run in a fresh one.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from warpheap import process
+from warpheap.gpu.result import Result
+
+_SECONDS_TO_LIST = 120.0
+_RUN = re.compile(r"\[ RUN      \] (\S+)\s*$")
+_END = re.compile(r"\[( {7}OK |  FAILED  |  SKIPPED )\] ([^\s,]+)(?:, where .*)? \((\d+) ms\)\s*$")
+_STATUS = {"OK": "ok", "FAILED": "failed", "SKIPPED": "skipped"}
+_LONGEST_FILTER = 100_000  # characters; Linux takes 128 KiB for one argument
+
+
+def list_tests(program: Path, wanted: str) -> list[str] | process.Outcome:
+    """The full names of the program's tests, or how asking it ended if it did not answer."""
+    outcome = process.run([program, "--gtest_list_tests", f"--gtest_filter={wanted}"], _SECONDS_TO_LIST)
+    if outcome.timed_out or outcome.exit_code != 0:
+        return outcome
+    names = []
+    suite = ""
+    for line in outcome.stdout.splitlines():
+        name = line.split("#")[0].strip()
+        if line.startswith("  ") and suite:
+            names.append(suite + name)
+        elif name.endswith("."):
+            suite = name
+    return names
+
+
+def run_example(program: Path, time_limit: float) -> Result:
+    """Runs a program that is one test as a whole."""
+    outcome = process.run([program], time_limit)
+    status, reason = "ok", ""
+    if outcome.timed_out or outcome.exit_code != 0:
+        status = "timeout" if outcome.timed_out else "failed" if (outcome.exit_code or 0) > 0 else "crashed"
+        reason = outcome.describe_end()
+    return Result("test", program.name, program.name, status, round(outcome.seconds, 3), reason)
+
+
+def run_tests(
+    program: Path, wanted: str, time_limit: float, why_stop: Callable[[Result], str] = lambda _: ""
+) -> Iterator[Result]:
+    """Runs the tests that the filter `wanted` names and yields a result for each, in order.
+
+    `why_stop` is asked before a new process is started; if it answers, the tests that are left are skipped for that
+    reason.
+    """
+    names = list_tests(program, wanted)
+    if isinstance(names, process.Outcome):
+        status = "timeout" if names.timed_out else "crashed"
+        yield Result("test", program.name, program.name, status, round(names.seconds, 3), names.describe_end())
+        return
+    left = list(names)
+    while left:
+        command: list[str | Path] = [
+            program,
+            f"--gtest_filter={_filter(left)}",
+            "--gtest_fail_fast",
+            "--gtest_color=no",
+        ]
+        outcome = process.run(command, time_limit)
+        known = [result for result in _read(program.name, outcome) if result.name in left]
+        if not known:
+            # The process ended before its first test: none of those left can be run.
+            for name in left:
+                yield Result("test", program.name, name, "crashed", 0.0, f"did not start: {outcome.describe_end()}")
+            return
+        for result in known:
+            left.remove(result.name)
+            yield result
+        if left and (reason := why_stop(known[-1])):
+            for name in left:
+                yield Result("test", program.name, name, "skipped", 0.0, reason)
+            return
+
+
+def _filter(names: Sequence[str]) -> str:
+    text = ""
+    for name in names:
+        if len(text) + len(name) >= _LONGEST_FILTER:
+            break
+        text += (":" if text else "") + name
+    return text
+
+
+def _read(program: str, outcome: process.Outcome) -> Iterator[Result]:
+    """The results in a process's output, the last of them perhaps that of a test that never ended."""
+    running = ""
+    said: list[str] = []
+    passed = 0.0
+    for line in outcome.stdout.splitlines():
+        if started := _RUN.search(line):
+            running, said = started[1], []
+        elif (ended := _END.search(line)) and ended[2] == running:
+            status = _STATUS[ended[1].strip()]
+            seconds = int(ended[3]) / 1000
+            passed += seconds
+            yield Result("test", program, running, status, seconds, "" if status == "ok" else _text(said))
+            running = ""
+            if status == "failed":
+                return  # what GoogleTest calls skipped from here on has not been tried
+        elif running:
+            said.append(line)
+    if running:
+        status = "timeout" if outcome.timed_out else "crashed"
+        reason = " ".join(part for part in (outcome.describe_end(), _text(said)) if part)
+        yield Result("test", program, running, status, round(max(outcome.seconds - passed, 0), 3), reason)
+
+
+def _text(lines: Sequence[str]) -> str:
+    return " | ".join(line.strip() for line in lines if line.strip())[:800]

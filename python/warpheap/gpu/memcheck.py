@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Test programs under compute-sanitizer's memcheck, at reduced size."""
+
+import re
+from pathlib import Path
+
+from warpheap import process
+from warpheap.gpu.build import find_tool, is_example
+from warpheap.gpu.result import Result
+
+# What the checker exits with when it found something; GoogleTest's own failure is 1.
+_FOUND = 99
+# Tests that understand it run reduced sizes: the checker slows kernels down by a factor of ten to a hundred.
+ENVIRONMENT = {"WARPHEAP_TEST_SCALE": "small"}
+
+
+def check(program: Path, wanted: str, time_limit: float) -> Result:
+    """Runs the tests of `program` that the filter `wanted` names under the checker."""
+    sanitizer = find_tool("compute-sanitizer")
+    if sanitizer is None:
+        return Result("memcheck", program.name, program.name, "skipped", 0.0, "compute-sanitizer is not installed here")
+    command: list[str | Path] = [
+        sanitizer, "--tool", "memcheck", "--error-exitcode", str(_FOUND), "--print-limit", "5",
+        str(program),
+    ]  # fmt: skip
+    if not is_example(program):
+        command += [f"--gtest_filter={wanted}", "--gtest_color=no"]
+    outcome = process.run(command, time_limit, environment=ENVIRONMENT)
+    status, reason = _judge(outcome)
+    return Result("memcheck", program.name, program.name, status, round(outcome.seconds, 3), reason)
+
+
+def _judge(outcome: process.Outcome) -> tuple[str, str]:
+    output = outcome.stdout + outcome.stderr
+    said = [line.removeprefix("=========").strip() for line in output.splitlines() if line.startswith("=========")]
+    if "Device not supported" in output:
+        return "skipped", "compute-sanitizer does not support this device or its driver"
+    if outcome.timed_out:
+        return "timeout", outcome.describe_end()
+    summary = re.search(r"ERROR SUMMARY: (\d+) error", output)
+    if outcome.exit_code == _FOUND or (summary and int(summary[1]) > 0):
+        return "failed", " | ".join(line for line in said[1:] if line)[:800]
+    if outcome.exit_code == 1:
+        failed = re.findall(r"\[  FAILED  \] ([^\s,]+)", outcome.stdout)
+        return "failed", f"memory is clean, tests failed: {', '.join(dict.fromkeys(failed))}"[:800]
+    if outcome.exit_code != 0 or summary is None:
+        return "crashed", outcome.describe_end()
+    return "ok", ""

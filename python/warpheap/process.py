@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Child processes with a time limit: killed with all their descendants, whatever they do."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# A process that is inside the GPU driver dies only when the driver lets it.
+_SECONDS_TO_DIE = 30.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child process ended."""
+
+    stdout: str
+    stderr: str
+    exit_code: int | None  # negative: the signal that ended it; None: it did not die when killed
+    seconds: float
+    timed_out: bool
+
+    @property
+    def last_words(self) -> str:
+        """The end of stderr on one line."""
+        return " | ".join(line.strip() for line in self.stderr.splitlines() if line.strip())[-500:]
+
+    def describe_end(self) -> str:
+        """One sentence on an end that was not orderly."""
+        if self.timed_out:
+            how = f"still running after {self.seconds:.0f} s, killed"
+            if self.exit_code is None:
+                how += f", and not dead {_SECONDS_TO_DIE:.0f} s later"
+        elif self.exit_code is not None and self.exit_code < 0:
+            how = f"ended by {_signal_name(-self.exit_code)}"
+        else:
+            how = f"ended with exit code {self.exit_code}"
+        return f"{how}: {self.last_words}" if self.last_words else how
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def run(
+    command: Sequence[str | Path],
+    time_limit: float,
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Outcome:
+    """Runs `command` in a process group of its own and kills the group at the limit, and when we are interrupted."""
+    start = time.monotonic()
+    child = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=None if environment is None else {**os.environ, **environment},
+        cwd=folder,
+        start_new_session=True,
+        text=True,
+        errors="replace",
+    )
+    timed_out = False
+    try:
+        stdout, stderr = child.communicate(timeout=time_limit)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        seconds = time.monotonic() - start
+        _kill_group(child)
+        try:
+            stdout, stderr = child.communicate(timeout=_SECONDS_TO_DIE)
+        except subprocess.TimeoutExpired as stuck:
+            stdout, stderr = _text(stuck.stdout), _text(stuck.stderr)
+        return Outcome(stdout, stderr, child.poll(), seconds, timed_out)
+    finally:
+        # Also what the child left running: nothing of a case may outlive it and disturb the next.
+        _kill_group(child)
+    return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
+
+
+def _kill_group(child: subprocess.Popen[str]) -> None:
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody is left in the group
+
+
+def _text(partial: str | bytes | None) -> str:
+    return partial.decode(errors="replace") if isinstance(partial, bytes) else partial or ""

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the checkout and the programs built from it are."""
+
+from pathlib import Path
+
+from warpheap.errors import UsageError
+
+# Build folders that can hold the driver of a backend, the best for measuring first.
+_DRIVER_FOLDERS = {"cuda": ("cuda-bench", "cuda"), "host": ("host",)}
+
+
+def find_checkout() -> Path | None:
+    """The checkout that we stand in or were started from: the folder with CMakePresets.json and benchmarks/."""
+    for start in (Path.cwd(), Path(__file__).resolve()):
+        for folder in (start, *start.parents):
+            if (folder / "CMakePresets.json").is_file() and (folder / "benchmarks").is_dir():
+                return folder
+    return None
+
+
+def find_built_driver(backend: str) -> Path | None:
+    """The driver of `backend` that was built in the checkout."""
+    checkout = find_checkout()
+    if checkout is None:
+        return None
+    for folder in _DRIVER_FOLDERS[backend]:
+        program = checkout / "build" / folder / "bin" / f"warpheap_bench_{backend}"
+        if program.is_file():
+            return program
+    return None
+
+
+def no_driver(backend: str) -> UsageError:
+    """The error for a driver that is not there."""
+    preset = _DRIVER_FOLDERS[backend][0]
+    return UsageError(
+        f"no benchmark driver for the {backend} backend was found. In the checkout, './run survey' builds and runs it; "
+        f"by hand: cmake --preset {preset} && cmake --build --preset {preset}. Or name one with --driver PATH."
+    )
