@@ -71,7 +71,8 @@ def build(tests: bool, bench: bool, log: Path, time_limit: float) -> tuple[Progr
     for preset, wanted in (("cuda", tests), ("cuda-bench", bench)):
         if not wanted:
             continue
-        results.append(_build_preset(checkout, preset, log, time_limit))
+        left = time_limit - sum(result.seconds for result in results)
+        results.append(_build_preset(checkout, preset, log, left))
         if results[-1].status == "ok":
             places.append(checkout / "build" / preset / "bin")
     return collect(places), results

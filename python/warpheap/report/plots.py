@@ -153,9 +153,10 @@ def _draw_panel(
     for line in panel.lines:
         look = style.look_of(line.position)
         if len(line.x) > 0:
-            axes.fill_between(line.x, line.low, line.high, color=look.colour, alpha=0.15, linewidth=0)
+            x, y, low, high = _with_gaps(line)
+            axes.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
             axes.plot(
-                line.x, line.y, color=look.colour, marker=look.marker, linestyle=look.dash, linewidth=1.8, markersize=5,
+                x, y, color=look.colour, marker=look.marker, linestyle=look.dash, linewidth=1.8, markersize=5,
                 markeredgecolor=style.PAPER, markeredgewidth=0.6, clip_on=False, zorder=3,
             )  # fmt: skip
     for rank, line in enumerate(losers):
@@ -183,8 +184,22 @@ def _y_ticks(limits: tuple[float, float], log_y: bool) -> list[float]:
 
 
 def _thinned(ticks: Sequence[float], most: int = 7) -> list[float]:
-    step = -(-len(ticks) // most) if ticks else 1
-    return list(ticks[::step])
+    """Those of the ticks whose labels have room beside each other on a logarithmic axis."""
+    kept: list[float] = []
+    room = np.log2(ticks[-1] / ticks[0]) / most if ticks else 0.0
+    for tick in ticks:
+        if not kept or np.log2(tick / kept[-1]) >= room:
+            kept.append(tick)
+    return kept
+
+
+def _with_gaps(line: Line) -> tuple[list[float], list[float], list[float], list[float]]:
+    """x, y, low and high of the line with nothing at the places that it lost, so that no stroke bridges them."""
+    points = {x: (np.nan, np.nan, np.nan) for x in line.lost}
+    points.update(zip(line.x, zip(line.y, line.low, line.high, strict=True), strict=True))
+    x = sorted(points)
+    y, low, high = zip(*(points[place] for place in x), strict=True)
+    return x, list(y), list(low), list(high)
 
 
 def _label_lines(figure: Canvas, layout: ConstrainedLayoutEngine, rows: Sequence[Row], grid: Any) -> None:
