@@ -13,11 +13,16 @@ namespace warpheap::target {
 
 inline constexpr bool has_toolkit_heap = true;
 
+// The toolkit's arithmetic wraps around for sizes near 2^64: it then grants a small block (seen with CUDA 13.0).
+inline constexpr std::uint64_t toolkit_most_bytes = std::uint64_t{1} << 56;
+
 WARPHEAP_FN inline void* toolkit_malloc(std::uint64_t bytes) {
+  if (bytes > toolkit_most_bytes) return nullptr;
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return ::malloc(bytes);), (return std::malloc(bytes);))
 }
 
 WARPHEAP_FN inline void* toolkit_aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) {
+  if (alignment > toolkit_most_bytes || bytes > toolkit_most_bytes) return nullptr;
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __nv_aligned_device_malloc(bytes, alignment);),
                     (return std::aligned_alloc(alignment, bytes);))
 }

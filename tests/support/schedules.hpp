@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+#include <warpheap/floor.hpp>
+
+namespace warpheap::test {
+
+/// How a message names a schedule.
+inline std::string describe(const schedule& plan) {
+  if constexpr (this_backend == backend::cuda) return "seed " + std::to_string(plan.seed);
+  const char* const order = plan.order == schedule::policy::random ? "random" : "round-robin";
+  return std::string{order} + " schedule, seed " + std::to_string(plan.seed) + (plan.fuzz ? ", fuzzed, " : ", ") +
+         std::to_string(plan.workers) + " workers";
+}
+
+/// The schedules that a test runs under whose outcome must not depend on them. On the host round-robin, and for each of
+/// `seeds` seeds a random and a fuzzed one, all with one worker, and one with as many as there are cores; on a GPU one
+/// for each seed. `WARPHEAP_TEST_SEEDS` sets the number of seeds. `WARPHEAP_SEED` replays: it leaves only the schedule
+/// that the environment describes.
+inline std::vector<schedule> test_schedules(std::uint64_t seeds = 3) {
+  if (std::getenv("WARPHEAP_SEED") != nullptr) return {current_schedule()};
+  if (const char* const text = std::getenv("WARPHEAP_TEST_SEEDS")) seeds = std::strtoull(text, nullptr, 10);
+  std::vector<schedule> plans;
+  schedule plan = current_schedule();
+  if constexpr (this_backend == backend::host) {
+    plan.workers = 1;
+    plans.push_back(plan);
+    plan.order = schedule::policy::random;
+  }
+  for (plan.seed = 1; plan.seed <= seeds; ++plan.seed) {
+    plan.fuzz = false;
+    plans.push_back(plan);
+    if constexpr (this_backend == backend::cuda) continue;
+    plan.fuzz = true;
+    plans.push_back(plan);
+  }
+  if constexpr (this_backend == backend::host) {
+    plan.workers = 0;
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+/// Calls `body(seed)` under each of `test_schedules`, until it fails; the message then names the schedule.
+template <class Body>
+void for_each_schedule(Body body, std::uint64_t seeds = 3) {
+  for (const schedule& plan : test_schedules(seeds)) {
+    SCOPED_TRACE(describe(plan));
+    const scoped_schedule guard{plan};
+    body(plan.seed);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+}  // namespace warpheap::test
