@@ -53,6 +53,7 @@ json_object describe(const allocator_entry& entry) {
       .add("uses_arena", can.uses_arena)
       .add("state_in_arena", can.state_in_arena)
       .add("needs_full_warp", can.needs_full_warp)
+      .add("refuses_only_when_full", can.refuses_only_when_full)
       .add("alignment", can.alignment)
       .add("largest_alignment", bounded(can.largest_alignment))
       .add("largest_bytes", bounded(can.largest_bytes));

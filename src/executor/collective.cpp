@@ -115,7 +115,8 @@ void worker::open_barrier(block& home) {
   for (std::uint32_t thread = 0; thread < launch_.threads; ++thread) {
     if (home.lanes[thread].now == lane::state::barrier) make_ready(home.lanes[thread]);
   }
-  for (std::uint32_t first = 0; first < launch_.threads; first += warp_width) home.warps[first / warp_width].at_barrier = 0;
+  for (std::uint32_t first = 0; first < launch_.threads; first += warp_width)
+    home.warps[first / warp_width].at_barrier = 0;
 }
 
 }  // namespace warpheap::executor

@@ -4,9 +4,6 @@
 #include "executor/context.hpp"
 
 #include <cstdint>
-#include <cstdlib>
-
-#include "executor/notes.hpp"
 
 #if defined(WARPHEAP_FIBER_UCONTEXT)
 
@@ -33,16 +30,11 @@ void prepare_machine(context& state, void* bottom, std::size_t bytes, void (*fun
                 static_cast<unsigned>(code), static_cast<unsigned>(data >> 32), static_cast<unsigned>(data));
 }
 
-void switch_machine(context& from, context& to) { ::swapcontext(&from.machine, &to.machine); }
-
 }  // namespace
 }  // namespace warpheap::executor
 
 #else
 
-// Saves the caller's registers on its stack and the stack pointer in `*save`, and goes on with the stack at `load`,
-// which an earlier call saved or `prepare` made.
-extern "C" void warpheap_switch_stack(void** save, void* load);
 // Where a prepared stack starts: calls the function that `start_frame` holds.
 extern "C" void warpheap_start_stack();
 
@@ -83,8 +75,6 @@ void prepare_machine(context& state, void* bottom, std::size_t bytes, void (*fun
   state.stack_pointer = frame;
 }
 
-void switch_machine(context& from, context& to) { warpheap_switch_stack(&from.stack_pointer, to.stack_pointer); }
-
 }  // namespace
 }  // namespace warpheap::executor
 
@@ -98,21 +88,5 @@ void prepare(context& state, void* bottom, std::size_t bytes, void (*function)(v
   state.fake_stack = nullptr;
   prepare_machine(state, bottom, bytes, function, argument);
 }
-
-void switch_context(context& from, context& to) {
-  notes::leave_stack(&from.fake_stack, to.bottom, to.bytes);
-  notes::enter_strand(to.strand);
-  switch_machine(from, to);
-  notes::enter_stack(from.fake_stack, nullptr, nullptr);
-}
-
-void leave_context(context& from, context& to) {
-  notes::leave_stack(nullptr, to.bottom, to.bytes);
-  notes::enter_strand(to.strand);
-  switch_machine(from, to);
-  std::abort();  // something switched to a lane that had ended
-}
-
-void arrived(context& from) { notes::enter_stack(nullptr, &from.bottom, &from.bytes); }
 
 }  // namespace warpheap::executor

@@ -3,12 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
+
+#include "executor/notes.hpp"
 
 #if !defined(WARPHEAP_FIBER_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
 #define WARPHEAP_FIBER_UCONTEXT 1
 #endif
 #if defined(WARPHEAP_FIBER_UCONTEXT)
 #include <ucontext.h>
+#else
+// Saves the caller's registers on its stack and the stack pointer in `*save`, and goes on with the stack at `load`,
+// which an earlier call saved or `prepare` made.
+extern "C" void warpheap_switch_stack(void** save, void* load);
 #endif
 
 namespace warpheap::executor {
@@ -30,11 +37,32 @@ struct context {
 /// `function` must call `arrived` first and must never return.
 void prepare(context& state, void* bottom, std::size_t bytes, void (*function)(void*), void* argument);
 
+// Inline, since each return behind a switch is one that the processor predicts wrongly.
+inline void switch_machine(context& from, context& to) {
+#if defined(WARPHEAP_FIBER_UCONTEXT)
+  ::swapcontext(&from.machine, &to.machine);
+#else
+  warpheap_switch_stack(&from.stack_pointer, to.stack_pointer);
+#endif
+}
+
 /// Goes on with `to`; returns when something switches back to `from`. Both belong to the calling thread.
-void switch_context(context& from, context& to);
+inline void switch_context(context& from, context& to) {
+  notes::leave_stack(&from.fake_stack, to.bottom, to.bytes);
+  notes::enter_strand(to.strand);
+  switch_machine(from, to);
+  notes::enter_stack(from.fake_stack, nullptr, nullptr);
+}
+
 /// Goes on with `to` and never comes back.
-[[noreturn]] void leave_context(context& from, context& to);
+[[noreturn]] inline void leave_context(context& from, context& to) {
+  notes::leave_stack(nullptr, to.bottom, to.bytes);
+  notes::enter_strand(to.strand);
+  switch_machine(from, to);
+  std::abort();  // something switched to a lane that had ended
+}
+
 /// Ends the first switch to a stack, which came from `from`.
-void arrived(context& from);
+inline void arrived(context& from) { notes::enter_stack(nullptr, &from.bottom, &from.bytes); }
 
 }  // namespace warpheap::executor

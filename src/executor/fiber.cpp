@@ -20,6 +20,15 @@ namespace {
 // Sanitizers put red zones into frames, and print their reports on the stack of the lane that they caught.
 constexpr std::size_t stack_bytes = (notes::address_sanitizer || notes::thread_sanitizer ? 256 : 64) << 10;
 
+// Stacks begin at different offsets in their pages. Else the frames of all lanes would fall into the same few sets of the
+// processor's first cache, and each switch would miss it.
+std::size_t next_offset() {
+  constexpr std::uint64_t offsets = 16;
+  constexpr std::size_t step = 4096 / offsets;
+  static published made;
+  return static_cast<std::size_t>(made.take_next() % offsets) * step;
+}
+
 fiber& make_fiber() {
   const auto guard = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t bytes = guard + stack_bytes;
@@ -31,12 +40,12 @@ fiber& make_fiber() {
     throw std::system_error(code, std::generic_category(),
                             "no stack for one more lane: make schedule::resident_lanes or the block smaller");
   }
-  auto* end = static_cast<std::byte*>(mapping) + bytes;
-  auto* made = new (end - sizeof(fiber)) fiber;
+  const std::size_t used = sizeof(fiber) + next_offset();
+  auto* made = new (static_cast<std::byte*>(mapping) + bytes - used) fiber;
   made->mapping = mapping;
   made->mapping_bytes = bytes;
   made->state.bottom = static_cast<std::byte*>(mapping) + guard;
-  made->state.bytes = stack_bytes - sizeof(fiber);
+  made->state.bytes = stack_bytes - used;
   made->state.strand = notes::create_strand();
   return *made;
 }

@@ -13,9 +13,9 @@ namespace warpheap::executor {
 /// top of its own mapping, so that keeping fibers takes no memory of the heap.
 struct fiber {
   context state;
-  fiber* next = nullptr;            ///< in the pool
-  std::uint64_t last_launch = 0;    ///< the launch that used it last
-  void* mapping = nullptr;          ///< the guard page, then the stack, then this record
+  fiber* next = nullptr;          ///< in the pool
+  std::uint64_t last_launch = 0;  ///< the launch that used it last
+  void* mapping = nullptr;        ///< the guard page, then the stack, then this record
   std::size_t mapping_bytes = 0;
 
   /// Makes the fiber call `function(argument)` when it is switched to.

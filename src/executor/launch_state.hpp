@@ -27,7 +27,7 @@ struct launch_state {
 
   std::vector<std::unique_ptr<worker>> workers{};
   published next_block{};  ///< the first block that no worker has taken
-  char done_clock = 0;   ///< orders what lanes did before what follows the launch
+  char done_clock = 0;     ///< orders what lanes did before what follows the launch
 
   /// Makes all workers stop. The first reason counts.
   void fail(std::string reason);

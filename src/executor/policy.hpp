@@ -87,7 +87,7 @@ class random_order final : public policy {
 
   random_stream& random_;
   std::uint32_t stretch_;
-  std::vector<lane*> active_;   // with room for all lanes: a lane that readies others must not allocate
+  std::vector<lane*> active_;  // with room for all lanes: a lane that readies others must not allocate
   std::vector<lane*> waiting_;
 };
 

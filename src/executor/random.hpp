@@ -19,9 +19,7 @@ class random_stream {
     return word ^ (word >> 31);
   }
   /// A number below `bound`, which is not 0. The bias of a product instead of a division is below 2^-32 * bound.
-  std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
-  }
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32); }
   /// True once in `turns` calls on average.
   bool one_in(std::uint32_t turns) { return below(turns) == 0; }
 

@@ -25,14 +25,14 @@ class worker;
 struct fault {
   enum class kind : std::uint8_t {
     none,
-    check,                  ///< `message` says what
-    exception,              ///< `message` is what the exception said
-    group_lacks_caller,     ///< a collective whose `group` lacks the lane
-    group_names_no_lane,    ///< … names lanes that the block does not have
-    group_names_exited,     ///< … names lanes that have exited
-    exited_while_named,     ///< the lane exited; `other` is parked with a group that names it
-    mismatch,               ///< the lane and `other` name each other with another operation or group
-    barrier_and_group,      ///< the lane and `other` wait for each other, one in a group, one at the block barrier
+    check,                ///< `message` says what
+    exception,            ///< `message` is what the exception said
+    group_lacks_caller,   ///< a collective whose `group` lacks the lane
+    group_names_no_lane,  ///< … names lanes that the block does not have
+    group_names_exited,   ///< … names lanes that have exited
+    exited_while_named,   ///< the lane exited; `other` is parked with a group that names it
+    mismatch,             ///< the lane and `other` name each other with another operation or group
+    barrier_and_group,    ///< the lane and `other` wait for each other, one in a group, one at the block barrier
   };
   kind what = kind::none;
   const char* message = nullptr;
@@ -80,13 +80,13 @@ struct warp {
   std::uint32_t exited = 0;
   std::uint32_t gathering = 0;
   std::uint32_t at_barrier = 0;
-  std::uint32_t able = 0;         ///< number of lanes that are ready
-  std::uint64_t turns = 0;        ///< times that one of its lanes has run
-  std::uint64_t gather_due = 0;   ///< the earliest `gather_end` of the gathering lanes
-  open_round* open = nullptr;     ///< incomplete rounds
-  open_round* free = nullptr;     ///< rounds that all have left
-  open_round* rounds = nullptr;   ///< `warp_width` of them, enough as a lane is in one at most
-  int rounds_used = 0;            ///< how many of them were ever open
+  std::uint32_t able = 0;        ///< number of lanes that are ready
+  std::uint64_t turns = 0;       ///< times that one of its lanes has run
+  std::uint64_t gather_due = 0;  ///< the earliest `gather_end` of the gathering lanes
+  open_round* open = nullptr;    ///< incomplete rounds
+  open_round* free = nullptr;    ///< rounds that all have left
+  open_round* rounds = nullptr;  ///< `warp_width` of them, enough as a lane is in one at most
+  int rounds_used = 0;           ///< how many of them were ever open
   block* home = nullptr;
 };
 

@@ -126,8 +126,8 @@ std::string describe_stall(const schedule& plan) {
 }
 
 std::string describe_stuck(const schedule& plan, const lane& stuck) {
-  return "a lane ran for " + std::to_string(plan.lane_limit.count()) + " s without an atomic operation or a collective" +
-         where(stuck);
+  return "a lane ran for " + std::to_string(plan.lane_limit.count()) +
+         " s without an atomic operation or a collective" + where(stuck);
 }
 
 std::string describe_lanes(const worker& where) {

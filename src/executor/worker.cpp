@@ -21,7 +21,8 @@ thread_local worker* current_worker = nullptr;
 
 std::uint64_t resident_blocks(const launch_state& launch, std::uint64_t workers) {
   // A worker that runs alone interleaves two blocks at least, or no wait between blocks would ever end.
-  const std::uint64_t fitting = std::max<std::uint64_t>(launch.plan.resident_lanes / launch.threads, workers > 1 ? 1 : 2);
+  const std::uint64_t fitting =
+      std::max<std::uint64_t>(launch.plan.resident_lanes / launch.threads, workers > 1 ? 1 : 2);
   return std::min(fitting, divide_up(launch.blocks, workers));
 }
 
@@ -30,7 +31,7 @@ std::uint64_t resident_blocks(const launch_state& launch, std::uint64_t workers)
 worker* this_worker() { return current_worker; }
 
 worker::worker(launch_state& launch, unsigned index, unsigned workers)
-    : launch_(launch), index_(index), random_(launch.plan.seed, index), start_clock_(notes::create_clock()) {
+    : launch_(launch), random_(launch.plan.seed, index), start_clock_(notes::create_clock()) {
   const auto count = static_cast<std::size_t>(resident_blocks(launch, workers));
   if (launch.plan.order == schedule::policy::random) {
     policy_ = std::make_unique<random_order>(random_, count * launch.threads);
@@ -234,7 +235,8 @@ void worker::end_wait() {
 }
 
 std::uint32_t worker::processor() {
-  return launch_.plan.fuzz ? random_.below(processors()) : static_cast<std::uint32_t>(current_->place.block % processors());
+  return launch_.plan.fuzz ? random_.below(processors())
+                           : static_cast<std::uint32_t>(current_->place.block % processors());
 }
 
 void worker::fail(fault why) {

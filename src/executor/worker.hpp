@@ -83,7 +83,7 @@ class worker {
   void idle();
   void abandon_lanes();
   void suspend() { switch_context(current_->stack->state, self_); }  // *lane*: lets the scheduler run
-  const char* keep(const char* message);  // *lane*: copies the message of an exception
+  const char* keep(const char* message);                             // *lane*: copies the message of an exception
   static void lane_main(void* self);
 
   // collective.cpp
@@ -97,14 +97,13 @@ class worker {
   std::uint32_t random_part(std::uint32_t group);
 
   launch_state& launch_;
-  const unsigned index_;
   random_stream random_;
   std::unique_ptr<policy> policy_;
   context self_;
   lane* current_ = nullptr;
 
-  std::vector<block> blocks_;    // as many as are under way at a time
-  std::vector<block*> vacant_;   // those that are not under way
+  std::vector<block> blocks_;   // as many as are under way at a time
+  std::vector<block*> vacant_;  // those that are not under way
   bool blocks_left_ = true;
   std::uint64_t live_lanes_ = 0;
   void* start_clock_;  // orders what the host and the worker did before what a new lane does

@@ -29,10 +29,11 @@ struct watched_heap {
   WARPHEAP_FN static constexpr std::uint64_t capped(std::uint64_t bytes) {
     return bytes < A::capabilities.largest_bytes ? bytes : A::capabilities.largest_bytes;
   }
-  /// `malloc` of a block that the heap has room for.
+  /// `malloc` of a block that the heap has room for, while other threads may take and free. Null only if the design does
+  /// not promise that room is enough.
   WARPHEAP_FN void* must_malloc(std::uint64_t bytes) const {
     void* const block = malloc(bytes);
-    log.expect(block != nullptr, problem::refused, bytes, block);
+    log.expect(block != nullptr || !A::capabilities.refuses_only_when_full, problem::refused, bytes, block);
     return block;
   }
 

@@ -21,6 +21,7 @@ struct allocator_capabilities {
   bool uses_arena = false;       ///< blocks come from the arena that the heap gives
   bool state_in_arena = false;   ///< the design writes its own state into parts of the arena that hold no block
   bool needs_full_warp = false;  ///< calls need all lanes of the warp together
+  bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
   std::uint64_t alignment = 16;                 ///< bytes; of every block
   std::uint64_t largest_alignment = unlimited;  ///< bytes; the most that `aligned_malloc` grants

@@ -6,18 +6,20 @@
 #include <warpheap/allocators/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/floor.hpp>
 
-/// Every allocator, once. Tests, benchmark, survey and Python take their list from here: `entry(name)` for a design that
-/// runs on both backends, `cuda_entry(name)` for one that only a GPU has. The order is that of plots and tables.
+/// Every allocator, once. Tests, benchmark, survey and Python take their list from here: `entry(name)` for a design
+/// that runs on both backends, `cuda_entry(name)` for one that only a GPU has. The order is that of plots and tables.
+// clang-format off
 #define WARPHEAP_ALLOCATORS(entry, cuda_entry) \
   entry(bump)                                  \
   cuda_entry(cuda_malloc)
+// clang-format on
 
 namespace warpheap {
 
 /// Carries a type as a value.
 template <class A>
 struct allocator_tag {
-  using type = A;
+  using type = A;  ///< the type
 };
 
 /// Calls `visit(allocator_tag<A>{})` for each allocator that this backend has, in the registry's order.
