@@ -41,7 +41,9 @@ class json_object {
   json_object& add(std::string_view key, const char* value) { return add(key, std::string_view{value}); }
   json_object& add(std::string_view key, const json_object& value) { return raw(key, value.text()); }
   json_object& add(std::string_view key, std::same_as<bool> auto value) { return raw(key, value ? "true" : "false"); }
-  json_object& add(std::string_view key, std::integral auto value) requires(!std::same_as<decltype(value), bool>) {
+  json_object& add(std::string_view key, std::integral auto value)
+    requires(!std::same_as<decltype(value), bool>)
+  {
     return raw(key, std::to_string(value));
   }
   /// The shortest text that reads back as the same number; null for what JSON cannot write.

@@ -26,7 +26,7 @@ configure() {
 
 # build_preset PRESET [TARGET]: all of it with the tests, or one target of it.
 build_preset() {
-  configure "$1" -DWARPHEAP_BUILD_TESTS=ON -DWARPHEAP_BUILD_EXAMPLES=ON &&
+  configure "$1" &&
     cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
 }
 

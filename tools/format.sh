@@ -10,6 +10,7 @@ format_files() {
   shift
   if (($# == 0)); then
     local all
+    git -C "$root" rev-parse 2>/dev/null || give_up "git does not know $root: name the files to format"
     mapfile -t all < <(git -C "$root" ls-files --cached --others --exclude-standard)
     set -- "${all[@]/#/$root/}"
   fi
@@ -36,6 +37,6 @@ format_files() {
     "$tools/ruff" check --output-format concise "${ruff_config[@]}" "${fix[@]}" "${python[@]}" || status=1
     "$tools/ruff" format "${ruff_config[@]}" "${check[@]}" "${python[@]}" || status=1
   fi
-  ((status == 0)) || [[ $mode == write ]] || say "./run format mends the layout; what a linter says is yours to mend" >&2
+  ((status == 0)) || [[ $mode == write ]] || say "./run format mends the layout; the rest is yours to mend" >&2
   return $status
 }

@@ -37,7 +37,8 @@ missing_packages() {
         ;;
       googletest) have_googletest || echo googletest ;;
       python)
-        find_python "${python_modules[@]}" >/dev/null || find_python venv ensurepip >/dev/null || echo python3 python3-venv
+        find_python "${python_modules[@]}" >/dev/null || find_python venv ensurepip >/dev/null ||
+          echo python3 python3-venv
         ;;
       git) have git || echo git ;;
       doxygen)
@@ -54,10 +55,11 @@ require_packages() {
   mapfile -t packages < <(missing_packages "$@" | tr ' ' '\n')
   ((${#packages[@]})) || return 0
 
-  have apt-get || give_up "missing to $why: ${packages[*]}" "install them with your system's package manager, then start again"
+  have apt-get || give_up "missing to $why: ${packages[*]}" "install them with your system's package manager"
   if ((EUID != 0)); then
     { have sudo && sudo -n true 2>/dev/null; } ||
-      give_up "missing to $why: ${packages[*]}" "install them: sudo apt-get install --no-install-recommends ${packages[*]}"
+      give_up "missing to $why: ${packages[*]}" \
+        "install them: sudo apt-get install --no-install-recommends ${packages[*]}"
     as_root=(sudo)
   fi
 
@@ -67,9 +69,10 @@ require_packages() {
   # A source that cannot be reached need not matter: what counts is whether the packages can be installed.
   "${as_root[@]}" apt-get update -q >"$log" 2>&1 || say "apt-get update failed, going on with the lists at hand"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${packages[@]}" >>"$log" 2>&1 || {
+    apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=120 "${packages[@]}" >>"$log" 2>&1 || {
     tail -n 5 "$log" >&2
-    give_up "apt-get could not install: ${packages[*]}" "the log is $log (on Ubuntu, is the component 'universe' enabled?)"
+    give_up "apt-get could not install: ${packages[*]}" \
+      "the log is $log (on Ubuntu, is the component 'universe' enabled?)"
   }
 }
 
@@ -124,5 +127,6 @@ prepare_python() {
 
 # prepared_python MODULE...: prints the Python that prepare_python saw to.
 prepared_python() {
-  if [[ -e $root/build/venv/origin ]]; then echo "$root/build/venv/bin/python"; else find_python "${python_modules[@]}" "$@"; fi
+  local made="$root/build/venv"
+  find_python "${python_modules[@]}" "$@" || { [[ -e $made/origin ]] && echo "$made/bin/python"; }
 }

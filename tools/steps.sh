@@ -63,7 +63,10 @@ count_tests() {
 
 check_layers() { "$(find_python)" "$root/tools/check_layers" "$root"; }
 
-test_python() { PYTHONPATH="$root/python" "$(prepared_python pytest)" -m pytest "$root/python" "$root/tests/layout"; }
+test_python() {
+  PYTHONPATH="$root/python" "$(prepared_python pytest)" -m pytest -c "$root/python/pyproject.toml" --rootdir "$root" \
+    "$root/python/tests" "$root/tests/layout"
+}
 
 # Prints the table, and ends with status 1 if a step failed.
 summary() {

@@ -151,21 +151,13 @@ TYPED_TEST(heap_of, many_heaps_come_and_go) {
 }
 
 template <class Heap>
-concept can_reset = requires(Heap owner) {
-  owner.reset();
-};
+concept can_reset = requires(Heap owner) { owner.reset(); };
 template <class Heap>
-concept can_grow = requires(Heap owner) {
-  owner.grow(1);
-};
+concept can_grow = requires(Heap owner) { owner.grow(1); };
 template <class Handle>
-concept can_realloc = requires(Handle handle, void* block) {
-  handle.realloc(block, 1);
-};
+concept can_realloc = requires(Handle handle, void* block) { handle.realloc(block, 1); };
 template <class Handle>
-concept can_tell_sizes = requires(Handle handle, void* block) {
-  handle.usable_size(block);
-};
+concept can_tell_sizes = requires(Handle handle, void* block) { handle.usable_size(block); };
 
 TEST(heap, designs_without_a_promise_lack_its_members) {
   static_assert(!can_realloc<heap_ref<bump>> && !can_tell_sizes<heap_ref<bump>>);

@@ -12,15 +12,15 @@ inline constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::m
 
 /// What a design promises. Tests, the survey and the heap ask here; none knows a design by name.
 struct allocator_capabilities {
-  bool individual_free = false;  ///< `free` makes a block available again; if not, it does nothing
-  bool knows_size = false;       ///< `usable_size` answers, so `realloc` works
-  bool reset = false;            ///< the host can take back all blocks at once
-  bool grow = false;             ///< the host can add memory between launches
-  bool host_copy = false;        ///< blocks are ordinary device memory: the host can copy to and from them
-  bool counts_live = false;      ///< `count` tells the bytes that are handed out
-  bool uses_arena = false;       ///< blocks come from the arena that the heap gives
-  bool state_in_arena = false;   ///< the design writes its own state into parts of the arena that hold no block
-  bool needs_full_warp = false;  ///< calls need all lanes of the warp together
+  bool individual_free = false;        ///< `free` makes a block available again; if not, it does nothing
+  bool knows_size = false;             ///< `usable_size` answers, so `realloc` works
+  bool reset = false;                  ///< the host can take back all blocks at once
+  bool grow = false;                   ///< the host can add memory between launches
+  bool host_copy = false;              ///< blocks are ordinary device memory: the host can copy to and from them
+  bool counts_live = false;            ///< `count` tells the bytes that are handed out
+  bool uses_arena = false;             ///< blocks come from the arena that the heap gives
+  bool state_in_arena = false;         ///< the design writes its own state into parts of the arena that hold no block
+  bool needs_full_warp = false;        ///< calls need all lanes of the warp together
   bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
   std::uint64_t alignment = 16;                 ///< bytes; of every block

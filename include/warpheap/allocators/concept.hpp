@@ -44,11 +44,9 @@ concept device_allocator =
     // A capability is a promise of the member that goes with it.
     (!A::capabilities.grow || requires(const A allocator, std::uint64_t bytes) {
       { allocator.grow(bytes) } -> std::same_as<void>;
-    }) &&
-    (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
+    }) && (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
       { allocator.usable_size(block) } -> std::same_as<std::uint64_t>;
-    }) &&
-    (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
+    }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
     });
 

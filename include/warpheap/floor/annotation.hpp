@@ -8,6 +8,10 @@
 /// Every function that may run in a kernel is marked `WARPHEAP_FN`. Signatures never depend on the target; only the
 /// headers in `floor/cuda/` and `floor/host/` do, and each of them exists in both folders.
 
+#if __cplusplus < 202002L
+#error "warpheap needs C++20: compile with -std=c++20, or in CMake link the target warpheap::warpheap"
+#endif
+
 #if defined(__CUDACC__)
 /// The source is read by a CUDA compiler: kernels run on a GPU.
 #define WARPHEAP_BACKEND_CUDA 1

@@ -31,8 +31,8 @@ class device_array {
     return *this;
   }
 
-  T* data() const { return data_; }                ///< the first element, in device memory
-  std::uint64_t size() const { return size_; }     ///< number of elements
+  T* data() const { return data_; }                 ///< the first element, in device memory
+  std::uint64_t size() const { return size_; }      ///< number of elements
   void clear() { device_fill(data_, 0, bytes()); }  ///< makes all bytes zero
 
   /// A copy of the elements; waits for all launches.

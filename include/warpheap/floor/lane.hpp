@@ -27,9 +27,7 @@ WARPHEAP_FN inline std::uint64_t block_index() { return target::block_index(); }
 /// Blocks of the caller's grid.
 WARPHEAP_FN inline std::uint64_t grid_blocks() { return target::grid_blocks(); }
 /// The caller's thread within its grid.
-WARPHEAP_FN inline std::uint64_t grid_thread_index() {
-  return block_index() * block_threads() + thread_index();
-}
+WARPHEAP_FN inline std::uint64_t grid_thread_index() { return block_index() * block_threads() + thread_index(); }
 /// Threads of the caller's grid.
 WARPHEAP_FN inline std::uint64_t grid_threads() { return grid_blocks() * block_threads(); }
 

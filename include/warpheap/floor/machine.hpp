@@ -16,10 +16,10 @@ namespace warpheap {
 
 /// The machine that kernels run on, as host code sees it.
 struct machine_description {
-  std::string name;             ///< the product's name
+  std::string name;               ///< the product's name
   std::uint32_t multiprocessors;  ///< processors that run blocks
-  std::uint64_t memory_bytes;   ///< memory of the device
-  int capability;               ///< compute capability times ten, 90 for 9.0; 0 on the host
+  std::uint64_t memory_bytes;     ///< memory of the device
+  int capability;                 ///< compute capability times ten, 90 for 9.0; 0 on the host
 };
 
 /// Describes the current device. Throws `launch_failure` when there is none.

@@ -22,7 +22,7 @@ def check(program: Path, wanted: str, time_limit: float) -> Result:
         return Result("memcheck", program.name, program.name, "skipped", 0.0, "compute-sanitizer is not installed here")
     command: list[str | Path] = [
         sanitizer, "--tool", "memcheck", "--error-exitcode", str(_FOUND), "--print-limit", "5",
-        # Tests provoke refusals of the CUDA runtime and check how they are reported; it is kernels that are checked here.
+        # Tests provoke refusals of the CUDA runtime and check how those are reported; here kernels are checked.
         "--report-api-errors", "no",
         str(program),
     ]  # fmt: skip

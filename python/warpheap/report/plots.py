@@ -195,7 +195,7 @@ def _thinned(ticks: Sequence[float], most: int = 7) -> list[float]:
 
 def _with_gaps(line: Line) -> tuple[list[float], list[float], list[float], list[float]]:
     """x, y, low and high of the line with nothing at the places that it lost, so that no stroke bridges them."""
-    points = {x: (np.nan, np.nan, np.nan) for x in line.lost}
+    points = dict.fromkeys(line.lost, (np.nan, np.nan, np.nan))
     points.update(zip(line.x, zip(line.y, line.low, line.high, strict=True), strict=True))
     x = sorted(points)
     y, low, high = zip(*(points[place] for place in x), strict=True)

@@ -8,10 +8,16 @@
 namespace warpheap::target {
 
 template <class Word>
-WARPHEAP_FN int popcount(Word word) { return cuda::std::popcount(word); }
+WARPHEAP_FN int popcount(Word word) {
+  return cuda::std::popcount(word);
+}
 template <class Word>
-WARPHEAP_FN int count_trailing_zeros(Word word) { return cuda::std::countr_zero(word); }
+WARPHEAP_FN int count_trailing_zeros(Word word) {
+  return cuda::std::countr_zero(word);
+}
 template <class Word>
-WARPHEAP_FN int count_leading_zeros(Word word) { return cuda::std::countl_zero(word); }
+WARPHEAP_FN int count_leading_zeros(Word word) {
+  return cuda::std::countl_zero(word);
+}
 
 }  // namespace warpheap::target

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstring>
-#include <type_traits>
 #include <nv/target>
+#include <type_traits>
 #include <warpheap/floor/check.hpp>
 #include <warpheap/floor/group.hpp>
 
@@ -42,7 +42,8 @@ WARPHEAP_FN T from_carrier(carrier<T> word) {
 }
 
 template <class T>
-WARPHEAP_FN T shuffle([[maybe_unused]] lane_mask group, [[maybe_unused]] T value, [[maybe_unused]] int source, call_site site) {
+WARPHEAP_FN T shuffle([[maybe_unused]] lane_mask group, [[maybe_unused]] T value, [[maybe_unused]] int source,
+                      call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return from_carrier<T>(__shfl_sync(group, to_carrier(value), source));),
                     (needs_kernel(site);))
 }

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 #include <warpheap/floor/cuda/error.hpp>
-#include <warpheap/floor/launch.hpp>
 #include <warpheap/floor/lane.hpp>
+#include <warpheap/floor/launch.hpp>
 
 namespace warpheap::target {
 

@@ -26,7 +26,10 @@ inline bool machine_available() {
 }
 
 WARPHEAP_FN inline std::uint32_t multiprocessor_index() {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (unsigned index; asm volatile("mov.u32 %0, %%smid;" : "=r"(index)); return index;),
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (unsigned index; asm volatile("mov.u32 %0, %%smid;"
+                                                  : "=r"(index));
+                     return index;),
                     (return 0;))
 }
 

@@ -15,13 +15,16 @@ inline constexpr bool reduces_natively =
     std::is_same_v<T, unsigned> || (std::is_same_v<T, int> && !std::is_same_v<Combine, bit_and> &&
                                     !std::is_same_v<Combine, bit_or> && !std::is_same_v<Combine, bit_xor>);
 
-WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_and, call_site site) {
+WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_and,
+                                          call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __reduce_and_sync(group, value);), (needs_kernel(site);))
 }
-WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_or, call_site site) {
+WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_or,
+                                          call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __reduce_or_sync(group, value);), (needs_kernel(site);))
 }
-WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_xor, call_site site) {
+WARPHEAP_FN inline unsigned native_reduce([[maybe_unused]] lane_mask group, [[maybe_unused]] unsigned value, bit_xor,
+                                          call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __reduce_xor_sync(group, value);), (needs_kernel(site);))
 }
 template <class T>

@@ -38,8 +38,9 @@ inline std::uint64_t toolkit_heap_reserve(std::uint64_t bytes) {
   const cudaError_t code = cudaDeviceSetLimit(cudaLimitMallocHeapSize, bytes);
   if (code == cudaErrorInvalidValue) {
     static_cast<void>(cudaGetLastError());  // the refusal leaves the context as it was
-    throw launch_failure("warpheap: the toolkit's heap has " + std::to_string(limit) + " bytes and can no longer grow to " +
-                         std::to_string(bytes) + ": make the heap before the first kernel that uses it");
+    throw launch_failure("warpheap: the toolkit's heap has " + std::to_string(limit) +
+                         " bytes and can no longer grow to " + std::to_string(bytes) +
+                         ": make the heap before the first kernel that uses it");
   }
   cuda_must(code, "setting the size of the toolkit's heap");
   return bytes;

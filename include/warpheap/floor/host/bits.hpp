@@ -8,10 +8,16 @@
 namespace warpheap::target {
 
 template <class Word>
-int popcount(Word word) { return std::popcount(word); }
+int popcount(Word word) {
+  return std::popcount(word);
+}
 template <class Word>
-int count_trailing_zeros(Word word) { return std::countr_zero(word); }
+int count_trailing_zeros(Word word) {
+  return std::countr_zero(word);
+}
 template <class Word>
-int count_leading_zeros(Word word) { return std::countl_zero(word); }
+int count_leading_zeros(Word word) {
+  return std::countl_zero(word);
+}
 
 }  // namespace warpheap::target

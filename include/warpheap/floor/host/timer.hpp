@@ -9,9 +9,7 @@ namespace warpheap::target {
 class launch_clock {
  public:
   void start() { begin_ = std::chrono::steady_clock::now(); }
-  double stop() {
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double stop() { return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin_).count(); }
 
  private:
   std::chrono::steady_clock::time_point begin_;

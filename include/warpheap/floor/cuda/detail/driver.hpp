@@ -34,7 +34,8 @@ struct driver_calls {
     constexpr unsigned first_version_with_all = 10020;  // CUDA 10.2
     void* call = nullptr;
     cudaDriverEntryPointQueryResult found{};
-    if (cudaGetDriverEntryPointByVersion(name, &call, first_version_with_all, cudaEnableDefault, &found) != cudaSuccess ||
+    if (cudaGetDriverEntryPointByVersion(name, &call, first_version_with_all, cudaEnableDefault, &found) !=
+            cudaSuccess ||
         found != cudaDriverEntryPointSuccess) {
       return nullptr;
     }

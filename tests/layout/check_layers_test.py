@@ -1,0 +1,207 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""tools/check_layers: a clean tree passes, and each thing that it is there to find is found where it is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SPDX = "// SPDX-FileCopyrightText: 2026 The warpheap authors\n// SPDX-License-Identifier: Apache-2.0\n#pragma once\n"
+FIRST_LINE = SPDX.count("\n") + 1
+
+CLEAN = {
+    "include/warpheap.hpp": "#include <warpheap/floor.hpp>\n#include <warpheap/heap.hpp>\n",
+    "include/warpheap/floor.hpp": "#include <warpheap/floor/bits.hpp>\n",
+    "include/warpheap/floor/bits.hpp": "#include <atomic>\nvolatile int of_the_floor;\nint f() { return __popc(1); }\n",
+    "include/warpheap/floor/cuda/bits.hpp": "",
+    "include/warpheap/floor/host/bits.hpp": "",
+    "include/warpheap/sync/lock.hpp": "#include <cstdint>\n#include <warpheap/floor.hpp>\n",
+    "include/warpheap/allocators/concept.hpp": "#include <warpheap/floor.hpp>\n",
+    "include/warpheap/allocators/registry.hpp": "#include <warpheap/allocators/bump/bump.hpp>\n",
+    "include/warpheap/allocators/bump/bump.hpp": "#include <warpheap/allocators/concept.hpp>\n",
+    "include/warpheap/allocators/slab/slab.hpp": "#include <warpheap/structures.hpp>\n",
+    "include/warpheap/heap/heap.hpp": "#include <warpheap/allocators.hpp>\n#include <warpheap/heap/ref.hpp>\n",
+    "include/warpheap/pool/pool.hpp": "#include <warpheap/floor.hpp>\n",
+    "src/executor/worker.cpp": '#include <thread>\n#include <warpheap/floor/bits.hpp>\n#include "worker.hpp"\n',
+}
+
+LOCK = "include/warpheap/sync/lock.hpp"
+BUMP = "include/warpheap/allocators/bump/bump.hpp"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Writes a clean tree, with `body` in place of the file `name`."""
+
+    def write(name: str = LOCK, body: str | None = None) -> Path:
+        for path, text in {**CLEAN, **({} if body is None else {name: body})}.items():
+            file = tmp_path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(SPDX + text)
+        return tmp_path
+
+    return write
+
+
+def call_check(root: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, REPOSITORY / "tools/check_layers", root], capture_output=True, text=True)
+
+
+def run_check(root: Path) -> tuple[int, list[str]]:
+    check = call_check(root)
+    assert check.stderr == ""
+    return check.returncode, check.stdout.splitlines()
+
+
+def assert_found(root: Path, name: str, line: int, *words: str) -> None:
+    status, findings = run_check(root)
+    assert status == 1
+    assert len(findings) == 1, findings
+    assert findings[0].startswith(f"{name}:{line}: ")
+    for word in words:
+        assert word in findings[0]
+
+
+def test_clean_tree_passes(tree):
+    status, findings = run_check(tree())
+    assert (status, len(findings)) == (0, 1), findings
+
+
+@pytest.mark.parametrize(
+    ("name", "included", "words"),
+    [
+        ("include/warpheap/floor/bits.hpp", "sync.hpp", "not below floor"),
+        ("include/warpheap/sync/lock.hpp", "structures.hpp", "not below sync"),
+        ("include/warpheap/structures/ring.hpp", "allocators.hpp", "not below structures"),
+        ("include/warpheap/allocators.hpp", "heap.hpp", "not below allocators"),
+        ("include/warpheap/heap/heap.hpp", "graph.hpp", "not below heap"),
+        ("include/warpheap/graph/graph.hpp", "allocators.hpp", "not below graph"),
+        ("include/warpheap/pool/pool.hpp", "sync.hpp", "not below pool"),
+        ("include/warpheap/heap/heap.hpp", "pool.hpp", "not below heap"),
+        ("include/warpheap/sync/lock.hpp", "floor/bits.hpp", "façade <warpheap/floor.hpp>"),
+        ("include/warpheap/heap/heap.hpp", "allocators/bump/bump.hpp", "façade <warpheap/allocators.hpp>"),
+        ("include/warpheap.hpp", "heap/heap.hpp", "façade <warpheap/heap.hpp>"),
+        ("include/warpheap/allocators/bump/bump.hpp", "allocators/slab/slab.hpp", "sibling"),
+        ("include/warpheap/allocators/bump/detail/bump.hpp", "allocators/slab/slab.hpp", "sibling"),
+        ("include/warpheap/allocators/bump/bump.hpp", "allocators/registry.hpp", "concept.hpp"),
+        ("include/warpheap/heap/heap.hpp", "cellar.hpp", "of no layer"),
+        ("src/executor/worker.cpp", "heap.hpp", "not below floor"),
+        ("src/c_api/heap.cpp", "floor/bits.hpp", "façade <warpheap/floor.hpp>"),
+    ],
+)
+def test_include_that_does_not_point_down_to_a_facade(tree, name, included, words):
+    root = tree(name, f"// A comment.\n#include <warpheap/{included}>\n")
+    assert_found(root, name, FIRST_LINE + 1, f"<warpheap/{included}>", words)
+
+
+def test_quoted_include(tree):
+    assert_found(tree(LOCK, '#include "lock_body.hpp"\n'), LOCK, FIRST_LINE, "lock_body.hpp")
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("#if defined(__CUDACC__)\n#endif", "__CUDACC__"),
+        ("#ifdef __CUDA_ARCH__\n#endif", "__CUDA_ARCH__"),
+        ("#if defined(WARPHEAP_BACKEND_HOST)\n#endif", "WARPHEAP_BACKEND_HOST"),
+        ("__device__ int f();", "__device__"),
+        ("int f() { return __shfl_sync(1, 2, 3); }", "__shfl_sync"),
+        ("int f() { return __ballot_sync(1, 2); }", "__ballot_sync"),
+        ("void f() { __syncwarp(); }", "__syncwarp"),
+        ("void f() { __nanosleep(20); }", "__nanosleep"),
+        ("int f(int x) { return __builtin_popcount(x); }", "__builtin_popcount"),
+        ("void f(int* x) { atomicAdd(x, 1); }", "atomicAdd"),
+        ("void f(int* x) { atomicCAS_block(x, 1, 2); }", "atomicCAS_block"),
+        ("int f() { return threadIdx.x; }", "threadIdx"),
+        ("void f() { NV_IF_TARGET(NV_IS_DEVICE, (g();)) }", "NV_IF_TARGET"),
+        ('void f() { asm("nop"); }', "asm"),
+        ("#include <atomic>", "<atomic>"),
+        ("#include <thread>", "<thread>"),
+        ("#include <cuda/atomic>", "<cuda/atomic>"),
+        ("#include <cuda_runtime.h>", "<cuda_runtime.h>"),
+        ("extern std::atomic<int> x;", "std::atomic"),
+        ("void f(int& x) { std::atomic_ref{x}; }", "std::atomic_ref"),
+        ("void f(int& x) { cuda::atomic_ref{x}; }", "cuda::atomic_ref"),
+        ("extern std::thread x;", "std::thread"),
+        ("extern volatile int x;", "volatile"),
+        ("void f() { cudaDeviceSynchronize(); }", "cudaDeviceSynchronize"),
+    ],
+)
+@pytest.mark.parametrize("name", [LOCK, "include/warpheap/heap/heap.hpp", "src/c_api/heap.cpp"])
+def test_machine_outside_the_floor(tree, name, code, word):
+    assert_found(tree(name, f"\n{code}\n"), name, FIRST_LINE + 1, f"{word}")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "// __CUDACC__, volatile and std::atomic in a comment\n",
+        "/* asm\n volatile */\n",
+        'const char* text = "volatile // asm";\n',
+        'const char* text = R"(__CUDACC__ " volatile)";\n',
+        "int big = 1'000'000; int volatility; int asm_lines;\n",
+        "#define LOG(...) print(__FILE__, __LINE__, __func__, __VA_ARGS__)\n",
+    ],
+)
+def test_words_that_only_look_like_the_machine(tree, code):
+    status, findings = run_check(tree(LOCK, code))
+    assert status == 0, findings
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while (view.load(acquire, device) != 0) {}",
+        "while (view.load(acquire, device) != 0);",
+        "while (true) { if (view.load(acquire, device) == 0) break; }",
+        "for (;;) { if (view.load(acquire, device) == 0) break; }",
+        "for (; view.load(acquire, device) != 0;) {}",
+        "do { turn = view.load(acquire, device); } while (turn != mine);",
+        "while (view.exchange(1, acquire, device) != 0) {}",
+        "while (view.load(acquire, device) != 0) { backoff wait; }",
+    ],
+)
+def test_spin_without_backoff(tree, loop):
+    root = tree("include/warpheap/sync/lock.hpp", f"void wait() {{\n  {loop}\n}}\n")
+    assert_found(root, LOCK, FIRST_LINE + 1, "backoff")
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "backoff wait; while (view.load(acquire, device) != 0) wait.pause();",
+        "do { wait.pause(); } while (view.load(acquire, device) != 0);",
+        "do { x = view.load(relaxed, device); } while (!view.compare_exchange(x, x + 1, relaxed, device));",
+        "for (int i = 0; i < n; ++i) sum += atomic_view{values[i]}.load(relaxed, device);",
+        "for (auto& value : values) sum += atomic_view{value}.load(relaxed, device);",
+        "// not a spin: goes to the next node\n  while (node) node = atomic_view{node->next}.load(acquire, device);",
+        "while (!done) done = step();",
+    ],
+)
+def test_loop_that_is_no_spin(tree, loop):
+    status, findings = run_check(tree(LOCK, f"void wait() {{\n  {loop}\n}}\n"))
+    assert status == 0, findings
+
+
+@pytest.mark.parametrize(("there", "missing"), [("cuda", "host"), ("host", "cuda")])
+def test_floor_file_without_its_twin(tree, there, missing):
+    root = tree(f"include/warpheap/floor/{there}/clock.hpp", "")
+    assert_found(root, f"include/warpheap/floor/{missing}/clock.hpp", 1, f"floor/{there}/clock.hpp")
+
+
+@pytest.mark.parametrize("name", [BUMP, "src/executor/worker.cpp", "tests/floor/bits_test.cpp", "tools/tool", "run"])
+def test_file_without_licence(tree, name):
+    root = tree()
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("#!/bin/sh\n" if "." not in name else "int x;\n")
+    assert_found(root, name, 1, "SPDX-License-Identifier: Apache-2.0")
+
+
+def test_folder_that_is_no_repository(tmp_path):
+    check = call_check(tmp_path)
+    assert check.returncode == 2
+    assert "root of the repository" in check.stderr
