@@ -29,13 +29,14 @@ struct watched_heap {
   WARPHEAP_FN static constexpr std::uint64_t capped(std::uint64_t bytes) {
     return bytes < A::capabilities.largest_bytes ? bytes : A::capabilities.largest_bytes;
   }
-  /// `malloc` of a block that the heap has room for, while other threads may take and free. Null only if the design does
-  /// not promise that room is enough.
-  WARPHEAP_FN void* must_malloc(std::uint64_t bytes) const {
-    void* const block = malloc(bytes);
+  /// Checks that `block`, for which the heap has room, was served while other threads may have taken and freed. Null is
+  /// no finding if the design does not promise that room is enough.
+  WARPHEAP_FN void* must(void* block, std::uint64_t bytes) const {
     log.expect(block != nullptr || !A::capabilities.refuses_only_when_full, problem::refused, bytes, block);
     return block;
   }
+  /// `malloc` of a block that the heap has room for.
+  WARPHEAP_FN void* must_malloc(std::uint64_t bytes) const { return must(malloc(bytes), bytes); }
 
   /// `bytes` is what was asked for. Without individual free the block keeps its owner, as it keeps its place.
   WARPHEAP_FN void free(void* block, std::uint64_t bytes) const {

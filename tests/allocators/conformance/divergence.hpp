@@ -48,13 +48,13 @@ struct branches_kernel {
     const std::uint64_t bytes = sizes[self % 5];
     void* block = nullptr;
     switch (self % 5) {
-      case 0: block = heap.must_malloc(16); break;
-      case 1: block = heap.must_malloc(bytes); break;
+      case 0: block = heap.malloc(16); break;
+      case 1: block = heap.malloc(bytes); break;
       case 2: block = heap.calloc(4, 4); break;
       case 3: block = heap.aligned_malloc(64 <= A::capabilities.largest_alignment ? 64 : 16, bytes); break;
       default: return;
     }
-    if (!heap.log.expect(block != nullptr, problem::refused, bytes, block)) return;
+    if (heap.must(block, bytes) == nullptr) return;
     payload{block, bytes, self}.write();
     if (self % 2 == 0) {
       heap.log.expect(payload{block, bytes, self}.intact(), problem::damaged, bytes, block);
