@@ -37,6 +37,15 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
 
+def sources_fingerprint() -> str | None:
+    """The fingerprint of the checkout's sources, as the build puts it into the driver; none without a checkout."""
+    checkout, cmake = project.find_checkout(), find_tool("cmake")
+    if checkout is None or cmake is None:
+        return None
+    outcome = process.run([cmake, "-P", checkout / "cmake" / "fingerprint.cmake"], 60)
+    return (outcome.stdout + outcome.stderr).strip() or None
+
+
 def prebuilt(folder: Path) -> Programs:
     """The programs in `folder`/bin or in `folder`. Raises `UsageError` if there are none."""
     place = folder / "bin" if (folder / "bin").is_dir() else folder

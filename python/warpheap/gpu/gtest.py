@@ -13,6 +13,7 @@ from pathlib import Path
 
 from warpheap import process
 from warpheap.gpu.result import Result
+from warpheap.project import find_checkout
 
 _SECONDS_TO_LIST = 120.0
 _RUN = re.compile(r"\[ RUN      \] (\S+)\s*$")
@@ -118,4 +119,8 @@ def _read(program: str, outcome: process.Outcome) -> Iterator[Result]:
 
 
 def _text(lines: Sequence[str]) -> str:
-    return " | ".join(line.strip() for line in lines if line.strip())[:800]
+    text = " | ".join(line.strip() for line in lines if line.strip())
+    # Places in the source are told from the checkout on: where it lies on this machine is nobody's business.
+    if checkout := find_checkout():
+        text = text.replace(f"{checkout}/", "")
+    return text[:800]

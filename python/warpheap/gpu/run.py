@@ -67,6 +67,8 @@ def run_gpu(console: Console, job: Job) -> int:
         raise UsageError(f"--out: {job.out} cannot be written: {problem.strerror}") from problem
     tools = {name: path for name in ("cmake", "nvcc", "compute-sanitizer") if (path := build.find_tool(name))}
     facts = describe_machine(tools)
+    if fingerprint := build.sources_fingerprint():
+        facts["sources"] = fingerprint
     write_facts(job.out / survey.MACHINE_NAME, facts)
     records: list[Record] = []
     try:
