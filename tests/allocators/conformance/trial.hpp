@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <allocators/conformance/block_list.hpp>
 #include <cstdint>
 #include <stdexcept>
@@ -22,7 +23,9 @@ inline constexpr std::uint64_t operator""_MiB(unsigned long long count) { return
 template <class A>
 std::uint64_t heap_bytes_for(std::uint64_t wanted) {
   if (!A::capabilities.uses_arena) return 64_MiB;
-  return this_backend == backend::cuda && work_divisor<A>() > 1 ? wanted / (work_divisor<A>() / 4) : wanted;
+  return this_backend == backend::cuda && work_divisor<A>() > 1
+             ? wanted / std::max<std::uint64_t>(work_divisor<A>() / 4, 1)
+             : wanted;
 }
 
 /// One heap under test, watched: kernels run on it through `run`, and what they find goes to the findings.

@@ -11,8 +11,8 @@ namespace warpheap {
 /// The CUDA toolkit's own `malloc` and `free`, to compare with.
 ///
 /// There is one such heap for each context, whose size can be set only before the first kernel that uses it; several
-/// `heap<cuda_malloc>` share it. The host cannot copy its blocks, reset it or look into it. While other threads free, it
-/// refuses small requests though nearly all of it is free (seen with CUDA 13.0 on an H200).
+/// `heap<cuda_malloc>` share it. The host cannot copy its blocks, reset it or look into it. It does not promise
+/// that room is enough: results/h200/cuda_malloc_refusals.md tells what was seen, and that the cause is not known.
 class cuda_malloc {
  public:
   static constexpr const char* name = "cuda_malloc";
