@@ -4,6 +4,7 @@
 
 #include <warpheap/allocators/bump/bump.hpp>
 #include <warpheap/allocators/cuda_malloc/cuda_malloc.hpp>
+#include <warpheap/allocators/ouroboros/ouroboros.hpp>
 #include <warpheap/floor.hpp>
 
 /// Every allocator, once. Tests, benchmark, survey and Python take their list from here: `entry(name)` for a design
@@ -11,6 +12,12 @@
 // clang-format off
 #define WARPHEAP_ALLOCATORS(entry, cuda_entry) \
   entry(bump)                                  \
+  entry(ouroboros_s_p)                         \
+  entry(ouroboros_va_p)                        \
+  entry(ouroboros_vl_p)                        \
+  entry(ouroboros_s_c)                         \
+  entry(ouroboros_va_c)                        \
+  entry(ouroboros_vl_c)                        \
   cuda_entry(cuda_malloc)
 // clang-format on
 

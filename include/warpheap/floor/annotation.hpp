@@ -5,8 +5,8 @@
 /// @file
 /// The one place that knows which compiler reads the source.
 ///
-/// Every function that may run in a kernel is marked `WARPHEAP_FN`. Signatures never depend on the target; only the
-/// headers in `floor/cuda/` and `floor/host/` do, and each of them exists in both folders.
+/// Every function that may run in a kernel is marked `WARPHEAP_FN`, or `WARPHEAP_COLD_FN` if it seldom does. Signatures
+/// never depend on the target; only the headers in `floor/cuda/` and `floor/host/` do, and each of them exists in both folders.
 
 #if __cplusplus < 202002L
 #error "warpheap needs C++20: compile with -std=c++20, or in CMake link the target warpheap::warpheap"
@@ -17,12 +17,15 @@
 #define WARPHEAP_BACKEND_CUDA 1
 /// Marks a function that kernels may call.
 #define WARPHEAP_FN __host__ __device__
+/// Marks a function that kernels seldom call: it is not inlined, so that it costs its callers few registers.
+#define WARPHEAP_COLD_FN __host__ __device__ __noinline__
 /// Keeps its argument in a CUDA build, drops it in a host build.
 #define WARPHEAP_CUDA_ONLY(...) __VA_ARGS__
 #else
 /// The source is read by a plain C++20 compiler: kernels run on the host executor.
 #define WARPHEAP_BACKEND_HOST 1
 #define WARPHEAP_FN
+#define WARPHEAP_COLD_FN __attribute__((cold))
 #define WARPHEAP_CUDA_ONLY(...)
 #endif
 

@@ -94,8 +94,9 @@ void heap<A>::reset()
 {
   synchronise();
   device_fill(metadata_.data(), 0, A::metadata_bytes(arena_.bytes));
-  allocator_ = A{arena_};
+  // The handle stays as it is, because copies of it are about: a heap that grew begins as it did and grows again.
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
+  if constexpr (A::capabilities.grow) launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, arena_.bytes);
   synchronise();
   hide_blocks();
 }

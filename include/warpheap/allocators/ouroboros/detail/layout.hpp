@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/allocators/ouroboros/items.hpp>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap {
+
+/// What is known of one chunk. Zero bytes: free, or never used.
+struct chunk_record {
+  /// Who uses it: a page size (1 + its number), or the first of a run of n chunks (`run_base` + n). Written with each
+  /// page that is handed out, always the same value as long as the chunk stays with its owner.
+  std::uint32_t owner;
+  std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1
+  /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).
+  std::uint64_t state;
+  std::uint32_t bits[16];  ///< a bit for each page that waits here; set before it is counted, cleared after
+
+  static constexpr std::uint32_t run_base = 32;
+};
+
+/// The parts of `chunk_record::state`. One word, so that the count, who has been told of it and the chunk's life change
+/// together.
+struct chunk_state {
+  std::uint64_t word;
+
+  static constexpr std::uint64_t no_hint = 0;
+  static constexpr std::uint64_t in_list = 63;  ///< the hint lies in the list of parked chunks of its owner
+
+  WARPHEAP_FN std::uint32_t count() const { return static_cast<std::uint32_t>(word) & 1023; }
+  WARPHEAP_FN std::uint64_t hint() const { return word >> 10 & 63; }
+  WARPHEAP_FN chunk_state with_hint(std::uint64_t hint) const {
+    return {(word & ~(std::uint64_t{63} << 10)) | hint << 10};
+  }
+  WARPHEAP_FN chunk_state with_count(std::uint32_t count) const { return {(word & ~std::uint64_t{1023}) | count}; }
+  WARPHEAP_FN chunk_state next_life() const { return {word + (std::uint64_t{1} << 16)}; }
+};
+
+/// The records of 64 chunks, with the word of the set of free chunks that stands for them.
+struct chunk_group {
+  static constexpr std::uint32_t chunks = bit_tree::leaf_bits;
+  std::uint64_t free;
+  std::uint64_t padding;
+  chunk_record record[chunks];
+};
+
+/// What a batch of pages is: where it begins above what kind it is (2 bits).
+struct ouroboros_source {
+  enum kind : std::uint32_t {
+    none,    ///< no pages: the heap was full
+    run,     ///< pages of neighbouring chunks, from chunk `base` on
+    queued,  ///< entries of segment `base` of the size's queue
+    staged   ///< entries of staging segment `base`
+  };
+  std::uint64_t word;
+
+  WARPHEAP_FN static ouroboros_source make(kind what, std::uint64_t base) { return {base << 2 | std::uint64_t{what}}; }
+  WARPHEAP_FN std::uint64_t base() const { return word >> 2; }
+  WARPHEAP_FN kind what() const { return static_cast<kind>(word & 3); }
+};
+
+/// Where everything lies in the metadata: control | words of segments | groups of chunk records.
+template <class Items, class Kind, ouroboros_options Options>
+struct ouroboros_layout {
+  static_assert(is_power_of_two(Options.chunk_bytes) && Options.chunk_bytes >= 4096 && Options.chunk_bytes <= 8192,
+                "ouroboros: chunks are of 4096 or 8192 bytes");
+  static_assert(is_power_of_two(Options.largest_page) && Options.largest_page >= Options.chunk_bytes,
+                "ouroboros: the largest page is a power of two and at least a chunk");
+
+  WARPHEAP_FN static constexpr std::uint32_t log2(std::uint64_t value) { return value <= 1 ? 0 : 1 + log2(value / 2); }
+
+  static constexpr std::uint32_t page_shift = 4;  // the smallest page has 16 bytes
+  static constexpr std::uint32_t chunk_shift = log2(Options.chunk_bytes);
+  static constexpr std::uint32_t classes = log2(Options.largest_page) - page_shift + 1;
+  static constexpr std::uint32_t chunk_classes = chunk_shift - page_shift + 1;  // page sizes up to a chunk
+
+  WARPHEAP_FN static constexpr std::uint32_t page_bytes(std::uint32_t q) { return 1u << (page_shift + q); }
+  // Pages of a chunk; for sizes above a chunk one, of several chunks.
+  WARPHEAP_FN static constexpr std::uint32_t pages(std::uint32_t q) {
+    return q < chunk_classes ? 1u << (chunk_classes - 1 - q) : 1;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t chunks_of_page(std::uint32_t q) {
+    return q < chunk_classes ? 1 : 1u << (q - chunk_classes + 1);
+  }
+  // Entries number pages; those of several chunks, which may begin at any chunk, by their first chunk.
+  WARPHEAP_FN static constexpr std::uint32_t entry_shift(std::uint32_t q) {
+    return q < chunk_classes ? page_shift + q : chunk_shift;
+  }
+  WARPHEAP_FN static constexpr bool stores_pages(std::uint32_t q) { return Items::stores_pages(page_bytes(q)); }
+
+  // What one page size has. The cursor, the queue's `back` and what frees touch lie on lines of their own.
+  struct page_class {
+    batch_ring stock;                   // units are pages, for mallocs
+    typename Kind::state queue;         // where frees put them, or hints to chunks that have some
+    alignas(128) std::uint32_t parked;  // list of chunks with parked pages: first chunk plus 1
+    std::uint32_t whole;                // about how many chunks of the list have all of their pages parked
+    std::uint32_t hints_begun;          // hints whose field was set, or is about to be
+    std::uint32_t hints_ended;          // of these, those that lie where the field says, or were not set after all
+    // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
+    std::uint32_t waiting;  // the renewer waits for the lock
+    std::uint32_t turn;
+    std::uint32_t chain;     // parked chunks that were taken off the list and not looked at yet
+    std::uint32_t hints_id;  // segment of hints being gone through
+    std::uint32_t hints_next, hints_count;
+    std::uint32_t carried;    // hints that were taken out and could not be served yet
+    std::uint32_t carry[32];  // the chunk, times 2, plus 1 if its hint was in the list
+  };
+
+  struct control {
+    page_class classes[ouroboros_layout::classes];
+    alignas(128) spin_lock lock;
+    std::uint64_t chunks;  // that the heap has now
+    alignas(128) bit_tree::levels free_chunks;
+  };
+
+  // Each size has two staging segments, used in turn, with entries of 64 bits.
+  static constexpr std::uint32_t staging_size = 3;
+  static constexpr std::uint32_t staging_capacity = segment_capacity(staging_size) / 2;
+  static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
+  static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
+
+  // Size of a segment of the static queue of class q: a ring of them holds each page of the heap, or what the options say.
+  WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
+    const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
+    std::uint32_t size = 1;
+    while (static_ring::ring_segments * (segment_words << size) < Options.queue_entries &&
+           static_ring::ring_segments * std::uint64_t{segment_words << size} < bytes / item) {
+      ++size;
+    }
+    return size;
+  }
+  // First segment of the ring of class q, in units of segment_words; for q == classes the end of them all.
+  WARPHEAP_FN static constexpr std::uint64_t ring_begin(std::uint64_t bytes, std::uint32_t q) {
+    std::uint64_t at = staging_segments;
+    if constexpr (!uses_chunks<Kind>) {
+      for (std::uint32_t i = 0; i < q; ++i)
+        at += std::uint64_t{static_ring::ring_segments} << ring_segment_size(bytes, i);
+    }
+    return at;
+  }
+
+  WARPHEAP_FN static constexpr std::uint64_t words_at() { return align_up(sizeof(control), 256); }
+  WARPHEAP_FN static constexpr std::uint64_t groups_at(std::uint64_t bytes) {
+    return words_at() + ring_begin(bytes, classes) * segment_words * sizeof(std::uint32_t);
+  }
+  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
+    return groups_at(bytes) + divide_up(bytes / Options.chunk_bytes, chunk_group::chunks) * sizeof(chunk_group);
+  }
+};
+
+}  // namespace warpheap

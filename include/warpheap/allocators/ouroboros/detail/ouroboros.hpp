@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/allocators/ouroboros/detail/handle.hpp>
+#include <warpheap/allocators/ouroboros/detail/pages.hpp>
+#include <warpheap/allocators/ouroboros/detail/parking.hpp>
+#include <warpheap/allocators/ouroboros/detail/renewal.hpp>
+#include <warpheap/allocators/ouroboros/detail/runs.hpp>
+#include <warpheap/allocators/ouroboros/detail/sweep.hpp>

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <warpheap/allocators/concept.hpp>
+#include <warpheap/allocators/ouroboros/detail/layout.hpp>
+#include <warpheap/allocators/ouroboros/items.hpp>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap {
+
+/// Ouroboros (Winter et al., ICS 2020): pages of power-of-two sizes, cut from chunks of 8 KiB, whose free ones wait in
+/// queues; virtualised queues live in chunks of the very heap that they serve.
+///
+/// `Items` says which page sizes queue single pages (P) and which queue chunks that have free pages (C); `Kind` how the
+/// queues are stored: `static_ring` (S), `virtual_array` (VA) or `virtual_list` (VL). Any mix works.
+///
+/// Requests up to 64 KiB are rounded up to a power of two, at least 16 bytes; larger ones to whole chunks, up to the
+/// whole heap. A block of 2^k bytes is aligned to 2^k bytes up to the 4 KiB to which the heap's memory is.
+///
+/// A request is refused only when no page of its size and no chunk is free, not even by taking chunks apart that other
+/// sizes have queued. The essay docs/design/ouroboros.md says where this departs from the paper, and why.
+template <class Items, class Kind, ouroboros_options Options = ouroboros_options{}>
+class basic_ouroboros {
+ public:
+  static constexpr const char* name = ouroboros_name<Items, Kind>;
+  static constexpr allocator_capabilities capabilities{.individual_free = true,
+                                                       .knows_size = true,
+                                                       .reset = true,
+                                                       .grow = true,
+                                                       .host_copy = true,
+                                                       .counts_live = true,
+                                                       .uses_arena = true,
+                                                       .state_in_arena = uses_chunks<Kind>};
+
+  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
+    return layout::metadata_bytes(bytes);
+  }
+
+  explicit basic_ouroboros(const arena& from);
+
+  WARPHEAP_FN void initialise() const;
+  WARPHEAP_FN void grow(std::uint64_t bytes) const;
+  WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
+  WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
+  WARPHEAP_FN void free(void* block) const;
+  WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
+  WARPHEAP_FN void count(allocator_counts& counts) const;
+
+ private:
+  using layout = ouroboros_layout<Items, Kind, Options>;
+  using page_class = typename layout::page_class;
+  using source = ouroboros_source;
+
+  static constexpr std::uint64_t no_chunk = unlimited;
+
+  // What a lane has to do after it counted a page of a chunk as free.
+  enum class duty : std::uint32_t { none, queue, list, give_back };
+
+  WARPHEAP_FN page_class& of_class(std::uint32_t q) const { return control_->classes[q]; }
+  WARPHEAP_FN chunk_record& record(std::uint64_t chunk) const {
+    return groups_[chunk / chunk_group::chunks].record[chunk % chunk_group::chunks];
+  }
+  WARPHEAP_FN bit_tree free_chunks() const {
+    return {&control_->free_chunks, reinterpret_cast<std::byte*>(groups_), sizeof(chunk_group)};
+  }
+  WARPHEAP_FN Kind kind() const;
+  WARPHEAP_FN flat_segments flat() const { return {words_}; }
+
+  // The lanes of `group` with the same page size of the same heap: lanes of one warp may use several heaps.
+  WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
+    return match(group, reinterpret_cast<std::uint64_t>(&of_class(q)));
+  }
+
+  // Taking pages.
+  WARPHEAP_FN void* take_page(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_FN void* page_of(std::uint32_t q, lane_mask group, batch_ring::place at) const;
+  WARPHEAP_COLD_FN void renew(std::uint32_t q, lane_mask group, batch_ring::batch newest) const;
+  WARPHEAP_FN source find_pages(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
+                                std::uint32_t& units) const;
+  WARPHEAP_COLD_FN source take_chunks(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
+                                      std::uint32_t& units) const;
+  WARPHEAP_FN std::uint64_t entry(source from, std::uint32_t place) const;
+  WARPHEAP_FN std::uint64_t* staging(std::uint32_t id) const;
+  WARPHEAP_COLD_FN void retire(source from) const;
+
+  // Pages that wait in the bitmaps of their chunks.
+  WARPHEAP_FN void park(lane_mask group, std::uint32_t q, std::uint64_t offset) const;
+  WARPHEAP_FN duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed, bool all_at_once) const;
+  WARPHEAP_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const;
+  WARPHEAP_FN void list(std::uint32_t q, std::uint64_t chunk) const;
+  WARPHEAP_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
+  WARPHEAP_FN void hint_done(std::uint32_t q) const;
+  WARPHEAP_FN bool hints_are_settled() const;
+  WARPHEAP_FN void clear_bits(std::uint64_t chunk) const;
+  WARPHEAP_FN void give_back(std::uint64_t chunk, bool has_bits) const;
+  WARPHEAP_COLD_FN source harvest(std::uint32_t q, lane_mask group, std::uint32_t& units) const;
+  WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group, bool& listed) const;
+  WARPHEAP_COLD_FN std::uint64_t next_hint(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN std::uint64_t next_parked(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk, bool listed) const;
+  WARPHEAP_FN void unpark(std::uint32_t q, std::uint64_t chunk, std::uint32_t count, std::uint64_t* to) const;
+
+  // Taking sizes apart that hold what others need.
+  WARPHEAP_FN bool sweep(std::uint32_t but, lane_mask group) const;
+  WARPHEAP_FN bool can_sweep(std::uint32_t q) const;
+  WARPHEAP_COLD_FN void sweep_class(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN void sweep_stock(std::uint32_t q, lane_mask group, batch_ring::batch from,
+                                    std::uint32_t first) const;
+  WARPHEAP_COLD_FN void sweep_entries(std::uint32_t q, lane_mask group, source from, std::uint32_t begin,
+                                      std::uint32_t end) const;
+  WARPHEAP_COLD_FN void sweep_parked(std::uint32_t q, lane_mask group) const;
+
+  // Runs of chunks.
+  WARPHEAP_FN index_run search_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN void* take_run(std::uint64_t bytes, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN index_run take_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN void free_run(std::uint64_t chunk, std::uint64_t count) const;
+  WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {
+    const std::uint64_t chunks = bytes < lead_ ? 0 : (bytes - lead_) >> layout::chunk_shift;
+    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
+    return chunks < most ? chunks : most;
+  }
+  WARPHEAP_FN void add_chunks(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
+
+  std::byte* data_;
+  typename layout::control* control_;
+  std::uint32_t* words_;
+  chunk_group* groups_;
+  std::uint64_t initial_bytes_;
+  std::uint32_t lead_;  // bytes of the arena before the first chunk
+};
+
+/// The six of the paper.
+using ouroboros_s_p = basic_ouroboros<page_items, static_ring>;
+using ouroboros_va_p = basic_ouroboros<page_items, virtual_array>;   ///< pages in virtualised array queues
+using ouroboros_vl_p = basic_ouroboros<page_items, virtual_list>;    ///< pages in virtualised linked queues
+using ouroboros_s_c = basic_ouroboros<chunk_items, static_ring>;     ///< chunks in static queues
+using ouroboros_va_c = basic_ouroboros<chunk_items, virtual_array>;  ///< chunks in virtualised array queues
+using ouroboros_vl_c = basic_ouroboros<chunk_items, virtual_list>;   ///< chunks in virtualised linked queues
+
+static_assert(device_allocator<ouroboros_s_p> && device_allocator<ouroboros_vl_c>);
+
+}  // namespace warpheap
+
+#include <warpheap/allocators/ouroboros/detail/ouroboros.hpp>

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// Concurrent structures that allocators are built from.
+
+#include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/segment.hpp>
+#include <warpheap/structures/segment_kinds.hpp>
+#include <warpheap/structures/segment_queue.hpp>

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <warpheap/floor.hpp>
+
+namespace warpheap {
+
+/// Neighbouring members of a set, `[first, first + count)`.
+struct index_run {
+  std::uint64_t first;
+  std::uint64_t count;  ///< 0: there was none
+};
+
+/// A set of small integers in device memory that threads add to and take from, with runs of neighbours found fast.
+///
+/// Three levels of bitmaps: a leaf has a bit for each member, and each word above has a bit for each non-zero word below
+/// it, so a search reads a few words. The leaves lie where the owner wants them, one word each `leaf_stride` bytes.
+///
+/// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that is
+/// about to set them, or set again what it cleared, is counted in `changes_begun` and not yet in `changes_ended`. A set
+/// bit above a zero word only costs time.
+///
+/// Who takes a member sees what its adder wrote before.
+class bit_tree {
+ public:
+  static constexpr std::uint32_t leaf_bits = 64;
+  static constexpr std::uint32_t most_leaves = 1u << 19;  ///< 2^25 members
+
+  /// The levels above the leaves; zero bytes are an empty set.
+  struct levels {
+    std::uint64_t root[most_leaves / 64 / 64 / 64];  // tops that were ever used; never cleared
+    std::uint64_t top[most_leaves / 64 / 64];
+    std::uint64_t middle[most_leaves / 64];
+    std::uint32_t changes_begun;
+    std::uint32_t changes_ended;
+  };
+
+  /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … All zero at first.
+  WARPHEAP_FN bit_tree(levels* upper, std::byte* leaves, std::uint32_t leaf_stride)
+      : upper_(upper), leaves_(leaves), leaf_stride_(leaf_stride) {}
+
+  /// Adds the members of `mask` in leaf `leaf`, none of which may be in the set. One lane.
+  WARPHEAP_FN void add(std::uint32_t leaf, std::uint64_t mask) const;
+  /// Adds the members of `run`. One lane.
+  WARPHEAP_FN void add(index_run run) const;
+
+  /// Takes a run of up to `most` neighbours: the lowest member and those that follow it. An empty result means that the
+  /// set was empty at one moment during the call. Collective over `group`; any lanes.
+  WARPHEAP_COLD_FN index_run take_run(lane_mask group, std::uint64_t most) const;
+
+  /// Takes up to 64 of the highest members for each lane that has rank below `leaves`, from one leaf for each: the
+  /// highest leaf with members and those right below it. A lane gets its `leaf` and a mask of what it took there, at most
+  /// `most` members, maybe 0; if all lanes got nothing the set was empty at one moment during the call. Collective.
+  WARPHEAP_COLD_FN std::uint64_t take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
+                                           std::uint32_t& leaf) const;
+
+  /// Takes `run` as a whole or, if a member is not in the set, nothing. One lane.
+  WARPHEAP_COLD_FN bool take_exactly(index_run run) const;
+
+  /// The first leaf from `from` on that may have members; false if there is none. A hint while others add and take.
+  WARPHEAP_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
+
+  /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
+  struct watch {
+    bool quiet;
+    std::uint32_t begun;
+  };
+  /// Before the search. Acquires.
+  WARPHEAP_FN watch begin_watch() const;
+  /// After it: true if no member was moved meanwhile in a way that the search could miss.
+  WARPHEAP_FN bool was_quiet(watch before) const;
+
+  /// The word of one leaf. A hint while others add and take.
+  WARPHEAP_FN std::uint64_t leaf_word(std::uint32_t leaf) const {
+    return leaf_view(leaf).load(memory_order::relaxed, thread_scope::device);
+  }
+
+ private:
+  WARPHEAP_FN atomic_view<std::uint64_t> leaf_view(std::uint32_t leaf) const {
+    return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
+  }
+  WARPHEAP_FN void show(std::uint32_t leaf) const;
+  WARPHEAP_FN void hide(std::uint32_t leaf) const;
+  WARPHEAP_FN void begin_change() const;
+  WARPHEAP_FN void clear_above(std::uint32_t leaf) const;
+  WARPHEAP_FN void end_change() const;
+  WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
+  WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const;
+  WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
+  WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
+  WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
+  WARPHEAP_COLD_FN std::uint64_t extend(lane_mask group, std::uint64_t next_leaf, std::uint64_t most) const;
+
+  levels* upper_;
+  std::byte* leaves_;
+  std::uint32_t leaf_stride_;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/structures/detail/bit_tree.hpp>

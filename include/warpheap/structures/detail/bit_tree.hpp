@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/bit_tree.hpp>
+
+namespace warpheap {
+namespace detail {
+
+// The `count` bits from `first` on; `count` from 1 to 64.
+WARPHEAP_FN constexpr std::uint64_t bit_range(std::uint32_t first, std::uint64_t count) {
+  return (~std::uint64_t{0} >> (64 - count)) << first;
+}
+
+// Set bits of `word` from bit 0 on without a gap.
+WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
+  return ~word == 0 ? 64 : static_cast<std::uint32_t>(lowest_bit(~word));
+}
+
+}  // namespace detail
+
+// Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's
+// algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at the
+// leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the earlier, and
+// with it what came before: either the hider sees the member, or the adder the cleared bit. The same holds one level up.
+// A fence in front of a change of an upper word lets those who see the change see that it was begun.
+
+// Sets the bits above a leaf that has members now. A bit that is there already has those above it, or is just being set
+// or cleared by somebody whom the counts tell of.
+WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t word = leaf / 64;
+  const std::uint64_t bit = std::uint64_t{1} << leaf % 64;
+  const atomic_view middle{upper_->middle[word]};
+  // Acquires the begin of who is just setting it.
+  if ((middle.load(acquire, device) & bit) != 0) return;
+  begin_change();
+  const std::uint64_t over = std::uint64_t{1} << word / 64 % 64;
+  const atomic_view root{upper_->root[word / 64 / 64]};
+  if ((root.load(relaxed, device) & over) == 0) root.fetch_or(over, relaxed, device);
+  middle.fetch_or(bit, acq_rel, device);
+  const std::uint64_t above = std::uint64_t{1} << word % 64;
+  const atomic_view top{upper_->top[word / 64]};
+  if ((top.load(relaxed, device) & above) == 0) top.fetch_or(above, relaxed, device);
+  end_change();
+}
+
+// The begin of a change is seen by whoever sees what it changed, because each change releases it.
+WARPHEAP_FN inline void bit_tree::begin_change() const {
+  atomic_view{upper_->changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+}
+WARPHEAP_FN inline void bit_tree::end_change() const {
+  atomic_view{upper_->changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+// Clears bits of one middle word, and the bit above it if it is zero then. The caller's fences order it.
+WARPHEAP_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t mask) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view middle{upper_->middle[word]};
+  if ((middle.fetch_and(~mask, relaxed, device) & ~mask) != 0) return;
+  const std::uint64_t above = std::uint64_t{1} << word % 64;
+  const atomic_view top{upper_->top[word / 64]};
+  top.fetch_and(~above, relaxed, device);
+  if (middle.fetch_or(0, acq_rel, device) != 0) top.fetch_or(above, relaxed, device);
+}
+
+// Clears the bits above a leaf that was seen to be zero, and puts them back if it is not zero any more.
+WARPHEAP_FN inline void bit_tree::hide(std::uint32_t leaf) const {
+  begin_change();
+  clear_middle(leaf / 64, std::uint64_t{1} << leaf % 64);
+  if (leaf_view(leaf).fetch_or(0, memory_order::acq_rel, thread_scope::device) != 0) show(leaf);
+  end_change();
+}
+
+// The same for leaves [begin, end), most of which were seen to be zero. Collective.
+WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto lanes = static_cast<std::uint64_t>(group_size(group));
+  const auto rank = static_cast<std::uint64_t>(group_rank(group));
+  if (is_leader(group)) begin_change();
+  sync(group);  // orders the begin before each lane's clears, the clears before the looks, and those before the end
+  for (std::uint64_t word = begin / 64 + rank; word * 64 < end; word += lanes) {
+    const std::uint64_t from = word * 64 < begin ? begin - word * 64 : 0;
+    const std::uint64_t upto = (word + 1) * 64 > end ? end - word * 64 : 64;
+    clear_middle(word, detail::bit_range(static_cast<std::uint32_t>(from), upto - from));
+  }
+  sync(group);
+  fence(acq_rel, device);
+  // Several leaves at a time, since each look waits for memory; the fences around order all of them.
+  constexpr std::uint64_t at_once = 4;
+  for (std::uint64_t at = begin + rank; at < end; at += at_once * lanes) {
+    std::uint64_t there[at_once];
+    for (std::uint64_t i = 0; i < at_once; ++i) {
+      const std::uint64_t leaf = at + i * lanes < end ? at + i * lanes : at;
+      there[i] = leaf_view(static_cast<std::uint32_t>(leaf)).fetch_or(0, relaxed, device);
+    }
+    for (std::uint64_t i = 0; i < at_once; ++i) {
+      if (there[i] != 0 && at + i * lanes < end) show(static_cast<std::uint32_t>(at + i * lanes));
+    }
+  }
+  fence(acq_rel, device);
+  sync(group);
+  if (is_leader(group)) end_change();
+}
+
+WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) const {
+  const std::uint64_t before = leaf_view(leaf).fetch_or(mask, memory_order::acq_rel, thread_scope::device);
+  invariant((before & mask) == 0, "bit_tree: a member was added twice");
+  (void)before;
+  show(leaf);
+}
+
+WARPHEAP_FN inline void bit_tree::add(index_run run) const {
+  while (run.count != 0) {
+    const std::uint32_t first = run.first % leaf_bits;
+    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
+    add(static_cast<std::uint32_t>(run.first / leaf_bits), detail::bit_range(first, count));
+    run = {run.first + count, run.count - count};
+  }
+}
+
+// One pass over the levels.
+WARPHEAP_FN inline bool bit_tree::search(bool highest, std::uint32_t& leaf) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto pick = [=](std::uint64_t word) {
+    return static_cast<std::uint32_t>(highest ? highest_bit(word) : lowest_bit(word));
+  };
+  constexpr std::uint32_t roots = most_leaves / 64 / 64 / 64;
+  for (std::uint32_t i = 0; i < roots; ++i) {
+    const std::uint32_t r = highest ? roots - 1 - i : i;
+    std::uint64_t root = atomic_view{upper_->root[r]}.load(relaxed, device);
+    while (root != 0) {  // not a spin: each turn drops a bit of a word that was read once
+      const std::uint32_t t = r * 64 + pick(root);
+      root &= ~(std::uint64_t{1} << t % 64);
+      std::uint64_t top = atomic_view{upper_->top[t]}.load(relaxed, device);
+      while (top != 0) {  // not a spin: the same
+        const std::uint32_t m = t * 64 + pick(top);
+        top &= ~(std::uint64_t{1} << m % 64);
+        const std::uint64_t middle = atomic_view{upper_->middle[m]}.load(relaxed, device);
+        if (middle == 0) continue;
+        leaf = m * 64 + pick(middle);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A leaf that may have members; false if the set was empty at one moment of the call.
+//
+// Bits that a hider cleared for a moment could make the pass miss a member. Such a pass is repeated: it overlapped a
+// clear that had begun before or began during it. With a cleared bit, the pass and the fence behind it see that its
+// clear had begun.
+WARPHEAP_COLD_FN inline bool bit_tree::find(bool highest, std::uint32_t& leaf) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (backoff wait;; wait.pause()) {
+    const watch before = begin_watch();
+    if (search(highest, leaf)) return true;
+    if (was_quiet(before)) return false;
+  }
+}
+
+WARPHEAP_FN inline auto bit_tree::begin_watch() const -> watch {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t ended = atomic_view{upper_->changes_ended}.load(acquire, device);
+  const std::uint32_t begun = atomic_view{upper_->changes_begun}.load(acquire, device);
+  return {begun == ended, begun};
+}
+
+WARPHEAP_FN inline bool bit_tree::was_quiet(watch before) const {
+  fence(memory_order::acquire, thread_scope::device);
+  return before.quiet &&
+         before.begun == atomic_view{upper_->changes_begun}.load(memory_order::acquire, thread_scope::device);
+}
+
+WARPHEAP_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32_t& leaf) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (std::uint32_t word = from / 64; word < most_leaves / 64;) {  // not a spin: each turn goes on to later words
+    std::uint64_t middle = atomic_view{upper_->middle[word]}.load(relaxed, device);
+    if (word == from / 64) middle &= ~std::uint64_t{0} << from % 64;
+    if (middle != 0) {
+      leaf = word * 64 + static_cast<std::uint32_t>(lowest_bit(middle));
+      return true;
+    }
+    // The next word that is not zero, as the level above has it.
+    ++word;
+    for (; word < most_leaves / 64; word = (word / 64 + 1) * 64) {
+      const std::uint64_t top = atomic_view{upper_->top[word / 64]}.load(relaxed, device) >> word % 64;
+      if (top != 0) {
+        word += static_cast<std::uint32_t>(lowest_bit(top));
+        break;
+      }
+    }
+  }
+  return false;
+}
+
+// The lowest run of one leaf, up to `most` members of it. All or nothing, so that others never miss what goes back.
+WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::uint64_t most) const {
+  using enum memory_order;
+  using enum thread_scope;
+  std::uint64_t word = leaf_view(leaf).load(relaxed, device);
+  while (word != 0) {
+    const auto first = static_cast<std::uint32_t>(lowest_bit(word));
+    const std::uint64_t length = detail::trailing_ones(word >> first);
+    const std::uint64_t count = length < most ? length : most;
+    const std::uint64_t mask = detail::bit_range(first, count);
+    if (!leaf_view(leaf).compare_exchange(word, word & ~mask, acquire, device)) continue;
+    if ((word & ~mask) == 0) hide(leaf);
+    return {std::uint64_t{leaf} * leaf_bits + first, count};
+  }
+  hide(leaf);
+  return {0, 0};
+}
+
+// Takes up to `most` more members, from the first one of `next_leaf` on: each lane takes some leaves, and what does not
+// follow without a gap goes back. Returns how many follow. Collective.
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::extend(lane_mask group, std::uint64_t next_leaf,
+                                                       std::uint64_t most) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr int rows = 2;  // leaves of a lane at a time, since each access waits for memory
+  const std::uint64_t first_leaf = next_leaf;
+  const auto lanes = static_cast<std::uint64_t>(group_size(group));
+  const auto rank = static_cast<std::uint64_t>(group_rank(group));
+  std::uint64_t total = 0;
+  // Members that go back are missing for a while.
+  if (is_leader(group)) begin_change();
+  sync(group);
+  for (bool whole = true; whole && total < most; next_leaf += rows * lanes) {
+    std::uint64_t got[rows];
+    bool shown[rows];
+    for (int row = 0; row < rows; ++row) {
+      // A leaf that no bit above shows may not even have memory behind it.
+      const std::uint64_t leaf = next_leaf + static_cast<std::uint64_t>(row) * lanes + rank;
+      shown[row] =
+          leaf < most_leaves && (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
+    }
+    for (int row = 0; row < rows; ++row) {
+      const std::uint64_t at = static_cast<std::uint64_t>(row) * lanes + rank;
+      const std::uint64_t before_mine = total + at * leaf_bits;
+      const std::uint64_t wanted = before_mine < most ? most - before_mine : 0;
+      got[row] = 0;
+      if (wanted != 0 && shown[row]) {
+        const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
+        got[row] = leaf_view(static_cast<std::uint32_t>(next_leaf + at)).fetch_and(~mask, relaxed, device) & mask;
+      }
+    }
+    fence(acquire, device);  // what the adders wrote; one for all, so that the takes overlap
+    for (int row = 0; row < rows; ++row) {
+      const std::uint32_t follows = detail::trailing_ones(got[row]);
+      const lane_mask broken = ballot(group, follows < leaf_bits);
+      // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
+      const bool keeps = whole && lanes_below(broken) == 0 && follows != 0;
+      const std::uint64_t kept = keeps ? detail::bit_range(0, follows) : 0;
+      if (got[row] != kept) {
+        add(static_cast<std::uint32_t>(next_leaf + static_cast<std::uint64_t>(row) * lanes + rank), got[row] & ~kept);
+      }
+      if (!whole) continue;
+      if (broken == 0) {
+        total += leaf_bits * lanes;
+      } else {
+        const int last = lowest_bit(broken);
+        total +=
+            leaf_bits * static_cast<std::uint64_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
+        whole = false;
+      }
+    }
+  }
+  if (total != 0) hide_together(group, first_leaf, first_leaf + divide_up(total, leaf_bits));
+  sync(group);
+  if (is_leader(group)) end_change();
+  return total;
+}
+
+WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint64_t most) const {
+  index_run run{0, 0};
+  if (is_leader(group)) {
+    for (std::uint32_t leaf = 0; run.count == 0 && find(false, leaf);) run = take_from_leaf(leaf, most);
+  }
+  run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+  if (run.count != 0 && run.count < most && (run.first + run.count) % leaf_bits == 0) {
+    run.count += extend(group, (run.first + run.count) / leaf_bits, most - run.count);
+  }
+  return run;
+}
+
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
+                                                          std::uint32_t& leaf) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  for (;;) {
+    bool found = false;
+    std::uint32_t highest = 0;
+    if (is_leader(group)) found = find(true, highest);
+    if (!any(group, found)) return 0;
+    highest = shuffle(group, highest, leader(group));
+    leaf = highest - rank;
+    std::uint64_t got = 0;
+    bool emptied = false;
+    if (rank < leaves && rank <= highest &&
+        (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0) {
+      std::uint64_t mask = leaf_view(leaf).load(relaxed, device);
+      if (popcount(mask) > static_cast<int>(most)) {
+        // Keep what lies above the highest place above which there are more than wanted.
+        std::uint32_t place = 0;
+        for (std::uint32_t step = 32; step != 0; step /= 2) {
+          if (popcount(mask >> (place + step)) > static_cast<int>(most)) place += step;
+        }
+        mask &= ~std::uint64_t{0} << (place + 1);
+      }
+      const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
+      emptied = (before & ~mask) == 0;
+      got = before & mask;
+    }
+    const auto used = static_cast<std::uint64_t>(leaves < static_cast<std::uint32_t>(group_size(group))
+                                                     ? leaves
+                                                     : static_cast<std::uint32_t>(group_size(group)));
+    if (any(group, emptied)) {
+      hide_together(group, highest + 1 < used ? 0 : highest + 1 - used, std::uint64_t{highest} + 1);
+    }
+    if (any(group, got != 0)) return got;
+  }
+}
+
+WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const index_run all = run;
+  begin_change();
+  bool complete = true;
+  while (run.count != 0) {
+    const std::uint32_t first = run.first % leaf_bits;
+    const auto leaf = static_cast<std::uint32_t>(run.first / leaf_bits);
+    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
+    const std::uint64_t mask = detail::bit_range(first, count);
+    const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
+    if ((before & ~mask) == 0) hide(leaf);
+    if ((before & mask) != mask) {
+      if ((before & mask) != 0) add(leaf, before & mask);
+      add({all.first, run.first - all.first});
+      complete = false;
+      break;
+    }
+    run = {run.first + count, run.count - count};
+  }
+  end_change();
+  return complete;
+}
+
+}  // namespace warpheap

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/segment_queue.hpp>
+
+// How queues keep their segments. A kind has:
+//
+// | member | promise |
+// |---|---|
+// | `state` | what the queue keeps in device memory, a `segment_queue_state`; zero bytes are empty |
+// | `segments()` | where entries lie |
+// | `open(group, state)` | called by the opener's group: the packed name of a new segment, or 0 if there is no room |
+// | `take_oldest(state, number)` | called by the adopter: the name of the oldest segment, the `number`th of all |
+// | `name(state, i)` | the name of the i-th oldest, while nobody uses the queue |
+// | `retire(id)` | an adopted segment was read by all; gives its storage back |
+namespace warpheap {
+
+/// The static queue: a ring of segments of one size in memory of its own. It refuses when all of them hold entries.
+struct static_ring {
+  static constexpr std::uint32_t ring_segments = 4;
+
+  struct state : segment_queue_state {
+    std::uint32_t first;  ///< the first segment's name, packed; set before any use
+  };
+
+  flat_segments flat;
+
+  WARPHEAP_FN flat_segments segments() const { return flat; }
+  WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
+  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const { return place(of, of.adopted + i); }
+  WARPHEAP_FN void retire(std::uint32_t id) const;
+
+ private:
+  WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
+    const segment_name first = segment_name::unpack(of.first);
+    return {first.id + ((number % ring_segments) << first.size), first.size};
+  }
+};
+
+/// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read.
+struct virtual_queue {
+  chunk_segments chunks;
+  bit_tree free_chunks;
+
+  WARPHEAP_FN chunk_segments segments() const { return chunks; }
+  WARPHEAP_FN void retire(std::uint32_t id) const;
+
+ protected:
+  WARPHEAP_FN std::uint32_t make_segment(lane_mask group, segment_queue_state& of) const;
+};
+
+/// The virtualised array queue: an array keeps the names of the segments in order.
+struct virtual_array : virtual_queue {
+  static constexpr std::uint32_t ring_segments = 256;
+
+  struct state : segment_queue_state {
+    std::uint32_t ring[ring_segments];
+  };
+
+  WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
+  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const {
+    return segment_name::unpack(of.ring[(of.adopted + i) % ring_segments]);
+  }
+};
+
+/// The virtualised linked queue: each segment's header names the next one.
+struct virtual_list : virtual_queue {
+  struct state : segment_queue_state {
+    std::uint32_t front;  ///< the oldest segment that is not adopted
+  };
+
+  WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
+  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/structures/detail/segment_kinds.hpp>

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures/segment.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap {
+
+/// A segment that its adopter hands out: entries [0, count) of `segment`.
+struct adopted_segment {
+  segment_name segment;
+  std::uint32_t count;  ///< 0: there was none
+};
+
+/// What all queues of segments share. Zero bytes are an empty queue.
+struct segment_queue_state {
+  batch_ring places;                  ///< places in segments, for those who push; a batch is a segment's name or 0
+  alignas(128) std::uint32_t opened;  ///< segments opened so far; written by the opener
+  std::uint32_t adopted;              ///< segments adopted so far; written by the adopter
+  std::uint32_t last;                 ///< the segment opened last, 0 if it was adopted; the opener's
+  std::uint32_t size_hint;            ///< how much larger than the smallest the next segment should be
+};
+
+/// A queue of 32-bit values that many threads fill and one at a time empties, a segment at a time.
+///
+/// `Kind` says where segments lie and how they are kept in order: `static_ring`, `virtual_array` or `virtual_list`, the
+/// queues of Ouroboros (Winter et al., ICS 2020). What they share is here: who pushes draws a place, one draw for the
+/// lanes of a group, and whoever draws the first place behind the open segment, the *opener*, opens the next. If there
+/// is no room for one, it publishes places that are nowhere for those who wait.
+template <class Kind>
+class segment_queue {
+ public:
+  using state = typename Kind::state;
+
+  WARPHEAP_FN segment_queue(state& from, const Kind& kind) : state_(from), kind_(kind) {}
+
+  /// Puts one value of each lane of `group` in. Returns false to a lane whose value found no room. Collective; any
+  /// lanes. Who adopts the entry sees what the lane wrote before.
+  WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const;
+
+  /// Takes over the oldest segment with all that was put in before the call; who reads its entries retires it. None if
+  /// the queue is empty. One lane, and no other adopts at the same time.
+  WARPHEAP_COLD_FN adopted_segment adopt() const;
+
+  /// True if an `adopt` would find something. A hint while others push.
+  WARPHEAP_FN bool has_entries() const;
+
+  /// Entries that can be adopted. Only while nobody uses the queue.
+  WARPHEAP_FN std::uint64_t size() const;
+  /// Chunks that hold them, where segments lie in chunks. Only while nobody uses the queue.
+  WARPHEAP_FN std::uint64_t chunks() const;
+
+ private:
+  WARPHEAP_COLD_FN void open(lane_mask group, batch_ring::batch newest) const;
+  WARPHEAP_FN segment_name adopt_last(std::uint32_t number) const;
+
+  state& state_;
+  const Kind& kind_;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/structures/detail/segment_queue.hpp>

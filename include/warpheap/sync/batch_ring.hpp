@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+
+namespace warpheap {
+
+/// A bulk semaphore whose units have numbers. Threads draw tickets by one addition; batches of units are published for
+/// ranges of tickets, in order; and whoever holds the first ticket that no batch covers publishes the next.
+///
+/// The bulk semaphore of the papers (Gelado & Garland 2019) counts units that are available, expected and reserved. Here
+/// the last ticket and the end of the newest batch say all three: tickets below the end have units, the holder of the
+/// ticket at the end is expected to bring a batch, and the tickets beyond it are reserved, in order of arrival. A ticket
+/// also tells *which* unit is meant, so nothing else has to be counted to find it, and no draw is ever in vain or undone.
+/// What a batch is the user says by 64 bits of its own; a batch can also tell its holders that there is nothing.
+///
+/// Tickets count modulo 2^28. Those that are drawn and not resolved lie within 8 batches, each of at most 2^23 units and
+/// the draws of 270,336 resident threads (2^18.05): less than the 2^27 that a comparison can tell apart.
+///
+/// Invariant: the newest batch's end is the first ticket without a unit, and only the holder of that ticket changes it.
+/// A batch's slot is used again, eight batches later, only when all of its units are `finish`ed.
+class batch_ring {
+ public:
+  static constexpr std::uint32_t slots = 8;
+  static constexpr std::uint32_t largest_batch = 1u << 22;
+  /// A draw that reaches beyond each batch, for who wants all that is left of one.
+  static constexpr std::uint32_t all = 1u << 23;
+
+  /// A batch: tickets [end - size, end), modulo 2^28.
+  struct batch {
+    std::uint64_t word;
+    WARPHEAP_FN std::uint32_t end() const { return static_cast<std::uint32_t>(word) & ticket_mask; }
+    WARPHEAP_FN std::uint32_t size() const { return static_cast<std::uint32_t>(word >> 28) & 0xffffff; }
+    WARPHEAP_FN std::uint32_t turn() const { return static_cast<std::uint32_t>(word >> 52); }
+    WARPHEAP_FN std::uint32_t begin() const { return (end() - size()) & ticket_mask; }
+  };
+
+  /// Where a lane's unit is.
+  struct place {
+    batch in;
+    std::uint32_t index;  ///< counted from the batch's first unit
+  };
+
+  /// Draws `count` tickets in a row and returns the first. One lane, for its group.
+  WARPHEAP_FN std::uint32_t draw(std::uint32_t count) {
+    return atomic_view{front_}.fetch_add(count, memory_order::relaxed, thread_scope::device) & ticket_mask;
+  }
+
+  /// Draws `all` tickets if each ticket drawn before has a unit: the caller then has all undrawn units of the batch
+  /// `newest` and is to publish the next, which begins with the rest of its draw. One lane.
+  WARPHEAP_FN bool try_draw_all(batch& newest, std::uint32_t& ticket);
+
+  /// Finds the units of the tickets from `ticket` on, one for each lane of `group` in lane order. The lanes that get units
+  /// of the same batch return together, `group` set to them. Waits for batches that others have to publish; where it
+  /// is ours to do, calls `publish(group, newest)`, which must. Acquires what the publisher released.
+  template <class Publish>
+  WARPHEAP_FN place resolve(lane_mask& group, std::uint32_t ticket, Publish publish);
+
+  /// The newest batch. Acquires.
+  WARPHEAP_FN batch newest() const {
+    return {atomic_view{const_cast<std::uint64_t&>(newest_)}.load(memory_order::acquire, thread_scope::device)};
+  }
+  /// Waits until there is a newer batch than `seen`; its publisher runs.
+  WARPHEAP_FN void await_newer(batch seen) const;
+  /// How far `to` lies behind `from`; negative if before it.
+  WARPHEAP_FN static std::int32_t distance(std::uint32_t from, std::uint32_t to) {
+    return static_cast<std::int32_t>((to - from) << 4) >> 4;
+  }
+  /// Tickets drawn beyond the batch `newest`. At least, when others draw.
+  WARPHEAP_FN std::uint32_t demand(batch newest) const {
+    const std::uint32_t front =
+        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
+    return (front - newest.end()) & ticket_mask;
+  }
+  /// Units of the newest batch that nobody has drawn. A hint while others draw.
+  WARPHEAP_FN std::uint32_t available() const {
+    const std::uint32_t front =
+        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
+    const std::int32_t left = distance(front, newest().end());
+    return left > 0 ? static_cast<std::uint32_t>(left) : 0;
+  }
+
+  /// What the batch is, as its publisher said. For holders of a unit that is not finished.
+  WARPHEAP_FN std::uint64_t what(batch of) const {
+    return atomic_view{const_cast<std::uint64_t&>(slot_[of.turn() % slots].what)}.load(memory_order::relaxed,
+                                                                                       thread_scope::device);
+  }
+
+  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish. Only the holder of the
+  /// first ticket without a unit. Waits for holders of units of the batch eight before. Releases.
+  WARPHEAP_FN void publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open);
+
+  /// Says that `count` units of `of` are done with; true for the last. Releases the caller's accesses to the last, who
+  /// acquires them. One lane, after a `sync` of those whose units they are.
+  WARPHEAP_FN bool finish(batch of, std::uint32_t count) {
+    return atomic_view{slot_[of.turn() % slots].open}.fetch_sub(count, memory_order::acq_rel, thread_scope::device) ==
+           count;
+  }
+  /// The same for units that the caller never touched: orders nothing and does not ask who is last.
+  WARPHEAP_FN void pass(batch of, std::uint32_t count) {
+    atomic_view{slot_[of.turn() % slots].open}.fetch_sub(count, memory_order::relaxed, thread_scope::device);
+  }
+  /// The number of the batch that will be published behind `newest`. For its publisher.
+  WARPHEAP_FN std::uint32_t next_number(batch newest) const {
+    const std::uint32_t& number = slot_[newest.turn() % slots].number;
+    return 1 + atomic_view{const_cast<std::uint32_t&>(number)}.load(memory_order::relaxed, thread_scope::device);
+  }
+  /// Waits until all units of the batch with that number are finished. Acquires what was released.
+  WARPHEAP_FN void await_finished(std::uint32_t number) const;
+  /// The batch that holds `ticket`, `newest` or one before it. For holders of the ticket.
+  WARPHEAP_FN batch holding(batch newest, std::uint32_t ticket) const {
+    while (distance(newest.begin(), ticket) < 0) {  // not a spin: each turn goes one batch back, eight at most
+      const std::uint64_t& span = slot_[(newest.turn() - 1) % slots].span;
+      newest.word = atomic_view{const_cast<std::uint64_t&>(span)}.load(memory_order::relaxed, thread_scope::device);
+    }
+    return newest;
+  }
+  /// True if a ticket is drawn that has no unit. A hint while others draw.
+  WARPHEAP_FN bool has_waiters() const {
+    const std::uint32_t end = newest().end();
+    const std::uint32_t front =
+        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
+    return distance(front, end) < 0;
+  }
+
+ private:
+  static constexpr std::uint32_t ticket_mask = (1u << 28) - 1;
+
+  // Each on a line of its own: all groups go to the first two and to the newest slot, and a line serves one at a time.
+  struct slot {
+    alignas(128) std::uint64_t what;
+    std::uint64_t span;
+    std::uint32_t number;  // of the batch, counted from 1
+    alignas(128) std::uint32_t open;
+  };
+
+  alignas(128) std::uint32_t front_;   // tickets drawn
+  alignas(128) std::uint64_t newest_;  // the newest batch
+  slot slot_[slots];
+};
+
+}  // namespace warpheap
+
+#include <warpheap/sync/detail/batch_ring.hpp>

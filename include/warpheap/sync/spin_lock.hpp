@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+
+namespace warpheap {
+
+/// A lock for rare and short work: one word in device memory, zero when free.
+///
+/// One lane takes it, for itself or for a group whose leader it is. Waiting ends as soon as the holder runs on, so a
+/// holder must not wait for a lane that may be waiting here, nor for one that has not started. What the holder wrote is
+/// visible to the next one.
+class spin_lock {
+ public:
+  /// Waits until the lock is free and takes it.
+  WARPHEAP_FN void acquire() {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view word{word_};
+    // Look with a load, so that those who wait do not slow down the holder's release.
+    for (backoff wait; word.load(relaxed, device) != 0 || word.exchange(1, memory_order::acquire, device) != 0;) {
+      wait.pause();
+    }
+  }
+  /// Gives it back.
+  WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }
+
+ private:
+  std::uint32_t word_;
+};
+
+}  // namespace warpheap

@@ -1,0 +1,502 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the Ouroboros designs promise beyond the conformance suite: memory moves between page sizes, runs and queues
+// without loss, down to the last chunk, and the count of live bytes is exact whatever lies in queues and bitmaps.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <allocators/conformance/trial.hpp>
+#include <cstdint>
+#include <string>
+#include <support/payload.hpp>
+#include <support/random.hpp>
+#include <support/schedules.hpp>
+#include <utility>
+#include <vector>
+#include <warpheap/heap.hpp>
+
+namespace warpheap::test {
+namespace {
+
+constexpr std::uint64_t chunk_bytes = 8192;
+
+/// A request and, once it was served, its block.
+struct request {
+  std::uint64_t bytes;
+  std::uint64_t alignment = 1;
+  void* block = nullptr;
+  std::uint64_t usable = 0;  // 0 also means that nothing was written to the block
+};
+
+/// Thread i serves request i.
+struct serve_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(watched_heap<A> heap, request* requests, std::uint64_t count) const {
+    for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) {
+      request& mine = requests[i];
+      mine.block = heap.aligned_malloc(mine.alignment, mine.bytes);
+      if (mine.block == nullptr) continue;
+      mine.usable = heap.heap.usable_size(mine.block);
+      payload{mine.block, mine.bytes, 0}.write();
+    }
+  }
+};
+
+/// Each thread takes blocks until it gets none.
+struct take_all_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(watched_heap<A> heap, block_list_view list, std::uint64_t bytes) const {
+    for (;;) {
+      void* const block = heap.malloc(bytes);
+      if (block == nullptr || !heap.log.expect(list.push(block), problem::granted, bytes, block)) return;
+    }
+  }
+};
+
+template <class A>
+WARPHEAP_FN void check_and_free(const watched_heap<A>& heap, request& from) {
+  if (from.usable != 0) {
+    heap.log.expect(payload{from.block, from.bytes, 0}.intact(), problem::damaged, from.bytes, from.block);
+  }
+  heap.free(from.block, from.bytes);
+  from = {from.bytes};
+}
+
+/// Thread i frees the block of request i. To recycle, a third of the warps do it, all lanes together, and a few single
+/// lanes of the others; and each takes another block at once.
+struct free_kernel {
+  bool recycles;
+
+  template <class A>
+  WARPHEAP_FN void operator()(watched_heap<A> heap, request* requests, std::uint64_t count, std::uint64_t seed) const {
+    for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) {
+      request& mine = requests[i];
+      const bool together = mix(seed ^ mix(i / warp_width)) % 3 == 0;
+      if (recycles && !together && mix(seed ^ mix(~i)) % 4 != 0) continue;
+      check_and_free(heap, mine);
+      if (recycles) mine.block = heap.malloc(mine.bytes);
+    }
+  }
+};
+
+/// Threads take and free small blocks, pages of several chunks and runs, all together.
+struct traffic_kernel {
+  static constexpr std::uint64_t slots = 4;
+
+  template <class A>
+  WARPHEAP_FN void operator()(watched_heap<A> heap, std::uint64_t seed, std::uint64_t steps) const {
+    request held[slots] = {};
+    random_stream random{seed, grid_thread_index()};
+    for (std::uint64_t step = 0; step < steps + slots; ++step) {
+      const bool ends = step >= steps;
+      request& chosen = held[ends ? step - steps : random.below(slots)];
+      if (chosen.block != nullptr) {
+        check_and_free(heap, chosen);
+      } else if (!ends) {
+        chosen.bytes = size(random);
+        chosen.block = heap.malloc(chosen.bytes);
+        chosen.usable = 1;
+        if (chosen.block != nullptr) payload{chosen.block, chosen.bytes, 0}.write();
+      }
+    }
+  }
+
+ private:
+  WARPHEAP_FN static std::uint64_t size(random_stream& random) {
+    switch (random.below(16)) {
+      case 0: return 65537 + random.below(200'000);
+      case 1: return 65536;
+      case 2: return 32768;
+      case 3: return 16384;
+      case 4: return 8192;
+      case 5: return 4096;
+      default: return random.size(2048);
+    }
+  }
+};
+
+std::uint64_t page_bytes(std::uint64_t bytes) { return std::max<std::uint64_t>(next_power_of_two(bytes), 16); }
+
+/// Bytes of a block for a request of `bytes`.
+std::uint64_t block_bytes(std::uint64_t bytes) {
+  return bytes > 65536 ? align_up(bytes, chunk_bytes) : page_bytes(bytes);
+}
+
+/// A heap whose blocks the host directs. What kernels find wrong fails the test when the stage ends.
+template <class A>
+class stage {
+ public:
+  explicit stage(std::uint64_t bytes, heap_options options = {}) : trial_(found_, bytes, options) {}
+  ~stage() {
+    for (const std::string& text : found_.texts()) ADD_FAILURE() << text;
+  }
+
+  warpheap::heap<A>& heap() { return trial_.heap(); }
+  std::uint64_t live() { return heap().stats().live_bytes.value(); }
+  bool failed() const { return !found_.empty() || testing::Test::HasFailure(); }
+
+  /// Serves all requests at once.
+  void serve(std::vector<request>& requests) { direct(serve_kernel{}, requests); }
+  /// Up to `count` blocks of `bytes`.
+  std::vector<request> take(std::uint64_t bytes, std::uint64_t count) {
+    std::vector<request> requests(count, request{bytes});
+    serve(requests);
+    drop_refused(requests);
+    return requests;
+  }
+  /// Blocks of `bytes` until there are no more, by address.
+  std::vector<request> fill(std::uint64_t bytes) {
+    block_list list = list_for(trial_, bytes);
+    trial_.run(threads(), take_all_kernel{}, list.view(), bytes);
+    std::vector<void*> blocks(list.size());
+    device_copy(blocks.data(), list.view().blocks, blocks.size() * sizeof(void*));
+    std::sort(blocks.begin(), blocks.end());
+    std::vector<request> requests;
+    for (void* const block : blocks) requests.push_back({.bytes = bytes, .block = block});
+    return requests;
+  }
+  /// Frees all blocks at once, neighbours in the list by neighbours in a warp.
+  void free(std::vector<request> requests) { direct(free_kernel{.recycles = false}, requests, std::uint64_t{0}); }
+  /// Frees some of the blocks and takes others for them, all at once; drops those that found no room.
+  void recycle(std::vector<request>& requests, std::uint64_t seed) {
+    direct(free_kernel{.recycles = true}, requests, seed);
+    drop_refused(requests);
+  }
+  void traffic(std::uint64_t threads, std::uint64_t seed, std::uint64_t steps) {
+    trial_.run(threads, traffic_kernel{}, seed, steps);
+  }
+  /// Bytes of the longest run of chunks that can be had now; it is freed again.
+  std::uint64_t longest_run(std::uint64_t chunk = chunk_bytes) {
+    for (std::uint64_t bytes = align_down(heap().size(), chunk); bytes != 0; bytes -= chunk) {
+      std::vector<request> run = take(bytes, 1);
+      if (run.empty()) continue;
+      free(std::move(run));
+      return bytes;
+    }
+    return 0;
+  }
+
+ private:
+  static std::uint64_t threads() { return scaled(256, 1 << 16); }
+  template <class Kernel, class... Arguments>
+  void direct(Kernel kernel, std::vector<request>& requests, Arguments... arguments) {
+    if (requests.empty()) return;
+    const device_array<request> on_device{requests};
+    trial_.run(std::min(requests.size(), threads()), kernel, on_device.data(), requests.size(), arguments...);
+    requests = on_device.to_host();
+  }
+  static void drop_refused(std::vector<request>& requests) {
+    std::erase_if(requests, [](const request& each) { return each.block == nullptr; });
+  }
+
+  findings found_;
+  trial<A> trial_;
+};
+
+void sort(std::vector<request>& requests) {
+  std::sort(requests.begin(), requests.end(), [](const request& a, const request& b) { return a.block < b.block; });
+}
+
+void shuffle(std::vector<request>& requests, std::uint64_t seed) {
+  random_stream random{seed, 0};
+  for (std::uint64_t i = requests.size(); i > 1; --i) std::swap(requests[i - 1], requests[random.below(i)]);
+}
+
+/// Takes a random part of `from` out, about one of `every`.
+std::vector<request> pick(std::vector<request>& from, std::uint64_t every, std::uint64_t seed) {
+  random_stream random{seed, 1};
+  const auto middle =
+      std::stable_partition(from.begin(), from.end(), [&](const request&) { return random.below(every) != 0; });
+  std::vector<request> picked(middle, from.end());
+  from.erase(middle, from.end());
+  return picked;
+}
+
+void append(std::vector<request>& to, const std::vector<request>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+std::uint64_t bytes_for(std::uint64_t host, std::uint64_t gpu) { return this_backend == backend::host ? host : gpu; }
+
+/// The schedules of these tests: many sequences of few steps.
+template <class Body>
+void each_schedule(Body body) {
+  for_each_schedule(body, 1);
+}
+
+/// No block is left, and the chunks are all there and all together.
+template <class A>
+void expect_empty(stage<A>& s, std::uint64_t whole) {
+  EXPECT_EQ(s.live(), 0u);
+  EXPECT_EQ(s.longest_run(), whole) << "chunks got lost, or wait in queues";
+}
+
+template <class A>
+class ouroboros : public testing::Test {};
+
+using designs =
+    testing::Types<ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>;
+
+struct design_names {
+  template <class A>
+  static std::string GetName(int) {
+    return A::name;
+  }
+};
+
+TYPED_TEST_SUITE(ouroboros, designs, design_names);
+
+TYPED_TEST(ouroboros, freed_pages_serve_any_other_size) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(80_KiB, 4_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    EXPECT_GE(whole + 2 * chunk_bytes, s.heap().size()) << "more than what alignment takes is missing";
+    for (const std::uint64_t bytes : {16, 4096, 65536, 300, 16384, 64, 65537}) {
+      std::vector<request> blocks = s.fill(bytes);
+      const std::uint64_t each = block_bytes(bytes);
+      EXPECT_EQ(blocks.size(), whole / each) << "blocks of " << bytes << " B";
+      if (bytes != 300) shuffle(blocks, seed);
+      s.free(std::move(blocks));
+      EXPECT_EQ(s.live(), 0u) << "after blocks of " << bytes << " B";
+      if (bytes == 65536) expect_empty(s, whole);
+      if (s.failed()) return;
+    }
+    expect_empty(s, whole);
+  });
+}
+
+TYPED_TEST(ouroboros, whole_chunks_and_single_pages_come_back_together) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(128_KiB, 4_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    for (const std::uint64_t bytes : {256, 1024, 128, 4096}) {
+      std::vector<request> blocks = s.fill(bytes);
+      const std::uint64_t capacity = blocks.size();
+      EXPECT_EQ(capacity, whole / bytes);
+      for (std::uint64_t round = 0; round < 3 && !s.failed(); ++round) {
+        s.recycle(blocks, mix(seed) + round);
+        append(blocks, s.fill(bytes));
+        sort(blocks);
+        EXPECT_EQ(blocks.size(), capacity) << "pages of " << bytes << " B in round " << round;
+      }
+      // One warp frees whole chunks, the next one pages of all chunks.
+      std::vector<request> scattered = pick(blocks, 3, seed);
+      shuffle(scattered, seed);
+      append(blocks, scattered);
+      s.free(std::move(blocks));
+      EXPECT_EQ(s.live(), 0u) << "after pages of " << bytes << " B";
+      if (s.failed()) return;
+    }
+    expect_empty(s, whole);
+  });
+}
+
+TYPED_TEST(ouroboros, half_free_chunks_serve_their_pages_again) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(160_KiB, 4_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    for (const std::uint64_t bytes : {64, 2048, 512}) {
+      std::vector<request> blocks = s.fill(bytes);
+      const std::uint64_t capacity = blocks.size();
+      for (std::uint64_t round = 0; round < 2 && !s.failed(); ++round) {
+        std::vector<request> half = pick(blocks, 2, seed + round);
+        shuffle(half, seed + round);
+        s.free(std::move(half));
+        EXPECT_EQ(s.live(), blocks.size() * bytes);
+        append(blocks, s.fill(bytes));
+        EXPECT_EQ(blocks.size(), capacity) << "pages of " << bytes << " B in round " << round;
+      }
+      // A single page is taken of many that wait, so that a search stops on its way.
+      std::vector<request> half = pick(blocks, 2, seed);
+      s.free(std::move(half));
+      append(blocks, s.take(bytes, 1));
+      shuffle(blocks, seed);
+      s.free(std::move(blocks));
+      expect_empty(s, whole);
+      if (s.failed()) return;
+    }
+  });
+}
+
+TYPED_TEST(ouroboros, live_bytes_are_exact_and_queues_give_chunks_back) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(512_KiB, 8_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    random_stream random{seed, 2};
+    std::vector<request> live;
+    std::uint64_t expected = 0;
+    for (std::uint64_t step = 0; step < 10; ++step) {
+      // Odd numbers of blocks, so that batches stay that are claimed in part.
+      const std::uint64_t bytes = std::uint64_t{16} << random.below(11);
+      for (const request& each : s.take(bytes, std::min<std::uint64_t>(1 + random.below(333), 65536 / bytes))) {
+        live.push_back(each);
+        EXPECT_EQ(each.usable, bytes);
+        expected += bytes;
+      }
+      EXPECT_EQ(s.live(), expected) << "after taking blocks of " << bytes << " B";
+      std::vector<request> some = pick(live, 1 + random.below(3), seed + step);
+      shuffle(some, seed + step);
+      for (const request& each : some) expected -= each.bytes;
+      s.free(std::move(some));
+      EXPECT_EQ(s.live(), expected) << "after freeing blocks";
+      if (s.failed()) return;
+    }
+    shuffle(live, seed);
+    s.free(std::move(live));
+    expect_empty(s, whole);
+    // Queues of the smallest pages are the largest.
+    s.free(s.take(16, bytes_for(3000, 100'000)));
+    expect_empty(s, whole);
+  });
+}
+
+TYPED_TEST(ouroboros, pages_are_aligned_to_their_size) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(4_MiB, 16_MiB)};
+    std::vector<request> requests;
+    for (std::uint64_t bytes = 1; bytes <= 65536; bytes *= 2) {
+      for (const std::uint64_t size : {bytes, bytes + bytes / 2, bytes / 2 + 1}) {
+        requests.push_back({std::min<std::uint64_t>(size, 65536)});
+      }
+    }
+    shuffle(requests, seed);
+    s.serve(requests);
+    for (const request& each : requests) {
+      ASSERT_NE(each.block, nullptr) << each.bytes << " B";
+      EXPECT_EQ(each.usable, page_bytes(each.bytes));
+      EXPECT_EQ(reinterpret_cast<std::uint64_t>(each.block) % std::min<std::uint64_t>(each.usable, 4096), 0u)
+          << each.bytes << " B";
+    }
+    s.free(std::move(requests));
+    EXPECT_EQ(s.live(), 0u);
+  });
+}
+
+TYPED_TEST(ouroboros, aligned_blocks_and_runs_are_served_up_to_the_whole_heap) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{16_MiB};
+    const std::uint64_t whole = s.longest_run();
+    std::vector<request> requests;
+    for (std::uint64_t alignment = 16; alignment <= 1_MiB; alignment *= 2) {
+      for (const std::uint64_t bytes : {std::uint64_t{1}, alignment / 4 + 3, std::uint64_t{70'000}}) {
+        requests.push_back({bytes, alignment});
+      }
+    }
+    for (const std::uint64_t bytes : {65537, 65536 + 8192, 65536 + 8193, 100'000, 999'999}) {
+      requests.push_back({bytes});
+    }
+    for (int round = 0; round < 2; ++round) {
+      shuffle(requests, seed + round);
+      s.serve(requests);
+      for (const request& each : requests) {
+        ASSERT_NE(each.block, nullptr) << each.bytes << " B aligned to " << each.alignment;
+        if (each.bytes > 65536) {
+          EXPECT_EQ(each.usable, align_up(each.bytes, chunk_bytes)) << each.bytes << " B";
+        }
+      }
+      s.free(requests);
+      expect_empty(s, whole);
+      if (s.failed()) return;
+    }
+  });
+}
+
+TYPED_TEST(ouroboros, freed_neighbours_make_longer_runs) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(8_MiB, 32_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    random_stream random{seed, 3};
+    std::vector<request> requests;
+    // More than there is room for, of pages and runs of several chunks, so that they lie without gaps.
+    for (std::uint64_t i = 0; i < whole / 65536; ++i) {
+      const std::uint64_t bytes = random.below(4) == 0 ? 16384 << random.below(3) : 65537 + random.below(200'000);
+      requests.push_back({bytes});
+    }
+    s.serve(requests);
+    std::erase_if(requests, [](const request& each) { return each.block == nullptr; });
+    append(requests, s.fill(16384));
+    append(requests, s.fill(8192));
+    std::uint64_t expected = 0;
+    for (const request& each : requests) expected += block_bytes(each.bytes);
+    EXPECT_EQ(expected, whole) << "pages of one chunk left gaps";
+    EXPECT_EQ(s.live(), whole);
+    shuffle(requests, seed);
+    s.free(std::move(requests));
+    expect_empty(s, whole);
+  });
+}
+
+TYPED_TEST(ouroboros, mixed_traffic_loses_nothing) {
+  each_schedule([&](std::uint64_t seed) {
+    stage<TypeParam> s{bytes_for(1_MiB, 16_MiB)};
+    const std::uint64_t whole = s.longest_run();
+    s.traffic(scaled(192, 1 << 10), seed, scaled(16, 16));
+    expect_empty(s, whole);
+  });
+}
+
+TYPED_TEST(ouroboros, growth_adds_chunks_to_live_pages_and_queues) {
+  if (!device_can_map()) GTEST_SKIP() << "memory cannot be mapped here";
+  each_schedule([&](std::uint64_t seed) {
+    const std::uint64_t start = bytes_for(96_KiB, 4_MiB);
+    stage<TypeParam> s{start, {.reserve_bytes = 16 * start}};
+    std::vector<request> live = s.fill(256);
+    // Sizes that are no multiples of a chunk, of 64 chunks, or of what was there before.
+    for (const std::uint64_t size :
+         {start + 5000, 2 * start + 100, 7 * start, 7 * start + chunk_bytes, 11 * start + 77}) {
+      std::vector<request> some = pick(live, 3, seed + size);
+      s.free(std::move(some));
+      s.heap().grow(size);
+      std::uint64_t expected = 0;
+      for (const std::uint64_t bytes : {65537, 2048, 256}) {
+        append(live, bytes == 256 ? s.fill(bytes) : s.take(bytes, 5));
+      }
+      for (const request& each : live) expected += block_bytes(each.bytes);
+      EXPECT_EQ(s.live(), expected) << "in a heap that grew to " << size << " B";
+      EXPECT_GE(expected + 2 * chunk_bytes, size) << "not all of the heap that grew to " << size << " B is in use";
+      if (s.failed()) return;
+    }
+    shuffle(live, seed);
+    s.free(std::move(live));
+    EXPECT_EQ(s.live(), 0u);
+    EXPECT_GE(s.longest_run() + 2 * chunk_bytes, 11 * start);
+  });
+}
+
+/// Designs whose static queues hold 2048 entries each.
+template <class A>
+class full_static_queue : public testing::Test {};
+
+constexpr ouroboros_options tiny_queues{.chunk_bytes = 4096, .queue_entries = 1};
+using tiny_designs = testing::Types<basic_ouroboros<page_items, static_ring, tiny_queues>,
+                                    basic_ouroboros<chunk_items, static_ring, tiny_queues>>;
+TYPED_TEST_SUITE(full_static_queue, tiny_designs);
+
+TYPED_TEST(full_static_queue, parks_what_finds_no_room_and_hands_it_out_again) {
+  each_schedule([&](std::uint64_t seed) {
+    constexpr std::uint64_t bytes = 2048;
+    stage<TypeParam> s{9_MiB};
+    const std::uint64_t whole = s.longest_run(4096);
+    std::vector<request> blocks = s.fill(bytes);
+    EXPECT_EQ(blocks.size(), whole / bytes);
+    // One page of each chunk: more pages, and more chunks, than the queue has entries.
+    std::vector<request> rest;
+    std::vector<request> half;
+    for (std::uint64_t i = 0; i < blocks.size(); ++i) (i % 2 == 0 ? half : rest).push_back(blocks[i]);
+    ASSERT_GT(half.size(), 2048u);
+    shuffle(half, seed);
+    s.free(std::move(half));
+    EXPECT_EQ(s.live(), rest.size() * bytes);
+    append(rest, s.fill(bytes));
+    EXPECT_EQ(rest.size(), whole / bytes);
+    shuffle(rest, seed);
+    s.free(std::move(rest));
+    EXPECT_EQ(s.live(), 0u);
+    EXPECT_EQ(s.longest_run(4096), whole);
+  });
+}
+
+}  // namespace
+}  // namespace warpheap::test

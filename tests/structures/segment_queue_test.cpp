@@ -1,0 +1,461 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a segment queue promises with each kind of segments: what was pushed comes out once, and with it what its pusher
+// wrote; who finds no room is told; storage comes back.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <support/random.hpp>
+#include <support/scale.hpp>
+#include <support/schedules.hpp>
+#include <type_traits>
+#include <vector>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::test {
+namespace {
+
+constexpr lane_mask whole_warp = low_bits(warp_width);
+
+struct add_chunks_kernel {
+  WARPHEAP_FN void operator()(bit_tree free_chunks, std::uint64_t count) const { free_chunks.add({0, count}); }
+};
+
+/// Device memory of some queues of a kind.
+template <class Kind>
+class queue_memory {
+ public:
+  // Small chunks make many segments.
+  static constexpr std::uint32_t chunk_bytes = 2 * segment_words * sizeof(std::uint32_t);
+
+  /// Room for `room` entries in all queues together.
+  queue_memory(std::uint64_t queues, std::uint64_t room)
+      : queue_memory(divide_up(room, chunk_bytes / sizeof(std::uint32_t) - segment_words), queues, true) {}
+  /// As many chunks, none of which is free.
+  explicit queue_memory(std::uint64_t chunks) : queue_memory(chunks, 1, false) {}
+
+  Kind kind() const {
+    return Kind{{chunk_segments{arena_.data(), static_cast<std::uint32_t>(highest_bit(chunk_bytes))}, free_chunks()}};
+  }
+  typename Kind::state* states() const { return states_.data(); }
+  std::uint64_t chunks() const { return chunks_; }
+  /// More entries than can be in all queues at once.
+  std::uint64_t too_many() const { return chunks_ * chunk_bytes / sizeof(std::uint32_t); }
+  /// Expects that no queue has kept storage.
+  void expect_all_back() const { EXPECT_EQ(free(), chunks_); }
+  std::uint64_t free() const {
+    std::uint64_t count = 0;
+    for (const std::uint64_t each : leaves_.to_host()) count += static_cast<std::uint64_t>(popcount(each));
+    return count;
+  }
+
+ private:
+  queue_memory(std::uint64_t chunks, std::uint64_t queues, bool all_free)
+      : chunks_(chunks), states_(queues), arena_(chunks * chunk_bytes), levels_(1), leaves_(chunks / 64 + 1) {
+    if (all_free) launch({1, 1}, add_chunks_kernel{}, free_chunks(), chunks);
+  }
+  bit_tree free_chunks() const {
+    return bit_tree{levels_.data(), reinterpret_cast<std::byte*>(leaves_.data()), sizeof(std::uint64_t)};
+  }
+
+  std::uint64_t chunks_;
+  device_array<typename Kind::state> states_;
+  device_array<std::byte> arena_;
+  device_array<bit_tree::levels> levels_;
+  device_array<std::uint64_t> leaves_;
+};
+
+template <>
+class queue_memory<static_ring> {
+ public:
+  /// Room for `room` entries, or a little more, in each queue.
+  queue_memory(std::uint64_t queues, std::uint64_t room)
+      : size_(size_for(room)), words_(queues * words_of_one()), states_(first_states(queues)) {}
+  static_ring kind() const { return static_ring{flat_segments{words_.data()}}; }
+  static_ring::state* states() const { return states_.data(); }
+  std::uint64_t chunks() const { return 0; }
+  std::uint64_t too_many() const { return states_.size() * static_ring::ring_segments * segment_capacity(size_); }
+  void expect_all_back() const {
+    const std::vector<std::uint32_t> words = words_.to_host();
+    for (std::uint64_t at = 0; at < words.size(); at += std::uint64_t{segment_words} << size_) {
+      segment_header header{};
+      std::memcpy(&header, &words[at], sizeof(header));
+      EXPECT_EQ(header.in_use, 0u) << "segment at word " << at;
+    }
+  }
+
+ private:
+  static std::uint32_t size_for(std::uint64_t room) {
+    std::uint32_t size = 1;
+    while (std::uint64_t{segment_capacity(size)} * static_ring::ring_segments < room) ++size;
+    return size;
+  }
+  std::uint64_t words_of_one() const { return std::uint64_t{static_ring::ring_segments} * segment_words << size_; }
+  std::vector<static_ring::state> first_states(std::uint64_t queues) const {
+    std::vector<static_ring::state> all(queues);
+    for (std::uint64_t i = 0; i < queues; ++i) {
+      const auto id = static_cast<std::uint32_t>(i * words_of_one() / segment_words);
+      all[i].first = segment_name{id, size_}.packed();
+    }
+    return all;
+  }
+
+  std::uint32_t size_;
+  device_array<std::uint32_t> words_;
+  device_array<static_ring::state> states_;
+};
+
+/// What a value went through.
+struct value_log {
+  std::uint32_t note;     // plain, by its pusher
+  std::uint32_t seen;     // how often it came out
+  std::uint32_t refused;  // how often there was no room for it
+};
+
+/// Expects that each of the first `count` values came out or was refused, once. Returns how many were refused.
+std::uint64_t expect_each_once(const device_array<value_log>& values) {
+  std::uint64_t refused = 0;
+  const std::vector<value_log> log = values.to_host();
+  for (std::uint64_t i = 0; i < log.size(); ++i) {
+    refused += log[i].refused;
+    EXPECT_EQ(log[i].seen + log[i].refused, 1u) << "value " << i;
+    if (::testing::Test::HasFailure()) break;
+  }
+  return refused;
+}
+
+/// What kernels do with queues.
+template <class Kind>
+struct queue_user {
+  Kind kind;
+  typename Kind::state* states;
+  spin_lock* locks;  // one for each queue: only one thread at a time adopts
+  value_log* values;
+
+  WARPHEAP_FN segment_queue<Kind> queue(std::uint64_t which) const { return {states[which], kind}; }
+
+  WARPHEAP_FN bool push(std::uint64_t which, lane_mask group, std::uint64_t value) const {
+    values[value].note = static_cast<std::uint32_t>(mix(value));
+    const bool pushed = queue(which).push(group, static_cast<std::uint32_t>(value));
+    if (!pushed) atomic_view{values[value].refused}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    return pushed;
+  }
+  WARPHEAP_FN void read(adopted_segment from) const {
+    require(from.count <= segment_capacity(from.segment.size), "more entries than there is room for");
+    for (std::uint32_t i = 0; i < from.count; ++i) {
+      const std::uint32_t value = kind.segments().entry(from.segment.id, i);
+      require(values[value].note == static_cast<std::uint32_t>(mix(value)), "the pusher's note is not to be seen");
+      const atomic_view seen{values[value].seen};
+      require(seen.fetch_add(1, memory_order::relaxed, thread_scope::device) == 0, "a value came out twice");
+    }
+    kind.retire(from.segment.id);
+  }
+  /// Adopts a segment, with the lock held only for that, and reads it. False if there was none.
+  WARPHEAP_FN bool take_one(std::uint64_t which) const {
+    locks[which].acquire();
+    const adopted_segment from = queue(which).adopt();
+    locks[which].release();
+    if (from.count != 0) read(from);
+    return from.count != 0;
+  }
+  /// Reads all that is there, with the lock held.
+  WARPHEAP_FN void drain(std::uint64_t which) const {
+    locks[which].acquire();
+    for (;;) {
+      const adopted_segment from = queue(which).adopt();
+      if (from.count == 0) break;
+      read(from);
+    }
+    locks[which].release();
+  }
+};
+
+template <class Kind>
+struct drain_kernel {
+  WARPHEAP_FN void operator()(queue_user<Kind> user) const {
+    const std::uint64_t which = block_index();
+    user.drain(which);
+    require(!user.queue(which).has_entries(), "entries in an empty queue");
+    require(user.queue(which).size() == 0 && user.queue(which).chunks() == 0, "it counts what is not there");
+  }
+};
+
+template <class Kind>
+struct segment_queues : ::testing::Test {};
+using kinds = ::testing::Types<static_ring, virtual_array, virtual_list>;
+TYPED_TEST_SUITE(segment_queues, kinds);
+
+/// One warp pushes values in order, part of it last, and the leader takes them out.
+template <class Kind>
+struct order_kernel {
+  WARPHEAP_FN static void fill(const queue_user<Kind>& user, std::uint64_t from, std::uint64_t to) {
+    const auto lane = static_cast<std::uint64_t>(lane_index());
+    for (std::uint64_t at = from; at < to; at += warp_width) {
+      const lane_mask some = low_bits(to - at < warp_width ? static_cast<int>(to - at) : warp_width);
+      if (at + lane < to) require(user.push(0, some, at + lane), "no room");
+      sync(whole_warp);
+    }
+  }
+  WARPHEAP_FN static std::uint64_t free_chunks(const Kind& kind, std::uint64_t chunks) {
+    std::uint64_t free = 0;
+    if constexpr (std::is_base_of_v<virtual_queue, Kind>) {
+      for (std::uint32_t i = 0; i * std::uint64_t{64} < chunks; ++i) {
+        free += static_cast<std::uint64_t>(popcount(kind.free_chunks.leaf_word(i)));
+      }
+    }
+    return free;
+  }
+
+  WARPHEAP_FN void operator()(queue_user<Kind> user, std::uint64_t chunks, std::uint64_t count, int rounds) const {
+    const segment_queue<Kind> queue = user.queue(0);
+    for (std::uint64_t from = 0; from < count * static_cast<std::uint64_t>(rounds); from += count) {
+      fill(user, from, from + count);
+      if (is_leader(whole_warp)) {
+        require(queue.has_entries() && queue.size() == count, "another size");
+        require(free_chunks(user.kind, chunks) + queue.chunks() == chunks, "another number of chunks");
+        std::uint64_t next = from;
+        while (next < from + count) {
+          require(queue.has_entries(), "no entries, and some are left");
+          const adopted_segment some = queue.adopt();
+          const std::uint64_t left = from + count - next;
+          const std::uint64_t capacity = segment_capacity(some.segment.size);
+          require(some.count == (left < capacity ? left : capacity), "not the oldest segment, with all that is in it");
+          for (std::uint32_t i = 0; i < some.count; ++i) {
+            require(user.kind.segments().entry(some.segment.id, i) == next++, "out of order");
+          }
+          require(queue.size() == from + count - next, "another size after a segment was adopted");
+          user.read(some);
+        }
+        require(!queue.has_entries() && queue.adopt().count == 0 && queue.size() == 0, "an entry too many");
+      }
+      sync(whole_warp);
+    }
+  }
+};
+
+TYPED_TEST(segment_queues, give_back_in_order) {
+  for_each_schedule([](std::uint64_t) {
+    for (const std::uint64_t count : {1, 33, 700, 4000}) {
+      const int rounds = count < 100 ? 20 : 3;  // the static ring goes round
+      const queue_memory<TypeParam> memory{1, 4000};
+      const device_array<spin_lock> locks(1);
+      const device_array<value_log> values(count * static_cast<std::uint64_t>(rounds));
+      const queue_user<TypeParam> user{memory.kind(), memory.states(), locks.data(), values.data()};
+      launch({1, warp_width}, order_kernel<TypeParam>{}, user, memory.chunks(), count, rounds);
+      EXPECT_EQ(expect_each_once(values), 0u);
+      memory.expect_all_back();
+    }
+  });
+}
+
+constexpr std::uint64_t nobody = std::uint64_t{1} << 40;
+constexpr std::uint64_t plenty = nobody;  // even while segments of the largest size that were adopted are read
+
+/// Each thread pushes and, now and then, takes. Who drained after its push can be sure that its value came out.
+template <class Kind>
+struct storm_kernel {
+  queue_user<Kind> user;
+  std::uint64_t queues;
+  std::uint64_t seed;
+  std::uint64_t takers;  // one in so many, or `nobody`
+  int rounds;
+  bool drains;
+
+  WARPHEAP_FN void operator()() const {
+    random_stream random{seed, grid_thread_index()};
+    for (int round = 0; round < rounds; ++round) {
+      const std::uint64_t value =
+          grid_thread_index() * static_cast<std::uint64_t>(rounds) + static_cast<unsigned>(round);
+      const std::uint64_t which = random.below(queues);
+      bool pushed = false;
+      if (random.below(5) == 0) {
+        pushed = user.push(which, lane_bit(), value);
+      } else {
+        pushed = user.push(which, match(active_group(), which), value);
+      }
+      if (random.below(takers) != 0) continue;
+      if (drains) {
+        user.drain(which);
+        const atomic_view seen{user.values[value].seen};
+        // Who held the lock before us read it, or we did.
+        require(!pushed || seen.load(memory_order::relaxed, thread_scope::device) == 1, "a value is missing");
+      } else {
+        user.take_one(random.below(queues));
+      }
+    }
+  }
+};
+
+/// A storm over `queues` queues with room for `room` per cent of the values, or for all. Expects that each value came out or was
+/// refused: none, if there is room for more than all of them.
+template <class Kind>
+void storm(std::uint64_t queues, std::uint64_t room, std::uint64_t takers, bool drains, int rounds,
+           std::uint64_t seed) {
+  const grid_shape grid = grid_shape::covering(scaled(256, 1 << 14), 64);
+  const std::uint64_t count = grid.blocks * grid.threads * static_cast<std::uint64_t>(rounds);
+  const queue_memory<Kind> memory{queues, room == plenty ? 1'000'000 + 4 * count : room * count / 100};
+  const device_array<spin_lock> locks(queues);
+  const device_array<value_log> values(count);
+  const queue_user<Kind> user{memory.kind(), memory.states(), locks.data(), values.data()};
+  launch(grid, storm_kernel<Kind>{user, queues, seed, takers, rounds, drains});
+  launch({queues, 1}, drain_kernel<Kind>{}, user);
+  memory.expect_all_back();
+  const std::uint64_t refused = expect_each_once(values);
+  if (room == plenty) {
+    EXPECT_EQ(refused, 0u);
+  }
+  // Without takers only so many fit.
+  if (takers == nobody && count > memory.too_many()) {
+    EXPECT_GE(refused, count - memory.too_many());
+  }
+}
+
+TYPED_TEST(segment_queues, values_come_out_once) {
+  for_each_schedule([](std::uint64_t seed) { storm<TypeParam>(1, plenty, 40, true, 8, seed); });
+}
+
+TYPED_TEST(segment_queues, lanes_push_to_different_queues) {
+  for_each_schedule([](std::uint64_t seed) { storm<TypeParam>(4, 200, 24, false, 8, seed); });
+}
+
+TYPED_TEST(segment_queues, values_without_room_are_refused) {
+  for_each_schedule([](std::uint64_t seed) {
+    for (const std::uint64_t takers : {nobody, std::uint64_t{60}}) {
+      for (const std::uint64_t queues : {1, 3}) storm<TypeParam>(queues, 20, takers, false, 24, seed);
+    }
+  });
+}
+
+/// One warp pushes until there is no room, then takes a segment, and finds room again.
+template <class Kind>
+struct refusal_kernel {
+  /// Pushes whole warps from value `from` on until one is refused; returns how many went in.
+  WARPHEAP_FN static std::uint64_t fill(const queue_user<Kind>& user, std::uint64_t& from) {
+    std::uint64_t went_in = 0;
+    for (lane_mask refused = 0; refused == 0; from += warp_width) {
+      const bool pushed = user.push(0, whole_warp, from + static_cast<std::uint64_t>(lane_index()));
+      refused = ballot(whole_warp, !pushed);
+      went_in += static_cast<std::uint64_t>(popcount(whole_warp & ~refused));
+    }
+    return went_in;
+  }
+
+  WARPHEAP_FN void operator()(queue_user<Kind> user, std::uint64_t chunks, std::uint64_t most,
+                              std::uint64_t* used) const {
+    const segment_queue<Kind> queue = user.queue(0);
+    std::uint64_t from = 0;
+    const std::uint64_t all = fill(user, from);
+    require(all >= most, "refused too early");
+    for (int round = 0; round < 8; ++round) {
+      std::uint64_t none = from;
+      require(fill(user, none) == 0, "room, and none before");
+      from = none;
+      std::uint64_t read = 0;
+      if (is_leader(whole_warp)) {
+        if constexpr (std::is_base_of_v<virtual_queue, Kind>)
+          require(queue.chunks() == chunks, "refused, with a chunk free");
+        // One segment, or half of what is there.
+        while (read == 0 || (round % 2 == 1 && read < all / 2)) {
+          const adopted_segment some = queue.adopt();
+          require(some.count != 0, "a full queue without entries");
+          read += some.count;
+          user.read(some);
+        }
+      }
+      read = shuffle(whole_warp, read, leader(whole_warp));
+      sync(whole_warp);
+      require(fill(user, from) != 0, "no room after a segment was retired");
+    }
+    if (is_leader(whole_warp)) *used = from;
+  }
+};
+
+TYPED_TEST(segment_queues, serve_again_when_segments_were_retired) {
+  for_each_schedule([](std::uint64_t) {
+    const std::uint64_t room = 4000;
+    const queue_memory<TypeParam> memory{1, room};
+    const device_array<spin_lock> locks(1);
+    const device_array<value_log> values(100'000);
+    const device_array<std::uint64_t> used(1);
+    const queue_user<TypeParam> user{memory.kind(), memory.states(), locks.data(), values.data()};
+    launch({1, warp_width}, refusal_kernel<TypeParam>{}, user, memory.chunks(), room, used.data());
+    launch({1, 1}, drain_kernel<TypeParam>{}, user);
+    memory.expect_all_back();
+    const std::vector<value_log> log = values.to_host();
+    for (std::uint64_t i = 0; i < log.size(); ++i)
+      ASSERT_EQ(log[i].seen + log[i].refused, i < used.at(0) ? 1u : 0u) << i;
+  });
+}
+
+/// The array of a virtualised array queue is full before memory is: each segment gets one chunk.
+struct full_array_kernel {
+  WARPHEAP_FN void operator()(queue_user<virtual_array> user) const {
+    constexpr std::uint64_t most = virtual_array::ring_segments;
+    std::uint64_t from = 0;
+    for (std::uint64_t chunk = 0; chunk < most; ++chunk) {
+      if (is_leader(whole_warp)) user.kind.free_chunks.add({chunk, 1});
+      sync(whole_warp);
+      require(refusal_kernel<virtual_array>::fill(user, from) != 0, "a chunk is free, and no room");
+    }
+    if (is_leader(whole_warp)) user.kind.free_chunks.add({most, 1});
+    sync(whole_warp);
+    require(refusal_kernel<virtual_array>::fill(user, from) == 0, "more segments than the array holds");
+    if (is_leader(whole_warp)) user.read(user.queue(0).adopt());
+    sync(whole_warp);
+    require(refusal_kernel<virtual_array>::fill(user, from) != 0, "no room for a segment after one was adopted");
+  }
+};
+
+TEST(segment_queue, an_array_that_is_full_refuses) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        const queue_memory<virtual_array> memory{virtual_array::ring_segments + 1};
+        const device_array<spin_lock> locks(1);
+        const device_array<value_log> values(memory.too_many() * 2);
+        const queue_user<virtual_array> user{memory.kind(), memory.states(), locks.data(), values.data()};
+        launch({1, warp_width}, full_array_kernel{}, user);
+        launch({1, 1}, drain_kernel<virtual_array>{}, user);
+        memory.expect_all_back();
+        for (const value_log& each : values.to_host()) ASSERT_LE(each.seen + each.refused, 1u);
+      },
+      1);
+}
+
+/// Free chunks with gaps between them: segments are put together from leaves of which some are full and some are not.
+struct gaps_kernel {
+  WARPHEAP_FN void operator()(queue_user<virtual_list> user, std::uint64_t count) const {
+    const std::uint32_t free[] = {64, 40, 64, 64, 64, 64, 64, 0, 64, 0, 10, 64, 21};  // of each leaf
+    if (is_leader(whole_warp)) {
+      std::uint64_t leaf = 0;
+      for (const std::uint32_t each : free) user.kind.free_chunks.add({leaf++ * bit_tree::leaf_bits, each});
+    }
+    sync(whole_warp);
+    for (std::uint64_t at = 0; at < count; at += warp_width) {
+      require(user.push(0, whole_warp, at + static_cast<std::uint64_t>(lane_index())), "no room");
+    }
+  }
+};
+
+TEST(segment_queue, gaps_between_chunks_do_no_harm) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        const std::uint64_t count = 90'112;
+        const queue_memory<virtual_list> memory{13 * bit_tree::leaf_bits};
+        const device_array<spin_lock> locks(1);
+        const device_array<value_log> values(count);
+        const queue_user<virtual_list> user{memory.kind(), memory.states(), locks.data(), values.data()};
+        launch({1, warp_width}, gaps_kernel{}, user, count);
+        launch({1, 1}, drain_kernel<virtual_list>{}, user);
+        EXPECT_EQ(expect_each_once(values), 0u);
+        EXPECT_EQ(memory.free(), 583u);
+      },
+      1);
+}
+
+}  // namespace
+}  // namespace warpheap::test

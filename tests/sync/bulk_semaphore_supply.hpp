@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::test {
+
+/// What tests of the bulk semaphore keep in device memory: the semaphore, its parent, and tallies.
+struct supply {
+  bulk_semaphore semaphore;
+  std::uint64_t parent;     // batches that are left to be taken
+  std::uint64_t batches;    // delivered
+  std::uint64_t granted;    // units
+  std::uint64_t failed;     // requests
+  std::uint64_t producers;  // requests that were told to produce
+  std::uint64_t waiting;    // whatever a test waits for
+
+  /// One more.
+  WARPHEAP_FN static void tally(std::uint64_t& counter, std::uint64_t by = 1) {
+    atomic_view{counter}.fetch_add(by, memory_order::relaxed, thread_scope::device);
+  }
+  /// Waits until `counter` is at least `value`.
+  WARPHEAP_FN static void wait_for(std::uint64_t& counter, std::uint64_t value) {
+    const atomic_view view{counter};
+    backoff wait;
+    while (view.load(memory_order::acquire, thread_scope::device) < value) wait.pause();
+  }
+  /// Adds one for `wait_for`.
+  WARPHEAP_FN static void arrive(std::uint64_t& counter) {
+    atomic_view{counter}.fetch_add(1, memory_order::release, thread_scope::device);
+  }
+
+  /// Takes a batch from the parent; false if there is none.
+  WARPHEAP_FN bool take_batch() {
+    const atomic_view left{parent};
+    std::uint64_t seen = left.load(memory_order::relaxed, thread_scope::device);
+    while (seen != 0) {
+      if (left.compare_exchange(seen, seen - 1, memory_order::relaxed, thread_scope::device)) return true;
+    }
+    return false;
+  }
+
+  /// Asks for `n` units with the lanes that are there; the producer takes its batch from the parent. True if granted.
+  WARPHEAP_FN bool get_together(std::uint32_t n, std::uint64_t batch,
+                                bulk_semaphore::cause why = bulk_semaphore::cause::parent_empty) {
+    bulk_semaphore::turn turn = semaphore.wait_together(n, batch);
+    if (turn.what == bulk_semaphore::outcome::produce) {
+      bool made = false;
+      if (is_leader(turn.group)) {
+        tally(producers);
+        made = take_batch();
+        if (made) tally(batches);
+        if (made) require(semaphore.deliver(turn.units, batch), "a batch was refused");
+      }
+      made = shuffle(turn.group, made ? 1 : 0, leader(turn.group)) != 0;
+      if (!made) turn = semaphore.give_up_together(turn, n, batch, why);
+      if (made) turn.what = bulk_semaphore::outcome::granted;
+    }
+    return count_in(turn.what, n);
+  }
+
+  /// As `get_together`, for the caller alone.
+  WARPHEAP_FN bool get(std::uint32_t n, std::uint64_t batch,
+                       bulk_semaphore::cause why = bulk_semaphore::cause::parent_empty) {
+    bulk_semaphore::outcome what = semaphore.wait(n, batch);
+    if (what == bulk_semaphore::outcome::produce) {
+      tally(producers);
+      if (take_batch()) {
+        tally(batches);
+        require(semaphore.deliver(n, batch), "a batch was refused");
+        what = bulk_semaphore::outcome::granted;
+      } else {
+        what = semaphore.give_up(n, batch, why);
+      }
+    }
+    return count_in(what, n);
+  }
+
+ private:
+  WARPHEAP_FN bool count_in(bulk_semaphore::outcome what, std::uint32_t n) {
+    require(what != bulk_semaphore::outcome::produce, "asked to produce without a duty");
+    const bool served = what == bulk_semaphore::outcome::granted;
+    tally(served ? granted : failed, served ? n : 1);
+    return served;
+  }
+};
+
+/// What the semaphore counts, while nobody uses it.
+inline bulk_semaphore::counts counts_of(const device_array<supply>& shared) {
+  synchronise();
+  return shared.at(0).semaphore.count();
+}
+
+/// A supply with a parent of `batches` batches.
+inline device_array<supply> supply_of(std::uint64_t batches) {
+  supply start{};
+  start.parent = batches;
+  return device_array<supply>{std::vector<supply>{start}};
+}
+
+}  // namespace warpheap::test

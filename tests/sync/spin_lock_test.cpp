@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The spin lock: one holder at a time, who sees what the holders before wrote; lanes of one warp included.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <support/random.hpp>
+#include <support/scale.hpp>
+#include <support/schedules.hpp>
+#include <vector>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::test {
+namespace {
+
+/// A lock and what it guards: plain memory.
+struct guarded {
+  spin_lock lock;
+  std::uint32_t count;
+  std::uint32_t by_rank[warp_width];
+};
+
+/// Each lane takes it for itself.
+struct lane_kernel {
+  WARPHEAP_FN void operator()(guarded* shared, int times) const {
+    for (int i = 0; i < times; ++i) {
+      shared->lock.acquire();
+      const std::uint32_t before = shared->count;
+      if (i % 3 == 0) {
+        backoff wait;
+        wait.pause();  // the others come while it is held
+      }
+      shared->count = before + 1;
+      shared->lock.release();
+    }
+  }
+};
+
+TEST(spin_lock, lanes_of_a_warp_hold_it_in_turn) {
+  for_each_schedule([](std::uint64_t) {
+    const device_array<guarded> shared(1);
+    launch({1, warp_width}, lane_kernel{}, shared.data(), 20);
+    EXPECT_EQ(shared.at(0).count, 20u * warp_width);
+  });
+}
+
+TEST(spin_lock, blocks_hold_it_in_turn) {
+  for_each_schedule([](std::uint64_t) {
+    const grid_shape grid = grid_shape::covering(scaled(256, 1 << 12), 64);
+    const device_array<guarded> shared(1);
+    launch(grid, lane_kernel{}, shared.data(), 3);
+    EXPECT_EQ(shared.at(0).count, grid.blocks * grid.threads * 3);
+  });
+}
+
+/// A leader takes one of several locks for its group, whose lanes all write.
+struct group_kernel {
+  WARPHEAP_FN void operator()(guarded* shared, std::uint64_t seed, int times) const {
+    random_stream random{seed, grid_thread_index()};
+    for (int i = 0; i < times; ++i) {
+      const std::uint64_t which = random.below(3);
+      guarded& mine = shared[which];
+      const lane_mask group = match(active_group(), which);
+      if (is_leader(group)) mine.lock.acquire();
+      sync(group);
+      ++mine.by_rank[group_rank(group)];
+      sync(group);
+      if (is_leader(group)) {
+        mine.count += static_cast<std::uint32_t>(group_size(group));
+        mine.lock.release();
+      }
+    }
+  }
+};
+
+TEST(spin_lock, a_leader_holds_it_for_its_group) {
+  for_each_schedule([](std::uint64_t seed) {
+    const grid_shape grid = grid_shape::covering(scaled(256, 1 << 13), 64);
+    const device_array<guarded> shared(3);
+    launch(grid, group_kernel{}, shared.data(), seed, 4);
+    std::uint64_t total = 0;
+    for (const guarded& each : shared.to_host()) {
+      std::uint64_t written = 0;
+      for (const std::uint32_t count : each.by_rank) written += count;
+      EXPECT_EQ(written, each.count);
+      total += each.count;
+    }
+    EXPECT_EQ(total, grid.blocks * grid.threads * 4);
+  });
+}
+
+}  // namespace
+}  // namespace warpheap::test
