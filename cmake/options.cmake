@@ -23,6 +23,8 @@ option(WARPHEAP_CHECKED "Check the invariants of our own code as it runs" OFF)
 option(WARPHEAP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_BUILD_BENCHMARKS "Build the benchmark driver" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+# A CUDA twin of the suite takes minutes to compile, so where nothing can run it one design stands for its kind.
+set(WARPHEAP_CUDA_SUITES "" CACHE STRING "Allocators whose own tests are built for CUDA too; empty: all of them")
 option(WARPHEAP_INSTALL "Add the rules of `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
 
 if(PROJECT_IS_TOP_LEVEL)

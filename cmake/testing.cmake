@@ -63,6 +63,12 @@ function(warpheap_add_allocator_tests behaviour)
     if(ALLOCATOR IN_LIST cuda_only)
       set(only CUDA_ONLY)
     endif()
+    if(WARPHEAP_CUDA_SUITES AND NOT ALLOCATOR IN_LIST WARPHEAP_CUDA_SUITES)
+      if(only)
+        continue()
+      endif()
+      set(only HOST_ONLY)
+    endif()
     warpheap_add_test(
       allocators
       ${behaviour}_${ALLOCATOR}

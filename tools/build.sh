@@ -30,6 +30,13 @@ build_preset() {
     cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
 }
 
+# Where no GPU can run them, the suites of three designs stand for all: the drivers hold every allocator anyway.
+build_cuda_tests() {
+  local suites=()
+  has_gpu || suites=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c")
+  configure cuda "${suites[@]}" && cmake --build "$root/build/cuda" --parallel "$jobs"
+}
+
 # ctest_preset PRESET CTEST_ARGUMENT...
 ctest_preset() {
   local preset=$1 without_aslr=()

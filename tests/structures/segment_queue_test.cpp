@@ -291,7 +291,7 @@ struct storm_kernel {
   }
 };
 
-/// A storm over `queues` queues with room for `room` per cent of the values, or for all. Expects that each value came out or was
+/// A storm over `queues` queues with room for `room` per cent of the values, or for all of them. Expects that each value came out or was
 /// refused: none, if there is room for more than all of them.
 template <class Kind>
 void storm(std::uint64_t queues, std::uint64_t room, std::uint64_t takers, bool drains, int rounds,
@@ -328,6 +328,40 @@ TYPED_TEST(segment_queues, values_without_room_are_refused) {
     for (const std::uint64_t takers : {nobody, std::uint64_t{60}}) {
       for (const std::uint64_t queues : {1, 3}) storm<TypeParam>(queues, 20, takers, false, 24, seed);
     }
+    // Hardly any room: takers of the only segment meet openers that have none to open.
+    for (std::uint64_t i = 0; i < 6; ++i) storm<TypeParam>(1, 1, 60, false, 8, 10 * seed + i);
+  });
+}
+
+/// Thread 0 pushes nothing and takes all, when the others are done; what orders them is the queue alone.
+template <class Kind>
+struct taker_kernel {
+  WARPHEAP_FN void operator()(queue_user<Kind> user, std::uint64_t* done, std::uint64_t rounds) const {
+    const atomic_view count{*done};
+    const std::uint64_t pushers = grid_threads() - 1;
+    if (grid_thread_index() != 0) {
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        require(user.push(0, active_group(), round * pushers + grid_thread_index() - 1), "no room");
+      }
+      count.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      return;
+    }
+    for (backoff wait; count.load(memory_order::relaxed, thread_scope::device) != pushers;) wait.pause();
+    user.drain(0);
+  }
+};
+
+TYPED_TEST(segment_queues, order_pushers_before_a_taker) {
+  for_each_schedule([](std::uint64_t) {
+    const std::uint64_t rounds = 8;
+    const queue_memory<TypeParam> memory{1, 4000};
+    const device_array<spin_lock> locks(1);
+    const device_array<value_log> values(255 * rounds);
+    const device_array<std::uint64_t> done(1);
+    const queue_user<TypeParam> user{memory.kind(), memory.states(), locks.data(), values.data()};
+    launch({4, 64}, taker_kernel<TypeParam>{}, user, done.data(), rounds);
+    EXPECT_EQ(expect_each_once(values), 0u);
+    memory.expect_all_back();
   });
 }
 

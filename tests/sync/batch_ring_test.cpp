@@ -23,6 +23,7 @@ constexpr std::uint64_t nothing = std::uint64_t{1} << 62;  // a batch that tells
 /// What a unit went through.
 struct unit {
   std::uint32_t drawn;   // how often it was somebody's
+  std::uint32_t offer;   // plain, by its publisher
   std::uint32_t note;    // plain, by its holder
   std::uint32_t closed;  // plain, by who finished its batch: how often that was
 };
@@ -37,9 +38,11 @@ struct source {
   std::uint64_t epoch;     // batches of nothing that are out
 
   /// Publishes the next `size` units.
-  WARPHEAP_FN void bring(batch_ring::batch newest, std::uint32_t size) {
+  WARPHEAP_FN void bring(batch_ring::batch newest, std::uint32_t size, unit* units) {
     const std::uint64_t base = next;
-    require(ring.demand(newest) != 0, "a publisher without demand");  // also a point where a second one would come in
+    const std::uint32_t demand = ring.demand(newest);  // a point, too, where a second publisher would come in
+    require(demand != 0 && demand <= grid_threads(), "more or less demand than one ticket of each thread");
+    for (std::uint64_t i = base; i < base + size; ++i) units[i].offer = static_cast<std::uint32_t>(mix(~i));
     next = base + size;
     ring.publish(newest, base, size, size);
   }
@@ -47,6 +50,7 @@ struct source {
   WARPHEAP_FN static void use(unit& used, std::uint64_t number) {
     const std::uint32_t before = atomic_view{used.drawn}.fetch_add(1, memory_order::relaxed, thread_scope::device);
     require(before == 0, "a unit was handed out twice");
+    require(used.offer == static_cast<std::uint32_t>(mix(~number)), "the holder does not see what the publisher wrote");
     used.note = static_cast<std::uint32_t>(mix(number));
   }
   /// Finishes `count` units; the last one looks at all of the batch.
@@ -115,7 +119,7 @@ struct storm_kernel {
         const std::uint64_t left = total - mine.next;
         require(left != 0, "a batch that nobody lacks");
         const std::uint64_t size = 1 + mix(mine.next ^ seed) % largest;
-        mine.bring(newest, static_cast<std::uint32_t>(size < left ? size : left));
+        mine.bring(newest, static_cast<std::uint32_t>(size < left ? size : left), log);
       }
       sync(all);
     });
@@ -180,7 +184,7 @@ struct split_kernel {
     if (is_leader(group)) ticket = from->ring.draw(width);
     ticket = shuffle(group, ticket, leader(group));
     const batch_ring::place at = from->ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
-      if (is_leader(all)) from->bring(newest, size);
+      if (is_leader(all)) from->bring(newest, size, units);
       sync(all);
     });
     const std::uint32_t begin = lane / size * size;
@@ -210,7 +214,7 @@ struct hold_kernel {
     batch_ring& ring = from->ring;
     lane_mask alone = lane_bit();
     const batch_ring::place at =
-        ring.resolve(alone, ring.draw(1), [&](lane_mask, batch_ring::batch newest) { from->bring(newest, 1); });
+        ring.resolve(alone, ring.draw(1), [&](lane_mask, batch_ring::batch newest) { from->bring(newest, 1, units); });
     const std::uint64_t number = ring.what(at.in);
     const std::uint32_t turn = at.in.turn();
     if (turn + 7 <= grid_threads()) {
@@ -250,7 +254,7 @@ struct await_kernel {
     }
     lane_mask group = lane_bit();
     const batch_ring::place at = ring.resolve(group, ring.draw(1), [&](lane_mask, batch_ring::batch newest) {
-      from->bring(newest, static_cast<std::uint32_t>(others));
+      from->bring(newest, static_cast<std::uint32_t>(others), units);
     });
     linger(grid_thread_index() % 5);
     source::use(units[at.index], at.index);
@@ -293,7 +297,7 @@ struct nothing_kernel {
       if (is_leader(group)) ticket = ring.draw(static_cast<std::uint32_t>(group_size(group)));
       ticket = shuffle(group, ticket, leader(group));
       const batch_ring::place at = ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
-        if (is_leader(all)) publish(from, newest);
+        if (is_leader(all)) publish(from, newest, units);
         sync(all);
       });
       const std::uint64_t what = ring.what(at.in);
@@ -308,9 +312,9 @@ struct nothing_kernel {
     }
   }
 
-  WARPHEAP_FN static void publish(source* from, batch_ring::batch newest) {
+  WARPHEAP_FN static void publish(source* from, batch_ring::batch newest, unit* units) {
     batch_ring& ring = from->ring;
-    if (newest.turn() % 2 == 0) return from->bring(newest, 7);
+    if (newest.turn() % 2 == 0) return from->bring(newest, 7, units);
     linger(3);
     const std::uint64_t number = ++from->nothings;
     const std::uint32_t waiting = ring.demand(newest);
@@ -386,7 +390,7 @@ struct sweep_kernel {
     if (is_leader(group)) ticket = ring.draw(static_cast<std::uint32_t>(group_size(group)));
     ticket = shuffle(group, ticket, leader(group));
     const batch_ring::place at = ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
-      if (is_leader(all)) from->bring(newest, static_cast<std::uint32_t>(1 + mix(from->next ^ seed) % 48));
+      if (is_leader(all)) from->bring(newest, static_cast<std::uint32_t>(1 + mix(from->next ^ seed) % 48), units);
       sync(all);
     });
     const std::uint64_t what = ring.what(at.in);

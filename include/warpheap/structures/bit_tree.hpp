@@ -23,7 +23,8 @@ struct index_run {
 /// about to set them, or set again what it cleared, is counted in `changes_begun` and not yet in `changes_ended`. A set
 /// bit above a zero word only costs time.
 ///
-/// Who takes a member sees what its adder wrote before.
+/// Who takes a member sees what its adder wrote before. Of a collective take that is the lane that took it: the others see
+/// it after a `sync` of their own.
 class bit_tree {
  public:
   static constexpr std::uint32_t leaf_bits = 64;

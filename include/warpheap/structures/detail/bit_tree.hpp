@@ -250,10 +250,9 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::extend(lane_mask group, std::uin
       got[row] = 0;
       if (wanted != 0 && shown[row]) {
         const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
-        got[row] = leaf_view(static_cast<std::uint32_t>(next_leaf + at)).fetch_and(~mask, relaxed, device) & mask;
+        got[row] = leaf_view(static_cast<std::uint32_t>(next_leaf + at)).fetch_and(~mask, acquire, device) & mask;
       }
     }
-    fence(acquire, device);  // what the adders wrote; one for all, so that the takes overlap
     for (int row = 0; row < rows; ++row) {
       const std::uint32_t follows = detail::trailing_ones(got[row]);
       const lane_mask broken = ballot(group, follows < leaf_bits);

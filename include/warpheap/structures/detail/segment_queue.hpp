@@ -107,10 +107,10 @@ WARPHEAP_COLD_FN adopted_segment segment_queue<Kind>::adopt() const {
   const std::uint32_t behind = atomic_view{state_.opened}.load(acquire, device) - number;
   if (behind == 0) return {};
   const segment_name oldest = behind == 1 ? adopt_last(number) : kind_.take_oldest(state_, number);
-  const segment_header& header = kind_.segments().header(oldest.id);
+  const segment_header* const header = &kind_.segments().header(oldest.id);
   // Acquires the entries. Each missing one belongs to a thread that has its place and runs.
-  state_.places.await_finished(header.number);
-  const std::uint32_t count = header.count;
+  state_.places.await_finished(header->number);
+  const std::uint32_t count = header->count;
   // A segment that stayed mostly empty was too large.
   const std::uint32_t size = hint.load(relaxed, device);
   if (size != 0 && count < segment_capacity(oldest.size) / 8) hint.store(size - 1, relaxed, device);

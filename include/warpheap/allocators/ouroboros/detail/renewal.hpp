@@ -88,8 +88,10 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::take_chunks(std::ui
   if (q < layout::chunk_classes) {
     run = free_chunks().take_run(group, divide_up(needs, layout::pages(q)));
   } else if (locked && is_leader(group)) {
-    // A page of several chunks needs that many neighbours, as a run does.
-    run = take_neighbours(layout::chunks_of_page(q), std::uint64_t{needs} * layout::chunks_of_page(q), 1);
+    // A page of several chunks is a run that is aligned to its size: so what is left between two of them is always room
+    // for whole ones, in whichever order chunks come back.
+    const std::uint64_t chunks = layout::chunks_of_page(q);
+    run = take_neighbours(chunks, needs * chunks, chunks);
   }
   run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
   sync(group);
