@@ -58,8 +58,9 @@ class basic_ouroboros {
 
   static constexpr std::uint64_t no_chunk = unlimited;
 
-  // What a lane has to do after it counted a page of a chunk as free.
-  enum class duty : std::uint32_t { none, queue, list, give_back };
+  // What a lane has to do after it counted a page of a chunk as free. All but `none` and `give_back_alone`, of a chunk
+  // that had no other free page, are announced and end with a `hint_done`.
+  enum class duty : std::uint32_t { none, queue, list, give_back, give_back_alone };
 
   WARPHEAP_FN page_class& of_class(std::uint32_t q) const { return control_->classes[q]; }
   WARPHEAP_FN chunk_record& record(std::uint64_t chunk) const {

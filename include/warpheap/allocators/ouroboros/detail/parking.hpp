@@ -52,8 +52,9 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
     if (!queued) list_instead(q, chunk);
   }
   if (then == duty::list) list(q, chunk);
-  if (then == duty::queue || then == duty::list) hint_done(q);
+  if (then == duty::give_back_alone) return give_back(chunk, false);
   if (then == duty::give_back) give_back(chunk, !all_at_once);
+  if (then != duty::none) hint_done(q);
 }
 
 template <class Items, class Kind, ouroboros_options Options>
@@ -87,7 +88,7 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
   // of free chunks releases what our callers did.
   bool announced = false;
   while (all_at_once && now.hint() != chunk_state::in_list) {
-    if (state.compare_exchange(now.word, now.next_life().word, relaxed, device)) return duty::give_back;
+    if (state.compare_exchange(now.word, now.next_life().word, relaxed, device)) return duty::give_back_alone;
   }
   for (;;) {
     const std::uint32_t count = now.count() + freed;
@@ -110,8 +111,9 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
       }
       marked = true;
     }
-    if (!announced && (then == duty::queue || then == duty::list)) {
-      // Until the hint is where the field says, a renewer that finds nothing waits and looks again.
+    if (!announced && then != duty::none) {
+      // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing looks
+      // again: what others freed there must not be out of sight.
       atomic_view{of_class(q).hints_begun}.fetch_add(1, relaxed, device);
       announced = true;
     }
@@ -121,7 +123,7 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
       if (listed && count == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_add(1, relaxed, device);
       // It was in the list when we looked first, and is not any more.
       if (marked && then == duty::give_back) clear_bits(chunk);
-      if (announced && then != duty::queue && then != duty::list) hint_done(q);
+      if (announced && then == duty::none) hint_done(q);
       return then;
     }
   }
@@ -159,12 +161,11 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, st
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
                                                                    std::uint32_t freed) const {
-  switch (settle(q, chunk, freed, false)) {
-    case duty::none: return;
-    case duty::queue: list_instead(q, chunk); return hint_done(q);
-    case duty::list: list(q, chunk); return hint_done(q);
-    case duty::give_back: return give_back(chunk, true);
-  }
+  const duty then = settle(q, chunk, freed, false);
+  if (then == duty::queue) list_instead(q, chunk);
+  if (then == duty::list) list(q, chunk);
+  if (then == duty::give_back) give_back(chunk, true);
+  if (then != duty::none) hint_done(q);
 }
 
 template <class Items, class Kind, ouroboros_options Options>
