@@ -309,7 +309,7 @@ TYPED_TEST(ouroboros, half_free_chunks_serve_their_pages_again) {
   each_schedule([&](std::uint64_t seed) {
     stage<TypeParam> s{bytes_for(160_KiB, 4_MiB)};
     const std::uint64_t whole = s.longest_run();
-    for (const std::uint64_t bytes : {64, 2048, 512}) {
+    for (const std::uint64_t bytes : {32, 2048, 512}) {
       std::vector<request> blocks = s.fill(bytes);
       const std::uint64_t capacity = blocks.size();
       for (std::uint64_t round = 0; round < 2 && !s.failed(); ++round) {
@@ -317,13 +317,10 @@ TYPED_TEST(ouroboros, half_free_chunks_serve_their_pages_again) {
         shuffle(half, seed + round);
         s.free(std::move(half));
         EXPECT_EQ(s.live(), blocks.size() * bytes);
+        append(blocks, s.take(bytes, warp_width));  // one warp finds more pages at once than it can keep
         append(blocks, s.fill(bytes));
         EXPECT_EQ(blocks.size(), capacity) << "pages of " << bytes << " B in round " << round;
       }
-      // A single page is taken of many that wait, so that a search stops on its way.
-      std::vector<request> half = pick(blocks, 2, seed);
-      s.free(std::move(half));
-      append(blocks, s.take(bytes, 1));
       shuffle(blocks, seed);
       s.free(std::move(blocks));
       expect_empty(s, whole);
@@ -358,8 +355,12 @@ TYPED_TEST(ouroboros, live_bytes_are_exact_and_queues_give_chunks_back) {
     shuffle(live, seed);
     s.free(std::move(live));
     expect_empty(s, whole);
-    // Queues of the smallest pages are the largest.
-    s.free(s.take(16, bytes_for(3000, 100'000)));
+    // Queues of the smallest pages are the largest. Whole chunks are taken, so that no page is left over, and then one
+    // page of the many that were freed, so that a search ends early.
+    live = s.take(16, bytes_for(10, 200) * 512);
+    s.free(pick(live, 2, seed));
+    append(live, s.take(16, 1));
+    s.free(std::move(live));
     expect_empty(s, whole);
   });
 }

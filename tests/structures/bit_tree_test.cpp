@@ -335,7 +335,7 @@ struct churn_kernel {
   }
 
   WARPHEAP_FN void take_exactly(random_stream& random) const {
-    const std::uint64_t count = random.size(200);
+    const std::uint64_t count = random.size(members < 400 ? members / 2 : 200);
     const index_run run{random.below(members - count), count};
     if (!set.take_exactly(run)) return;
     for (std::uint64_t i = run.first; i < run.first + count; ++i) claim(i);

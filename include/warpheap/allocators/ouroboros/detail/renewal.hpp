@@ -34,11 +34,12 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t
       flag.store(0, relaxed, device);
     }
     sync(group);
-    for (backoff wait;; wait.pause()) {
+    for (;;) {  // not a spin: it searches anew, and pauses in between
       const bool settled = any(group, is_leader(group) && hints_are_settled());
       from = find_pages(q, group, wanted, true, units);
       if (units == 0 && sweep(q, group)) from = find_pages(q, group, wanted, true, units);
       if (units != 0 || settled) break;
+      backoff{}.pause();
     }
     sync(group);
     if (is_leader(group)) control_->lock.release();

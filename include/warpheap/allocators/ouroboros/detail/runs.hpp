@@ -16,11 +16,12 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN index_run basic_ouroboros<Items, Kind, Options>::take_neighbours(std::uint64_t least,
                                                                                   std::uint64_t most,
                                                                                   std::uint64_t alignment) const {
-  for (backoff wait;; wait.pause()) {
+  for (;;) {  // not a spin: it searches anew, and pauses in between
     const bit_tree::watch before = free_chunks().begin_watch();
     const index_run run = search_neighbours(least, most, alignment);
     // Chunks that were on their way in or out of the set may have been missed.
     if (run.count != 0 || free_chunks().was_quiet(before)) return run;
+    backoff{}.pause();
   }
 }
 
