@@ -82,8 +82,10 @@ class worker {
   void moved();
   void idle();
   void abandon_lanes();
-  void suspend() { switch_context(current_->stack->state, self_); }  // *lane*: lets the scheduler run
-  const char* keep(const char* message);                             // *lane*: copies the message of an exception
+  void suspend();       // *lane*: lets another lane run, or the scheduler
+  lane* choose_next();  // *lane*: the lane to switch to, if the scheduler has nothing else to do
+  void begin_turn(lane& next);
+  const char* keep(const char* message);  // *lane*: copies the message of an exception
   static void lane_main(void* self);
 
   // collective.cpp
@@ -100,6 +102,7 @@ class worker {
   random_stream random_;
   std::unique_ptr<policy> policy_;
   context self_;
+  context* left_ = &self_;  // the stack that the running lane was switched to from
   lane* current_ = nullptr;
 
   std::vector<block> blocks_;   // as many as are under way at a time
