@@ -166,7 +166,7 @@ TEST(batch_ring, tickets_get_units_in_order) {
         for (const source& each : from.to_host()) {
           EXPECT_EQ(each.next, total);
           EXPECT_EQ(each.ring.newest().end(), (start + total) & ticket_mask);
-          EXPECT_EQ(each.ring.available(), 0u);
+          EXPECT_EQ(each.ring.balance(), 0);
         }
         if (HasFailure()) return;
       }
@@ -202,7 +202,8 @@ TEST(batch_ring, small_batches_split_a_group) {
       const device_array<source> from(1);
       const device_array<unit> units(256);
       launch({1, warp_width}, split_kernel{}, from.data(), units.data(), size);
-      EXPECT_EQ(from.at(0).ring.available(), divide_up(warp_width, size) * size - warp_width) << size;
+      EXPECT_EQ(from.at(0).ring.balance(), static_cast<std::int32_t>(divide_up(warp_width, size) * size - warp_width))
+          << size;
       for (std::uint64_t i = 0; i < warp_width; ++i) EXPECT_EQ(units.at(i).drawn, 1u) << i;
     }
   });
@@ -263,7 +264,7 @@ struct await_kernel {
     for (int i = 0; i < 8; ++i) {
       batch_ring::batch found{0};
       std::uint32_t ticket = 0;
-      for (backoff wait; ring.available() != 0 || !ring.try_draw_all(found, ticket);) wait.pause();
+      for (backoff wait; ring.balance() > 0 || !ring.try_draw_all(found, ticket);) wait.pause();
       ring.publish(found, nobodys, batch_ring::all, 0);
     }
   }
@@ -337,7 +338,7 @@ TEST(batch_ring, nothing_reaches_those_who_waited) {
     EXPECT_GT(after.nothings, 0u);
     EXPECT_EQ(after.heard, after.told);
     const bool rest_is_real = (after.ring.what(after.ring.newest()) & nothing) == 0;
-    const std::uint64_t served = after.next - (rest_is_real ? after.ring.available() : 0);
+    const std::uint64_t served = after.next - (rest_is_real ? static_cast<std::uint64_t>(after.ring.balance()) : 0);
     EXPECT_EQ(served + after.heard, asked);
     const std::vector<unit> log = units.to_host();
     for (std::uint64_t i = 0; i < log.size(); ++i) ASSERT_EQ(log[i].drawn, i < served ? 1u : 0u) << "unit " << i;
@@ -423,7 +424,7 @@ struct steps_kernel {
   WARPHEAP_FN void operator()(batch_ring* rings) const {
     batch_ring& ring = *rings;
     batch_ring::batch newest = ring.newest();
-    require(newest.end() == 0 && newest.size() == 0 && ring.available() == 0 && ring.demand(newest) == 0, "empty");
+    require(newest.end() == 0 && newest.size() == 0 && ring.balance() == 0 && ring.demand(newest) == 0, "empty");
     require(ring.draw(2) == 0 && ring.draw(3) == 2 && ring.demand(newest) == 5, "draws in a row");
     batch_ring::batch found{0};
     std::uint32_t ticket = 0;
@@ -431,14 +432,16 @@ struct steps_kernel {
     ring.publish(newest, 77, 9, 9);
     newest = ring.newest();
     require(newest.begin() == 0 && newest.end() == 9 && newest.size() == 9 && newest.turn() == 1, "a batch of 9");
-    require(ring.what(newest) == 77 && ring.available() == 4, "4 are left");
+    require(ring.what(newest) == 77 && ring.balance() == 4, "4 are left");
     require(!ring.finish(newest, 2), "not the last");
     ring.pass(newest, 3);
     require(ring.try_draw_all(found, ticket) && ticket == 5 && found.word == newest.word, "takes 4");
-    require(ring.available() == 0 && ring.demand(newest) == batch_ring::all - 4, "all of them");
+    require(
+        ring.balance() == 4 - static_cast<std::int32_t>(batch_ring::all) && ring.demand(newest) == batch_ring::all - 4,
+        "all of them");
     require(ring.finish(newest, 4), "the last");
     ring.publish(found, 0, batch_ring::all - 4, 0);
-    require(ring.available() == 0 && ring.demand(ring.newest()) == 0, "nothing is left and nobody waits");
+    require(ring.balance() == 0 && ring.demand(ring.newest()) == 0, "nothing is left and nobody waits");
     require(ring.try_draw_all(found, ticket) && ticket == found.end(), "all of nothing");
     require(!ring.try_draw_all(found, ticket), "once");
     // The slot of the first batch gets another one; then nobody waits for the first any more.

@@ -45,8 +45,7 @@ struct segment_name {
   std::uint32_t id;
   std::uint32_t size;
 
-  static constexpr int id_bits = 27;
-  static constexpr int size_bits = 4;
+  static constexpr int size_bits = 4;  // above them the id, of 27 bits
   WARPHEAP_FN std::uint32_t packed() const { return id << size_bits | size; }
   WARPHEAP_FN static segment_name unpack(std::uint32_t word) { return {word >> size_bits, word & 15}; }
 };

@@ -69,18 +69,10 @@ class batch_ring {
     return static_cast<std::int32_t>((to - from) << 4) >> 4;
   }
   /// Tickets drawn beyond the batch `newest`. At least, when others draw.
-  WARPHEAP_FN std::uint32_t demand(batch newest) const {
-    const std::uint32_t front =
-        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
-    return (front - newest.end()) & ticket_mask;
-  }
-  /// Units of the newest batch that nobody has drawn. A hint while others draw.
-  WARPHEAP_FN std::uint32_t available() const {
-    const std::uint32_t front =
-        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
-    const std::int32_t left = distance(front, newest().end());
-    return left > 0 ? static_cast<std::uint32_t>(left) : 0;
-  }
+  WARPHEAP_FN std::uint32_t demand(batch newest) const { return (front() - newest.end()) & ticket_mask; }
+  /// Units of the newest batch that nobody has drawn or, below zero, tickets that wait for a batch. A hint while others
+  /// draw.
+  WARPHEAP_FN std::int32_t balance() const { return distance(front(), newest().end()); }
 
   /// What the batch is, as its publisher said. For holders of a unit that is not finished.
   WARPHEAP_FN std::uint64_t what(batch of) const {
@@ -117,16 +109,13 @@ class batch_ring {
     }
     return newest;
   }
-  /// True if a ticket is drawn that has no unit. A hint while others draw.
-  WARPHEAP_FN bool has_waiters() const {
-    const std::uint32_t end = newest().end();
-    const std::uint32_t front =
-        atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
-    return distance(front, end) < 0;
-  }
 
  private:
   static constexpr std::uint32_t ticket_mask = (1u << 28) - 1;
+
+  WARPHEAP_FN std::uint32_t front() const {
+    return atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
+  }
 
   // Each on a line of its own: all groups go to the first two and to the newest slot, and a line serves one at a time.
   struct slot {

@@ -58,9 +58,9 @@ class basic_ouroboros {
 
   static constexpr std::uint64_t no_chunk = unlimited;
 
-  // What a lane has to do after it counted a page of a chunk as free. All but `none` and `give_back_alone`, of a chunk
-  // that had no other free page, are announced and end with a `hint_done`.
-  enum class duty : std::uint32_t { none, queue, list, give_back, give_back_alone };
+  // What a lane has to do after it counted a page of a chunk as free. All but `none` are announced, and end with an
+  // `end_move`.
+  enum class duty : std::uint32_t { none, queue, list, give_back };
 
   WARPHEAP_FN page_class& of_class(std::uint32_t q) const { return control_->classes[q]; }
   WARPHEAP_FN chunk_record& record(std::uint64_t chunk) const {
@@ -91,14 +91,14 @@ class basic_ouroboros {
 
   // Pages that wait in the bitmaps of their chunks.
   WARPHEAP_FN void park(lane_mask group, std::uint32_t q, std::uint64_t offset) const;
-  WARPHEAP_FN duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed, bool all_at_once) const;
+  WARPHEAP_FN duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
   WARPHEAP_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const;
   WARPHEAP_FN void list(std::uint32_t q, std::uint64_t chunk) const;
   WARPHEAP_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
-  WARPHEAP_FN void hint_done(std::uint32_t q) const;
-  WARPHEAP_FN bool hints_are_settled() const;
-  WARPHEAP_FN void clear_bits(std::uint64_t chunk) const;
-  WARPHEAP_FN void give_back(std::uint64_t chunk, bool has_bits) const;
+  WARPHEAP_FN void end_move(std::uint32_t q) const;
+  WARPHEAP_FN bool nothing_moves() const;
+  WARPHEAP_FN void give_back(std::uint64_t chunk) const;
+  WARPHEAP_FN void give_back_whole(std::uint64_t chunk) const;
   WARPHEAP_COLD_FN source harvest(std::uint32_t q, lane_mask group, std::uint32_t& units) const;
   WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group, bool& listed) const;
   WARPHEAP_COLD_FN std::uint64_t next_hint(std::uint32_t q, lane_mask group) const;
@@ -118,7 +118,7 @@ class basic_ouroboros {
 
   // Runs of chunks.
   WARPHEAP_FN index_run search_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
-  WARPHEAP_COLD_FN void* take_run(std::uint64_t bytes, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
   WARPHEAP_COLD_FN void free_run(std::uint64_t chunk, std::uint64_t count) const;
   WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {

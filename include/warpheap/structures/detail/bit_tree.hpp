@@ -46,9 +46,10 @@ WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
   end_change();
 }
 
-// The begin of a change is seen by whoever sees what it changed, because each change releases it.
+// The begin of a change is seen by whoever sees what it changed: the fence releases it with each relaxed change.
 WARPHEAP_FN inline void bit_tree::begin_change() const {
   atomic_view{upper_->changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  fence(memory_order::release, thread_scope::device);
 }
 WARPHEAP_FN inline void bit_tree::end_change() const {
   atomic_view{upper_->changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);

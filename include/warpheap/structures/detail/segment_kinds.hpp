@@ -96,7 +96,7 @@ WARPHEAP_FN inline void virtual_queue::retire(std::uint32_t id) const {
   const segment_header& header = chunks.header(id);
   // The part with the header goes last: from then on it is somebody else's.
   for (std::uint32_t part = header.parts; part-- > 0;) {
-    if (header.mask[part] != 0) free_chunks.add(header.leaf[part], header.mask[part]);
+    free_chunks.add(header.leaf[part], header.mask[part]);
   }
 }
 

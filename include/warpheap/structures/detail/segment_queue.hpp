@@ -58,7 +58,7 @@ WARPHEAP_FN std::uint64_t segment_queue<Kind>::size() const {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < behind; ++i) total += kind_.segments().header(kind_.name(state_, i).id).count;
   // Nobody has drawn the last places of the open segment.
-  return total - (state_.places.what(state_.places.newest()) != 0 ? state_.places.available() : 0);
+  return total - (state_.places.what(state_.places.newest()) != 0 ? state_.places.balance() : 0);
 }
 
 template <class Kind>

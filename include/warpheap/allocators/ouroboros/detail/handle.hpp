@@ -77,8 +77,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
     const Kind of = kind();
     const segment_queue<Kind> queue{of_class(q).queue, of};
     const source from{mine.stock.what(mine.stock.newest())};
-    const std::uint32_t unclaimed = from.what() != source::none ? mine.stock.available() : 0;
-    std::uint64_t pages = unclaimed;
+    const std::int32_t unclaimed = from.what() != source::none ? mine.stock.balance() : 0;
+    auto pages = static_cast<std::uint64_t>(unclaimed);
     if (layout::stores_pages(q)) pages += queue.size();
     live -= pages * layout::page_bytes(q);
     if constexpr (uses_chunks<Kind>) {

@@ -44,7 +44,7 @@ struct chunk_state {
 struct chunk_group {
   static constexpr std::uint32_t chunks = bit_tree::leaf_bits;
   std::uint64_t free;
-  std::uint64_t padding;
+  std::uint64_t padding;  ///< records begin at a multiple of 16 bytes
   chunk_record record[chunks];
 };
 
@@ -92,14 +92,14 @@ struct ouroboros_layout {
   }
   WARPHEAP_FN static constexpr bool stores_pages(std::uint32_t q) { return Items::stores_pages(page_bytes(q)); }
 
-  // What one page size has. The cursor, the queue's `back` and what frees touch lie on lines of their own.
+  // What one page size has. What mallocs, frees and the renewer touch lies on lines of their own.
   struct page_class {
     batch_ring stock;                   // units are pages, for mallocs
     typename Kind::state queue;         // where frees put them, or hints to chunks that have some
     alignas(128) std::uint32_t parked;  // list of chunks with parked pages: first chunk plus 1
     std::uint32_t whole;                // about how many chunks of the list have all of their pages parked
-    std::uint32_t hints_begun;          // hints whose field was set, or is about to be
-    std::uint32_t hints_ended;          // of these, those that lie where the field says, or were not set after all
+    std::uint32_t moves_begun;  // free pages on their way to where a search finds them: hints, chunks given back
+    std::uint32_t moves_ended;  // those of them that are there
     // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
     std::uint32_t waiting;  // the renewer waits for the lock
     std::uint32_t turn;

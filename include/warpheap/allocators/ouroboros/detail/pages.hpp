@@ -8,7 +8,7 @@ namespace warpheap {
 
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::malloc(std::uint64_t bytes) const {
-  if (bytes > Options.largest_page) return take_run(bytes, Options.chunk_bytes);
+  if (bytes > Options.largest_page) return malloc_run(bytes, Options.chunk_bytes);
   const std::uint32_t q = bytes <= 16 ? 0 : highest_bit(static_cast<std::uint32_t>(bytes) - 1) + 1 - layout::page_shift;
   return take_page(q, same_class(active_group(), q));
 }
@@ -19,7 +19,7 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::aligned_malloc(std::uin
   // A page is aligned to its size, as far as the heap's memory is.
   constexpr std::uint64_t page_alignment = 4096;
   if (alignment <= page_alignment) return malloc(bytes < alignment ? alignment : bytes);
-  return take_run(bytes, alignment);
+  return malloc_run(bytes, alignment);
 }
 
 template <class Items, class Kind, ouroboros_options Options>

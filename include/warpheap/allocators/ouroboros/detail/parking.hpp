@@ -25,26 +25,24 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   using enum memory_order;
   using enum thread_scope;
   const std::uint64_t chunk = offset >> layout::chunk_shift;
-  if (q >= layout::chunk_classes) {
-    sync(group);
-    return free_chunks().add({chunk, layout::chunks_of_page(q)});
-  }
+  if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
   const lane_mask mine = match(group, chunk);
   const auto freed = static_cast<std::uint32_t>(group_size(mine));
-  const bool all_at_once = freed == layout::pages(q);
-  if (!all_at_once) {
+  // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may take
+  // them before they are counted.
+  sync(mine);
+  duty then = duty::none;
+  if (freed == layout::pages(q)) {
+    if (is_leader(mine)) give_back_whole(chunk);
+  } else {
     const std::uint32_t page =
         static_cast<std::uint32_t>(offset & (Options.chunk_bytes - 1)) >> (layout::page_shift + q);
-    // The bits release the accesses of all lanes whose pages they are, since a renewer may take them before they are
-    // counted.
-    sync(mine);
     const lane_mask same_word = match(mine, page / 32);
     const std::uint32_t mask = reduce(same_word, 1u << page % 32, bit_or{});
-    // The count below releases the bit together with the caller's accesses to the page.
     if (is_leader(same_word)) atomic_view{record(chunk).bits[page / 32]}.fetch_or(mask, release, device);
+    sync(mine);
+    if (is_leader(mine)) then = settle(q, chunk, freed);
   }
-  sync(mine);
-  const duty then = is_leader(mine) ? settle(q, chunk, freed, all_at_once) : duty::none;
   const lane_mask queuers = ballot(group, then == duty::queue);
   if (then == duty::queue) {
     const Kind of = kind();
@@ -52,24 +50,23 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
     if (!queued) list_instead(q, chunk);
   }
   if (then == duty::list) list(q, chunk);
-  if (then == duty::give_back_alone) return give_back(chunk, false);
-  if (then == duty::give_back) give_back(chunk, !all_at_once);
-  if (then != duty::none) hint_done(q);
+  if (then == duty::give_back) give_back(chunk);
+  if (then != duty::none) end_move(q);
 }
 
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::hint_done(std::uint32_t q) const {
-  atomic_view{of_class(q).hints_ended}.fetch_add(1, memory_order::release, thread_scope::device);
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_move(std::uint32_t q) const {
+  atomic_view{of_class(q).moves_ended}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 
-// True if no hint of any size is on its way. With it, a search that begins now sees all that was freed before. One lane.
+// True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One lane.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::hints_are_settled() const {
+WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t q = 0; q < layout::chunk_classes; ++q) {
-    const std::uint32_t ended = atomic_view{of_class(q).hints_ended}.load(acquire, device);
-    if (atomic_view{of_class(q).hints_begun}.load(relaxed, device) != ended) return false;
+    const std::uint32_t ended = atomic_view{of_class(q).moves_ended}.load(acquire, device);
+    if (atomic_view{of_class(q).moves_begun}.load(relaxed, device) != ended) return false;
   }
   return true;
 }
@@ -77,19 +74,13 @@ WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::hints_are_settled() cons
 // Counts `freed` more pages of `chunk` as free. One lane, for all of them.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, std::uint64_t chunk,
-                                                               std::uint32_t freed, bool all_at_once) const -> duty {
+                                                               std::uint32_t freed) const -> duty {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view state{record(chunk).state};
   const std::uint64_t own_hint = q + 1;
-  bool marked = false;
-  chunk_state now{state.load(relaxed, device)};
-  // All pages of the chunk are ours: nobody else has freed one, so there is nothing to acquire, and adding it to the set
-  // of free chunks releases what our callers did.
   bool announced = false;
-  while (all_at_once && now.hint() != chunk_state::in_list) {
-    if (state.compare_exchange(now.word, now.next_life().word, relaxed, device)) return duty::give_back_alone;
-  }
+  chunk_state now{state.load(relaxed, device)};
   for (;;) {
     const std::uint32_t count = now.count() + freed;
     const bool listed = now.hint() == chunk_state::in_list;
@@ -102,31 +93,33 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
       then = layout::stores_pages(q) ? duty::list : duty::queue;
       next = next.with_hint(layout::stores_pages(q) ? chunk_state::in_list : own_hint);
     }
-    if (all_at_once && then != duty::give_back) {
-      // Only a chunk in the list gets here: its renewer will look for bits.
-      const std::uint32_t pages = layout::pages(q);
-      for (std::uint32_t word = 0; word * 32 < pages; ++word) {
-        atomic_view{record(chunk).bits[word]}.fetch_or(low_bits(pages < 32 ? static_cast<int>(pages) : 32), release,
-                                                       device);
-      }
-      marked = true;
-    }
     if (!announced && then != duty::none) {
       // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing looks
-      // again: what others freed there must not be out of sight.
-      atomic_view{of_class(q).hints_begun}.fetch_add(1, relaxed, device);
+      // again: what others freed there must not be out of sight. The swap below releases it.
+      atomic_view{of_class(q).moves_begun}.fetch_add(1, relaxed, device);
       announced = true;
     }
     // Releases our bits and the callers' accesses; acquires those of all who freed pages of the chunk before, so that
     // who gives it back passes them on.
     if (state.compare_exchange(now.word, next.word, acq_rel, device)) {
       if (listed && count == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_add(1, relaxed, device);
-      // It was in the list when we looked first, and is not any more.
-      if (marked && then == duty::give_back) clear_bits(chunk);
-      if (announced && then == duty::none) hint_done(q);
+      if (announced && then == duty::none) end_move(q);
       return then;
     }
   }
+}
+
+// Gives back a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is to be
+// told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One lane.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back_whole(std::uint64_t chunk) const {
+  const atomic_view state{record(chunk).state};
+  chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
+  // A renewer may be dropping a hint that is out of date.
+  while (!state.compare_exchange(now.word, now.next_life().word, memory_order::relaxed, thread_scope::device)) {
+  }
+  invariant(now.count() == 0 && now.hint() != chunk_state::in_list, "ouroboros: a page was freed twice");
+  free_chunks().add({chunk, 1});
 }
 
 // Moves the duty for a hint from the queue, which had no room, to the list.
@@ -161,35 +154,30 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, st
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
                                                                    std::uint32_t freed) const {
-  const duty then = settle(q, chunk, freed, false);
+  const duty then = settle(q, chunk, freed);
   if (then == duty::queue) list_instead(q, chunk);
   if (then == duty::list) list(q, chunk);
-  if (then == duty::give_back) give_back(chunk, true);
-  if (then != duty::none) hint_done(q);
+  if (then == duty::give_back) give_back(chunk);
+  if (then != duty::none) end_move(q);
 }
 
+// Makes a chunk free whose pages are all free and counted no more; their bits are still set.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::clear_bits(std::uint64_t chunk) const {
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t chunk) const {
   for (std::uint32_t& word : record(chunk).bits) {
     atomic_view{word}.store(0, memory_order::relaxed, thread_scope::device);
   }
-}
-
-// Makes a chunk free whose pages are all free and counted no more.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t chunk, bool has_bits) const {
-  if (has_bits) clear_bits(chunk);
   free_chunks().add({chunk, 1});
 }
 
-// The next chunk of the list for each lane, as far as there are that many; ~0 for the others. The renewer's group.
+// The next chunk of the list for each lane, as far as there are that many; no_chunk for the others. The renewer's group.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::next_parked(std::uint32_t q,
                                                                                   lane_mask group) const {
   using enum memory_order;
   using enum thread_scope;
   page_class& size = of_class(q);
-  std::uint64_t mine = ~std::uint64_t{0};
+  std::uint64_t mine = no_chunk;
   std::uint32_t at = size.chain;
   sync(group);
   for (int i = 0; i < group_size(group); ++i) {

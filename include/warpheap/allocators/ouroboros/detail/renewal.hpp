@@ -4,8 +4,8 @@
 
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
-// What the renewer of a size does: exactly one group at a time, between the claim that closed the size's stock and the
-// `renew` that opens it. It looks, in this order, at what the size has queued, at what it has parked, and at the free
+// What the renewer of a size does: the group that drew the first ticket of its stock without a page, until it publishes the
+// next batch; so there is one at a time. It looks, in this order, at what the size has queued, at what it has parked, and at the free
 // chunks. If there is nothing it takes the heap's lock, looks again, and then sweeps the other sizes.
 //
 // Forward progress: a renewer waits for threads that hold places in segments, which wait for nobody, for the holder of
@@ -35,7 +35,7 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t
     }
     sync(group);
     for (;;) {  // not a spin: it searches anew, and pauses in between
-      const bool settled = any(group, is_leader(group) && hints_are_settled());
+      const bool settled = any(group, is_leader(group) && nothing_moves());
       from = find_pages(q, group, wanted, true, units);
       if (units == 0 && sweep(q, group)) from = find_pages(q, group, wanted, true, units);
       if (units != 0 || settled) break;

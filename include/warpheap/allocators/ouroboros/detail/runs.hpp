@@ -41,8 +41,9 @@ WARPHEAP_FN index_run basic_ouroboros<Items, Kind, Options>::search_neighbours(s
       if (leaf != at / 64) at = std::uint64_t{leaf} * 64;
       word = chunks.leaf_word(leaf) >> at % 64;
     }
-    // The run goes on if it reaches here and the next chunk is free.
-    if (run.count != 0 && (!more || run.first + run.count != at || (word & 1) == 0)) {
+    // The run goes on if it reaches here and the next chunk is free, and ends anyhow when it is long enough.
+    const bool goes_on = more && run.first + run.count == at && (word & 1) != 0;
+    if (run.count != 0 && (!goes_on || run.count >= most + alignment)) {
       const std::uint64_t first = align_up(run.first + phase, alignment) - phase;
       const std::uint64_t end = run.first + run.count;
       if (first < end && end - first >= least) {
@@ -68,20 +69,13 @@ WARPHEAP_FN index_run basic_ouroboros<Items, Kind, Options>::search_neighbours(s
     const std::uint64_t ones = detail::trailing_ones(word);
     run.count += ones;
     at += ones;
-    if (run.count < most + alignment) continue;
-    // Long enough, whatever follows: end it here.
-    const std::uint64_t first = align_up(run.first + phase, alignment) - phase;
-    const index_run found{first, most - most % least};
-    if (chunks.take_exactly(found)) return found;
-    at = run.first;
-    run.count = 0;
   }
 }
 
 // A block of `bytes` bytes in chunks of its own, or null. One lane.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN void* basic_ouroboros<Items, Kind, Options>::take_run(std::uint64_t bytes,
-                                                                       std::uint64_t alignment) const {
+WARPHEAP_COLD_FN void* basic_ouroboros<Items, Kind, Options>::malloc_run(std::uint64_t bytes,
+                                                                         std::uint64_t alignment) const {
   const std::uint64_t heap_bytes = control_->chunks << layout::chunk_shift;
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
   const std::uint64_t count = divide_up(bytes, Options.chunk_bytes);

@@ -30,7 +30,7 @@ WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::can_sweep(std::uint32_t 
   page_class& size = of_class(q);
   const Kind of = kind();
   // Also where a renewer is at work, who may hold a segment that it has not published yet.
-  return size.stock.available() != 0 || size.stock.has_waiters() || segment_queue<Kind>{size.queue, of}.has_entries() ||
+  return size.stock.balance() != 0 || segment_queue<Kind>{size.queue, of}.has_entries() ||
          atomic_view{size.whole}.load(relaxed, device) != 0 || atomic_view{size.carried}.load(relaxed, device) != 0 ||
          atomic_view{size.hints_next}.load(relaxed, device) != atomic_view{size.hints_count}.load(relaxed, device);
 }
@@ -193,7 +193,7 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::sweep_parked(std::u
       }
       if (whole) {
         atomic_view{size.whole}.fetch_sub(1, relaxed, device);
-        give_back(mine, true);
+        give_back(mine);
       } else {
         list(q, mine);
       }
