@@ -18,10 +18,18 @@ struct mapping {};
 
 inline std::uint64_t mapping_granularity() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
+// At a multiple of what a GPU's are multiples of, so that a design which aligns the start of its arena loses as little
+// here as there, and the same each time.
 inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
-  void* address = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  system_must(address != MAP_FAILED, errno, "reserving addresses");
-  return address;
+  constexpr std::uint64_t alignment = std::uint64_t{2} << 20;
+  void* const mapped =
+      ::mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  system_must(mapped != MAP_FAILED, errno, "reserving addresses");
+  auto* const begin = static_cast<char*>(mapped);
+  const std::uint64_t above = -reinterpret_cast<std::uint64_t>(begin) % alignment;
+  if (above != 0) ::munmap(begin, above);
+  ::munmap(begin + above + bytes, alignment - above);
+  return begin + above;
 }
 
 inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
