@@ -8,3 +8,4 @@
 #include <warpheap/heap/default_allocator.hpp>
 #include <warpheap/heap/heap.hpp>
 #include <warpheap/heap/heap_ref.hpp>
+#include <warpheap/heap/relocation.hpp>

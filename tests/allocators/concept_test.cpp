@@ -33,6 +33,7 @@ struct promising : minimal {
 
 // Each promise needs its member.
 constexpr allocator_capabilities promises_growth{.grow = true};
+constexpr allocator_capabilities promises_relocation{.grow = true, .relocate = true};
 constexpr allocator_capabilities promises_size{.knows_size = true};
 constexpr allocator_capabilities promises_counts{.counts_live = true};
 static_assert(!device_allocator<promising<promises_growth>>);
@@ -43,6 +44,38 @@ struct growing : promising<promises_growth> {
   using promising::promising;
   WARPHEAP_FN void grow(std::uint64_t) const {}
 };
+static_assert(!reports_statistics<growing>);
+
+// Who moves to a larger place must also take what is new there.
+struct relocating : promising<promises_relocation> {
+  using promising::promising;
+  WARPHEAP_FN void grow(std::uint64_t) const {}
+  void relocate(const arena&, const arena&) const {}
+};
+struct relocating_without_growth : relocating {
+  using relocating::relocating;
+  static constexpr allocator_capabilities capabilities{.relocate = true};
+};
+struct relocating_nowhere : relocating {
+  using relocating::relocating;
+  void relocate(const arena&) const {}
+};
+struct relocating_bool : relocating {
+  using relocating::relocating;
+  bool relocate(const arena&, const arena&) const { return true; }
+};
+static_assert(device_allocator<relocating>);
+static_assert(!device_allocator<promising<promises_relocation>>);
+static_assert(!device_allocator<relocating_without_growth>);
+static_assert(!device_allocator<relocating_nowhere>);
+static_assert(!device_allocator<relocating_bool>);
+
+struct reporting : minimal {
+  using minimal::minimal;
+  int statistics() const { return 0; }
+};
+static_assert(reports_statistics<reporting>);
+
 struct sizing : promising<promises_size> {
   using promising::promising;
   WARPHEAP_FN std::uint64_t usable_size(const void*) const { return 0; }

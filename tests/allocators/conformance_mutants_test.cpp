@@ -82,6 +82,11 @@ TEST_F(mutant, that_grows_wrong) {
   EXPECT_CAUGHT(mutants::idle_growth, growth_keeps_blocks_and_adds_room, "added room for 0 blocks");
 }
 
+TEST_F(mutant, that_moves_wrong) {
+  EXPECT_CAUGHT(mutants::forgetful_relocation, relocation_keeps_blocks_and_adds_room, "overlaps a live block");
+  EXPECT_CAUGHT(mutants::idle_growth, relocation_keeps_blocks_and_adds_room, "added room for 0 blocks");
+}
+
 TEST_F(mutant, that_takes_blocks_back_only_where_they_were_taken) {
   EXPECT_CAUGHT(mutants::own_blocks_only, other_blocks_and_launches_may_free, "blocks freed by other blocks");
 }

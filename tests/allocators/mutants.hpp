@@ -6,7 +6,7 @@
 #include <allocators/slot_row.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <warpheap/allocators.hpp>
+#include <warpheap/heap.hpp>
 
 /// Allocators that break one promise each, for the test of the conformance suite. Each is the reference with one fault.
 namespace warpheap::test::mutants {
@@ -144,6 +144,16 @@ struct idle_growth : locked_list<> {
   static constexpr const char* name = "idle_growth";
 
   WARPHEAP_FN void grow(std::uint64_t) const {}
+};
+
+/// The heap that moved knows nothing of its blocks.
+struct forgetful_relocation : locked_list<> {
+  using locked_list::locked_list;
+  static constexpr const char* name = "forgetful_relocation";
+
+  void relocate(const arena& from, const arena& to) const {
+    launch({1, 1}, detail::initialise_heap{}, forgetful_relocation{{to.data, from.bytes, from.bytes, to.metadata}});
+  }
 };
 
 /// A block that is freed by another block of the grid than took it is lost. It keeps the taker's in front of the block.

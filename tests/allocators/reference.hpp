@@ -39,6 +39,7 @@ class locked_list {
                                                        .knows_size = true,
                                                        .reset = true,
                                                        .grow = true,
+                                                       .relocate = true,
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true};
@@ -61,6 +62,10 @@ class locked_list {
     if (granules == control_->granules) return;
     cells_[control_->granules] = free_run(granules - control_->granules);
     control_->granules = granules;
+  }
+
+  void relocate(const arena& from, const arena& to) const {
+    device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
   }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const { return aligned_malloc(granule, bytes); }

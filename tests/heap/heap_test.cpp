@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <allocators/reference.hpp>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include <warpheap.hpp>
 
 namespace warpheap::test {
@@ -122,6 +124,99 @@ TYPED_TEST(heap_of, a_refused_growth_changes_nothing) {
   EXPECT_NE(take_one(heap.ref(), 16), nullptr);
 }
 
+TYPED_TEST(heap_of, relocates_plain_memory) {
+  for (const std::uint64_t size : {mebibyte, mebibyte + 1, 3 * mebibyte}) {
+    heap<TypeParam> heap{mebibyte, {.plain = true}};
+    const relocation empty = heap.relocate(mebibyte);  // a heap without blocks
+    EXPECT_NE(empty.distance, 0);
+    EXPECT_EQ(heap.stats().live_bytes, 0u);
+    std::byte* const block = take_one(heap.ref(), mebibyte - 64);
+    ASSERT_NE(block, nullptr);
+    const std::vector<unsigned char> contents(mebibyte - 64, 0x5a);
+    device_copy(block, contents.data(), contents.size());
+    const relocation by = heap.relocate(size);
+    EXPECT_EQ(heap.size(), size);
+    EXPECT_EQ(heap.stats().live_bytes, mebibyte - 64);
+    EXPECT_EQ(heap.stats().reserved_bytes, heap.stats().committed_bytes) << "it is plain no more";
+    EXPECT_GE(heap.stats().metadata_bytes, TypeParam::metadata_bytes(size));
+    std::byte* const moved = by.moved(block);
+    EXPECT_EQ(moved - block, by.distance);
+    std::vector<unsigned char> there(contents.size());
+    device_copy(there.data(), moved, there.size());
+    EXPECT_EQ(there, contents);
+    std::byte* const added = take_one(heap.ref(), std::max<std::uint64_t>(size - mebibyte, 128));
+    EXPECT_EQ(added != nullptr, size > 2 * mebibyte);
+    EXPECT_TRUE(added == nullptr || added >= moved + contents.size());
+    heap.reset();
+    EXPECT_NE(take_one(heap.ref(), size - 64), nullptr) << "a reset gives not all of the new place";
+  }
+}
+
+TYPED_TEST(heap_of, moves_by_a_multiple_of_the_alignment) {
+  for (const bool plain : {true, false}) {
+    heap<TypeParam> heap{mebibyte, {.reserve_bytes = mebibyte, .plain = plain}};
+    for (const std::uint64_t alignment : {std::uint64_t{1}, mebibyte / 16, 4 * mebibyte, 16 * mebibyte}) {
+      const relocation by = heap.relocate(mebibyte, {.reserve_bytes = mebibyte, .alignment = alignment});
+      EXPECT_NE(by.distance, 0);
+      EXPECT_EQ(by.distance % static_cast<std::ptrdiff_t>(alignment), 0);
+      EXPECT_EQ(by.distance % static_cast<std::ptrdiff_t>(relocation_options::least_alignment), 0);
+      device_fill(take_one(heap.ref(), 1000), 7, 1000);
+    }
+    EXPECT_EQ(heap.stats().live_bytes, 4032u);
+  }
+}
+
+TYPED_TEST(heap_of, relocates_to_addresses_that_it_can_grow_into) {
+  if (!device_can_map()) GTEST_SKIP() << "this device cannot map memory";
+  heap<TypeParam> heap{mebibyte, {.reserve_bytes = mebibyte}};
+  std::byte* const block = take_one(heap.ref(), mebibyte - 64);
+  ASSERT_NE(block, nullptr);
+  EXPECT_THROW(heap.grow(heap.stats().reserved_bytes + 1), std::length_error);
+  const relocation by = heap.relocate(2 * mebibyte, {.reserve_bytes = 64 * mebibyte, .alignment = 32 * mebibyte});
+  EXPECT_LT(heap.stats().reserved_bytes, describe_machine().memory_bytes);
+  EXPECT_NE(take_one(heap.ref(), mebibyte), nullptr);
+  EXPECT_EQ(take_one(heap.ref(), 1024), nullptr);
+  heap.grow(64 * mebibyte);
+  std::byte* const last = take_one(heap.ref(), 61 * mebibyte);
+  ASSERT_NE(last, nullptr) << "growth does not reach the end of the addresses";
+  device_fill(last, 7, 61 * mebibyte);
+  EXPECT_GT(last, by.moved(block));
+  EXPECT_THROW(heap.grow(128 * mebibyte), std::length_error);
+}
+
+TYPED_TEST(heap_of, a_refused_relocation_changes_nothing) {
+  for (const bool plain : {true, false}) {
+    heap<TypeParam> heap{mebibyte, {.plain = plain}};
+    const heap_ref<TypeParam> handle = heap.ref();
+    std::byte* const block = take_one(handle, 1000);
+    ASSERT_NE(block, nullptr);
+    device_fill(block, 7, 1000);
+    const heap_statistics before = heap.stats();
+    try {
+      heap.relocate(mebibyte - 1);
+      ADD_FAILURE() << "a heap moved to a smaller place";
+    } catch (const std::length_error& error) {
+      EXPECT_NE(std::string{error.what()}.find("of 1048575 bytes; ask for its size() or more"), std::string::npos)
+          << error.what();
+    }
+    EXPECT_THROW(heap.relocate(unlimited), std::length_error);
+    EXPECT_THROW(heap.relocate(2 * mebibyte, {.alignment = 3 * mebibyte}), std::invalid_argument);
+    EXPECT_THROW(heap.relocate(2 * mebibyte, {.alignment = 0}), std::invalid_argument);
+    // AddressSanitizer ends a program that asks for too much plain memory.
+    if (!plain && device_can_map()) {
+      EXPECT_THROW(heap.relocate(std::uint64_t{1} << 62), std::runtime_error);
+    }
+    EXPECT_EQ(heap.size(), mebibyte);
+    EXPECT_EQ(heap.stats().committed_bytes, before.committed_bytes);
+    EXPECT_EQ(heap.stats().metadata_bytes, before.metadata_bytes);
+    EXPECT_EQ(heap.stats().live_bytes, 1008u);
+    std::vector<unsigned char> contents(1000);
+    device_copy(contents.data(), block, 1000);
+    EXPECT_EQ(contents, std::vector<unsigned char>(1000, 7));
+    EXPECT_NE(take_one(handle, 16), nullptr);
+  }
+}
+
 TYPED_TEST(heap_of, only_moves) {
   using heap_type = heap<TypeParam>;
   static_assert(!std::is_copy_constructible_v<heap_type> && !std::is_copy_assignable_v<heap_type>);
@@ -154,6 +249,10 @@ template <class Heap>
 concept can_reset = requires(Heap owner) { owner.reset(); };
 template <class Heap>
 concept can_grow = requires(Heap owner) { owner.grow(1); };
+template <class Heap>
+concept can_relocate = requires(Heap owner) { owner.relocate(1); };
+template <class Heap>
+concept has_own_figures = requires(const Heap owner) { owner.allocator_stats(); };
 template <class Handle>
 concept can_realloc = requires(Handle handle, void* block) { handle.realloc(block, 1); };
 template <class Handle>
@@ -164,6 +263,18 @@ TEST(heap, designs_without_a_promise_lack_its_members) {
   static_assert(can_realloc<heap_ref<locked_list<>>> && can_tell_sizes<heap_ref<locked_list<>>>);
   static_assert(!can_reset<heap<cuda_malloc>> && !can_grow<heap<cuda_malloc>>);
   static_assert(can_reset<heap<locked_list<>>> && can_grow<heap<locked_list<>>>);
+  static_assert(!can_relocate<heap<cuda_malloc>> && can_relocate<heap<locked_list<>>>);
+  static_assert(!has_own_figures<heap<bump>> && has_own_figures<heap<ouroboros_s_p>>);
+}
+
+TEST(relocation, leads_from_old_places_to_new_ones) {
+  constexpr relocation by{-64};
+  int* const nowhere = nullptr;
+  EXPECT_EQ(by.moved(nowhere), nullptr);
+  std::byte bytes[128];
+  EXPECT_EQ(by.moved(bytes + 100), bytes + 36);
+  const std::byte* const constant = bytes + 64;
+  EXPECT_EQ(by.moved(constant), bytes);
 }
 
 TEST(heap, has_a_default_design) { static_assert(std::is_same_v<heap<>, heap<default_allocator>>); }

@@ -16,6 +16,7 @@ struct allocator_capabilities {
   bool knows_size = false;             ///< `usable_size` answers, so `realloc` works
   bool reset = false;                  ///< the host can take back all blocks at once
   bool grow = false;                   ///< the host can add memory between launches
+  bool relocate = false;               ///< the host can move the heap, blocks and all, to a larger place
   bool host_copy = false;              ///< blocks are ordinary device memory: the host can copy to and from them
   bool counts_live = false;            ///< `count` tells the bytes that are handed out
   bool uses_arena = false;             ///< blocks come from the arena that the heap gives

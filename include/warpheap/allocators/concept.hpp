@@ -24,11 +24,13 @@ namespace warpheap {
 /// | `A{arena}` | host; makes the handle, touches no device memory |
 /// | `a.initialise()` | device; each thread of some grid calls it once, with the metadata zeroed before. No thread waits for another block |
 /// | `a.grow(bytes)` | device; the same, after the arena grew to `bytes`, with the added metadata zeroed. Only with `capabilities.grow` |
+/// | `a.relocate(from, to)` | host; no kernel uses the heap. Writes into the zeroed metadata of `to` what makes `A{to}` the same heap there, with the size that it has. `to` is larger than the present arena `from` or as large, and its data lie a multiple of 64 KiB away; the heap copies the data afterwards, then calls `grow` if it became larger. May change how `from` keeps what is free, and no more. Only with `capabilities.relocate`, which needs `capabilities.grow` |
 /// | `a.malloc(bytes)` | device; `bytes` of at least 1. A block aligned to `capabilities.alignment` that overlaps no other live block, or null; a failed call leaves all state as it was |
 /// | `a.aligned_malloc(alignment, bytes)` | device; the same, aligned to a power of two up to `capabilities.largest_alignment` |
 /// | `a.free(block)` | device; `block` came from this heap and is not null. Orders the caller's accesses to the block before those of its next owner |
 /// | `a.usable_size(block)` | device; bytes of `block` that its owner may use. Only with `capabilities.knows_size` |
 /// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`, and only while no other kernel uses the heap |
+/// | `a.statistics()` | host; no kernel uses the heap. Figures of the design's own, of any type. A design need not have it |
 template <class A>
 concept device_allocator =
     std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
@@ -44,10 +46,16 @@ concept device_allocator =
     // A capability is a promise of the member that goes with it.
     (!A::capabilities.grow || requires(const A allocator, std::uint64_t bytes) {
       { allocator.grow(bytes) } -> std::same_as<void>;
-    }) && (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
+    }) && (!A::capabilities.relocate || (A::capabilities.grow && requires(const A allocator, const arena& place) {
+      { allocator.relocate(place, place) } -> std::same_as<void>;
+    })) && (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
       { allocator.usable_size(block) } -> std::same_as<std::uint64_t>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
     });
+
+/// A design with figures of its own, beyond those that each heap tells.
+template <class A>
+concept reports_statistics = device_allocator<A> && requires(const A allocator) { allocator.statistics(); };
 
 }  // namespace warpheap

@@ -8,6 +8,7 @@
 #include <warpheap/floor.hpp>
 #include <warpheap/heap/default_allocator.hpp>
 #include <warpheap/heap/heap_ref.hpp>
+#include <warpheap/heap/relocation.hpp>
 
 namespace warpheap {
 
@@ -55,13 +56,39 @@ class heap {
   void grow(std::uint64_t bytes)
     requires(A::capabilities.grow);
 
+  /// Moves the heap to a place of `bytes` bytes, at least its present size, and makes it hand out that many: for plain
+  /// memory, and for a heap that reserved too few addresses, which cannot `grow`. All blocks keep their contents and
+  /// move by the distance that is returned. Pointers to them, and handles, are to be replaced: those from before lead
+  /// nowhere. Memory stays plain, or mapped with new addresses to grow into.
+  ///
+  /// Needs the memory of both places for a moment. Throws `std::length_error` if `bytes` is less than the heap has,
+  /// `std::invalid_argument` if the alignment is no power of two, and as the constructor does when the machine refuses
+  /// the memory; the heap and its blocks are then where they were.
+  relocation relocate(std::uint64_t bytes, relocation_options options = {})
+    requires(A::capabilities.relocate);
+
   /// Bytes that the heap hands out when empty, the design's rounding included.
   std::uint64_t size() const { return arena_.bytes; }
 
   /// What the heap has taken and handed out.
   heap_statistics stats() const;
 
+  /// The design's own figures, where it has some, such as `ouroboros_statistics`.
+  auto allocator_stats() const
+    requires(reports_statistics<A>)
+  {
+    return allocator_.statistics();
+  }
+
  private:
+  // Where a heap lies; of the metadata, all bytes are zero.
+  struct place {
+    device_range blocks;
+    device_range metadata;
+    warpheap::arena arena;
+  };
+  static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
+
   void hide_blocks() const;
   void reveal_blocks() const;
 

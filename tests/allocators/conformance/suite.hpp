@@ -16,6 +16,7 @@
 #include <allocators/conformance/objects.hpp>
 #include <allocators/conformance/oversubscription.hpp>
 #include <allocators/conformance/realloc.hpp>
+#include <allocators/conformance/relocation.hpp>
 #include <allocators/conformance/reset.hpp>
 #include <allocators/conformance/several_heaps.hpp>
 #include <allocators/conformance/statistics.hpp>
@@ -65,6 +66,7 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(reset_takes_back_everything),
       WARPHEAP_BEHAVIOUR(growth_keeps_blocks_and_adds_room),
       WARPHEAP_BEHAVIOUR(plain_memory_cannot_grow),
+      WARPHEAP_BEHAVIOUR(relocation_keeps_blocks_and_adds_room),
       WARPHEAP_BEHAVIOUR(heaps_are_independent),
       WARPHEAP_BEHAVIOUR(heaps_can_move),
       WARPHEAP_BEHAVIOUR(host_can_copy_blocks),

@@ -19,7 +19,7 @@ class bump {
  public:
   static constexpr const char* name = "bump";
   static constexpr allocator_capabilities capabilities{
-      .reset = true, .grow = true, .host_copy = true, .counts_live = true, .uses_arena = true};
+      .reset = true, .grow = true, .relocate = true, .host_copy = true, .counts_live = true, .uses_arena = true};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t) { return sizeof(control); }
 
@@ -28,6 +28,7 @@ class bump {
 
   WARPHEAP_FN void initialise() const { set_limit(initial_bytes_); }
   WARPHEAP_FN void grow(std::uint64_t bytes) const { set_limit(bytes); }
+  void relocate(const arena& from, const arena& to) const { device_copy(to.metadata, from.metadata, sizeof(control)); }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;

@@ -4,14 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 #include <warpheap/allocators/concept.hpp>
 #include <warpheap/allocators/ouroboros/detail/layout.hpp>
 #include <warpheap/allocators/ouroboros/items.hpp>
+#include <warpheap/allocators/ouroboros/statistics.hpp>
 #include <warpheap/floor.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap {
+namespace detail {
+struct empty_ouroboros_queues;
+}
 
 /// Ouroboros (Winter et al., ICS 2020): pages of power-of-two sizes, cut from chunks of 8 KiB, whose free ones wait in
 /// queues; virtualised queues live in chunks of the very heap that they serve.
@@ -32,6 +37,7 @@ class basic_ouroboros {
                                                        .knows_size = true,
                                                        .reset = true,
                                                        .grow = true,
+                                                       .relocate = true,
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
@@ -45,13 +51,18 @@ class basic_ouroboros {
 
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
+  void relocate(const arena& from, const arena& to) const;
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
   WARPHEAP_FN void free(void* block) const;
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
   WARPHEAP_FN void count(allocator_counts& counts) const;
+  /// Where the heap's chunks and pages are, by page size. The host copies the records of all chunks for it: 10 MB for
+  /// each GiB.
+  ouroboros_statistics statistics() const;
 
  private:
+  friend detail::empty_ouroboros_queues;
   using layout = ouroboros_layout<Items, Kind, Options>;
   using page_class = typename layout::page_class;
   using source = ouroboros_source;
@@ -126,7 +137,16 @@ class basic_ouroboros {
     constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
     return chunks < most ? chunks : most;
   }
+  // The ring of the static queue of size q.
+  WARPHEAP_FN static segment_name ring(std::uint64_t bytes, std::uint32_t q) {
+    return {static_cast<std::uint32_t>(layout::ring_begin(bytes, q)), layout::ring_segment_size(bytes, q)};
+  }
   WARPHEAP_FN void add_chunks(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
+
+  // For the host's statistics.
+  ouroboros_page_statistics inspect_class(std::uint32_t q, const page_class& size,
+                                          std::vector<std::uint64_t>& aside) const;
+  void inspect_chunks(ouroboros_statistics& result, const std::vector<std::uint64_t>& aside) const;
 
   std::byte* data_;
   typename layout::control* control_;

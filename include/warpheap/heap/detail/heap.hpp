@@ -48,16 +48,10 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
     : allocator_([&] {
         if (bytes == 0) throw std::invalid_argument("warpheap: a heap needs a size of at least 1 byte");
         if constexpr (A::capabilities.uses_arena) {
-          const bool plain = options.plain || !device_can_map();
-          std::uint64_t reserve = options.reserve_bytes != 0 ? options.reserve_bytes : describe_machine().memory_bytes;
-          reserve = plain ? bytes : std::max(bytes, reserve);
-          blocks_ = device_range{reserve, detail::pieces_for(bytes, plain)};
-          blocks_.commit(0, bytes);
-          metadata_ = device_range{A::metadata_bytes(plain ? bytes : blocks_.reserved_bytes()),
-                                   detail::pieces_for(A::metadata_bytes(bytes), plain)};
-          metadata_.commit(0, A::metadata_bytes(bytes));
-          device_fill(metadata_.data(), 0, A::metadata_bytes(bytes));
-          arena_ = {blocks_.data(), bytes, blocks_.reserved_bytes(), metadata_.data()};
+          place here = take_place(bytes, options, 0, 1);
+          blocks_.swap(here.blocks);
+          metadata_.swap(here.metadata);
+          arena_ = here.arena;
         } else {
           arena_.bytes = toolkit_heap_reserve(bytes);
         }
@@ -66,6 +60,25 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
   synchronise();
   hide_blocks();
+}
+
+// Takes the memory for a heap whose blocks begin `phase` bytes behind a multiple of `alignment`, a power of two.
+template <device_allocator A>
+auto heap<A>::take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
+                         std::uint64_t alignment) -> place {
+  const bool plain = options.plain || !device_can_map();
+  const std::uint64_t slack = alignment - 1;
+  std::uint64_t reserve = options.reserve_bytes != 0 ? options.reserve_bytes : describe_machine().memory_bytes;
+  reserve = plain ? bytes : std::max(bytes, reserve);
+  place made{.blocks = device_range{reserve + slack, detail::pieces_for(bytes, plain)}, .metadata = {}, .arena = {}};
+  const std::uint64_t lead = (phase - reinterpret_cast<std::uint64_t>(made.blocks.data())) & slack;
+  made.blocks.commit(lead, bytes);
+  const std::uint64_t room = plain ? bytes : made.blocks.reserved_bytes() - lead;
+  made.metadata = device_range{A::metadata_bytes(room), detail::pieces_for(A::metadata_bytes(bytes), plain)};
+  made.metadata.commit(0, A::metadata_bytes(bytes));
+  device_fill(made.metadata.data(), 0, A::metadata_bytes(bytes));
+  made.arena = {made.blocks.data() + lead, bytes, room, made.metadata.data()};
+  return made;
 }
 
 template <device_allocator A>
@@ -106,10 +119,10 @@ void heap<A>::grow(std::uint64_t bytes)
   requires(A::capabilities.grow)
 {
   if (bytes <= arena_.bytes) return;
-  if (!blocks_.can_map() || bytes > blocks_.reserved_bytes()) {
+  if (!blocks_.can_map() || bytes > arena_.reserved_bytes) {
     throw std::length_error(
         "warpheap: a heap of " + std::to_string(arena_.bytes) + " bytes cannot grow to " + std::to_string(bytes) +
-        (blocks_.can_map() ? ": it reserved " + std::to_string(blocks_.reserved_bytes()) +
+        (blocks_.can_map() ? ": it reserved " + std::to_string(arena_.reserved_bytes) +
                                  " bytes of addresses; ask for more in heap_options::reserve_bytes"
                            : std::string{": its memory is plain, not mapped; make it larger from the start"}));
   }
@@ -117,12 +130,51 @@ void heap<A>::grow(std::uint64_t bytes)
   const std::uint64_t had = A::metadata_bytes(arena_.bytes);
   const std::uint64_t needs = A::metadata_bytes(bytes);
   metadata_.commit(0, needs);
-  blocks_.commit(0, bytes);
+  blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()), bytes);
   device_fill(metadata_.data() + had, 0, needs - had);
   if constexpr (!A::capabilities.state_in_arena) shadow_forbid(arena_.data + arena_.bytes, bytes - arena_.bytes);
   arena_.bytes = bytes;
   launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, bytes);
   synchronise();
+}
+
+template <device_allocator A>
+relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
+  requires(A::capabilities.relocate)
+{
+  constexpr std::uint64_t largest = std::uint64_t{1} << 62;  // sums with what is larger could overflow
+  if (bytes < arena_.bytes || bytes > largest) {
+    throw std::length_error("warpheap: a heap of " + std::to_string(arena_.bytes) +
+                            " bytes cannot move to a place of " + std::to_string(bytes) +
+                            " bytes; ask for its size() or more");
+  }
+  if (!is_power_of_two(options.alignment) || options.alignment > largest) {
+    throw std::invalid_argument("warpheap: a heap cannot move by a multiple of " + std::to_string(options.alignment) +
+                                " bytes; ask for a power of two");
+  }
+  synchronise();
+  const std::uint64_t alignment = std::max(options.alignment, relocation_options::least_alignment);
+  place there = take_place(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
+                           reinterpret_cast<std::uint64_t>(arena_.data) & (alignment - 1), alignment);
+  allocator_.relocate(arena_, there.arena);
+  // All is shown for the copy. What is no block stays so at the new place, until it is handed out and freed again.
+  reveal_blocks();
+  device_copy(there.arena.data, arena_.data, arena_.bytes);
+  const A moved{there.arena};
+  if (bytes != arena_.bytes) {
+    if constexpr (!A::capabilities.state_in_arena) {
+      shadow_forbid(there.arena.data + arena_.bytes, bytes - arena_.bytes);
+    }
+    launch(detail::upkeep_grid(), detail::grow_heap{}, moved, bytes);
+  }
+  synchronise();
+  const relocation by{static_cast<std::ptrdiff_t>(reinterpret_cast<std::uint64_t>(there.arena.data) -
+                                                  reinterpret_cast<std::uint64_t>(arena_.data))};
+  blocks_.swap(there.blocks);
+  metadata_.swap(there.metadata);
+  arena_ = there.arena;
+  allocator_ = moved;
+  return by;
 }
 
 template <device_allocator A>

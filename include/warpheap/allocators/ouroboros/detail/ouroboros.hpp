@@ -5,6 +5,8 @@
 #include <warpheap/allocators/ouroboros/detail/handle.hpp>
 #include <warpheap/allocators/ouroboros/detail/pages.hpp>
 #include <warpheap/allocators/ouroboros/detail/parking.hpp>
+#include <warpheap/allocators/ouroboros/detail/relocation.hpp>
 #include <warpheap/allocators/ouroboros/detail/renewal.hpp>
 #include <warpheap/allocators/ouroboros/detail/runs.hpp>
+#include <warpheap/allocators/ouroboros/detail/statistics.hpp>
 #include <warpheap/allocators/ouroboros/detail/sweep.hpp>
