@@ -32,6 +32,9 @@ int carry_out(const command& asked) {
     case command::kind::list:
       for (const allocator_entry& entry : all_entries()) print_line(describe(entry).text());
       return all_well;
+    case command::kind::cases:
+      for_each_case([](auto tag) { print_line(describe_case<typename decltype(tag)::type>().text()); });
+      return all_well;
     case command::kind::machine:
     case command::kind::run: break;
   }
@@ -43,7 +46,9 @@ int carry_out(const command& asked) {
     print_line(describe_driver().text());
     return all_well;
   }
-  const finished_record finished = measure(asked.run, find_entry(asked.run.allocator));
+  run_options run = asked.run;
+  visit_case(run.case_name, [&](auto tag) { run = with_mode<typename decltype(tag)::type>(run); });
+  const finished_record finished = measure(run, find_entry(run.allocator));
   print_line(finished.record.text());
   return finished.ok ? all_well : case_failed;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpheap::bench {
 
@@ -47,10 +48,13 @@ class json_object {
     return raw(key, std::to_string(value));
   }
   /// The shortest text that reads back as the same number; null for what JSON cannot write.
-  json_object& add(std::string_view key, double value) {
-    if (!std::isfinite(value)) return add_null(key);
-    char buffer[32];
-    return raw(key, {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr});
+  json_object& add(std::string_view key, double value) { return raw(key, number(value)); }
+  json_object& add(std::string_view key, const std::vector<double>& values) { return add_list(key, values, number); }
+  json_object& add(std::string_view key, const std::vector<std::string>& values) {
+    return add_list(key, values, json_string);
+  }
+  json_object& add(std::string_view key, const std::vector<json_object>& values) {
+    return add_list(key, values, [](const json_object& each) { return each.text(); });
   }
   /// The value, or null when there is none.
   template <class T>
@@ -63,6 +67,17 @@ class json_object {
   std::string text() const { return "{" + members_ + "}"; }
 
  private:
+  static std::string number(double value) {
+    if (!std::isfinite(value)) return "null";
+    char buffer[32];
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+  }
+  template <class T, class Write>
+  json_object& add_list(std::string_view key, const std::vector<T>& values, Write write) {
+    std::string list;
+    for (const T& each : values) list.append(list.empty() ? "" : ", ").append(write(each));
+    return raw(key, "[" + list + "]");
+  }
   json_object& raw(std::string_view key, std::string_view value) {
     if (!members_.empty()) members_ += ", ";
     members_ += json_string(key);

@@ -12,11 +12,14 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 #include <warpheap/floor.hpp>
 
 #include "json.hpp"
+#include "measure/findings.hpp"
 #include "measure/oracle.hpp"
+#include "measure/pacing.hpp"
 #include "measure/payload.hpp"
 #include "measure/requests.hpp"
 #include "measure/samples.hpp"
@@ -117,7 +120,7 @@ TEST(request, random_sizes_are_multiples_of_four_within_the_bound) {
 
 TEST(request, rounds_and_seeds_draw_other_sizes) {
   run_options run;
-  run.mode = request_mode::mixed;
+  run.mode = asks_for_mixed_sizes.name;
   run.size = 4096;
   const auto sizes = [&](std::uint64_t seed, std::uint64_t round) {
     run.seed = seed;
@@ -130,15 +133,108 @@ TEST(request, rounds_and_seeds_draw_other_sizes) {
   EXPECT_NE(sizes(1, 0), sizes(2, 0));
 }
 
+samples of(std::initializer_list<double> values) {
+  samples result;
+  for (const double value : values) result.add(value);
+  return result;
+}
+
 TEST(summary, of_samples) {
-  samples times;
-  EXPECT_FALSE(times.summary().has_value());
-  times.add(4);
-  EXPECT_EQ(times.summary()->text(), R"({"median": 4, "p95": 4, "min": 4, "max": 4, "mean": 4, "count": 1})");
-  times.add(1);
-  times.add(10);
-  times.add(2);
-  EXPECT_EQ(times.summary()->text(), R"({"median": 3, "p95": 10, "min": 1, "max": 10, "mean": 4.25, "count": 4})");
+  EXPECT_FALSE(samples{}.summary().has_value());
+  EXPECT_EQ(
+      of({4}).summary()->text(),
+      R"({"median": 4, "median_low": null, "median_high": null, "p95": 4, "p99": 4, "min": 4, "max": 4, "mean": 4, )"
+      R"("count": 1})");
+  EXPECT_EQ(of({4, 1, 10, 2}).summary()->text(),
+            R"({"median": 3, "median_low": null, "median_high": null, "p95": 10, "p99": 10, "min": 1, "max": 10, )"
+            R"("mean": 4.25, "count": 4})");
+}
+
+TEST(confidence, takes_six_samples) {
+  EXPECT_FALSE(of({1, 2, 3, 4, 5}).confidence().has_value());
+  EXPECT_EQ(of({6, 5, 4, 3, 2, 1}).confidence(), (std::pair{1.0, 6.0}));
+}
+
+// The ranks that tables of the sign test give.
+TEST(confidence, leaves_out_what_the_binomial_allows) {
+  const auto ranks = [](int count) {
+    samples each;
+    for (int i = count; i > 0; --i) each.add(i);
+    return *each.confidence();
+  };
+  EXPECT_EQ(ranks(10), (std::pair{2.0, 9.0}));
+  EXPECT_EQ(ranks(20), (std::pair{6.0, 15.0}));
+  EXPECT_EQ(ranks(100), (std::pair{40.0, 61.0}));
+  // Beyond a thousand an approximation takes over: it agrees with the exact ranks 469 and 532 of a thousand.
+  EXPECT_EQ(ranks(1000), (std::pair{469.0, 532.0}));
+  EXPECT_NEAR(ranks(1001).first, 469, 1.5);
+}
+
+class pacing_test : public testing::Test {
+ protected:
+  // Runs all rounds; each timed one adds the next of `values`. Returns how many were timed.
+  std::uint64_t timed_rounds(const std::vector<double>& values) {
+    samples times;
+    rounds = 0;
+    pacing pace{run, {&times, &no_times}};
+    while (pace.next()) {
+      ++rounds;
+      EXPECT_EQ(pace.first(), rounds == 1);
+      if (pace.timed()) times.add(values[times.count() % values.size()]);
+    }
+    return times.count();
+  }
+
+  run_options run;
+  samples no_times;
+  std::uint64_t rounds = 0;
+};
+
+TEST_F(pacing_test, runs_what_it_is_asked_for) {
+  run.warmup = 3;
+  run.iterations = 7;
+  EXPECT_EQ(timed_rounds({1, 100}), 7u);
+  EXPECT_EQ(rounds, 10u);
+}
+
+TEST_F(pacing_test, goes_on_until_the_median_is_known) {
+  run.iterations = 4;
+  run.most_iterations = 50;
+  EXPECT_EQ(timed_rounds({100, 101}), 6u) << "fewer have no interval";
+  EXPECT_EQ(timed_rounds({100, 100, 100, 100, 100, 200}), 9u)
+      << "the first count that one outlier of six is left out of";
+  EXPECT_EQ(timed_rounds({100, 200}), 50u) << "these never agree";
+}
+
+TEST_F(pacing_test, stops_when_the_time_is_over) {
+  run.iterations = run.warmup = 1'000'000;
+  run.soft_limit = 1e-9;
+  EXPECT_EQ(timed_rounds({1}), 1u);
+  EXPECT_EQ(rounds, 2u) << "one round of each kind is run whatever it takes";
+}
+
+TEST(finding, a_case_that_is_not_flawless_has_no_measures) {
+  findings found;
+  found.requests = 3;
+  found.rounds_judged = 1;
+  found.add("malloc", microseconds, of({2}));
+  found.add("free", microseconds, samples{});
+  found.add_series("range", space_ratio, {1, 1.5});
+  json_object sound;
+  found.report(sound);
+  EXPECT_EQ(
+      sound.text(),
+      R"({"failures": 0, "refused": 0, "requests": 3, "verified": true, "rounds": 0, "rounds_judged": 1, "measures": )"
+      R"({"malloc": {"median": 2, "median_low": null, "median_high": null, "p95": 2, "p99": 2, "min": 2, "max": 2, )"
+      R"("mean": 2, "count": 1, "unit": "us", "better": "lower", "timing": true}, "free": null}, "memory": null, )"
+      R"("series": {"range": {"unit": "ratio", "timing": false, "values": [1, 1.5]}}})");
+  found.failures = 1;
+  json_object refused;
+  found.report(refused);
+  EXPECT_EQ(
+      refused.text(),
+      R"({"failures": 1, "refused": 0, "requests": 3, "verified": true, "rounds": 0, "rounds_judged": 1, "measures": )"
+      R"({}, "memory": null})");
 }
 
 TEST(json, escapes_what_it_must) {

@@ -42,11 +42,10 @@ class unknown_name {
   std::string right_;
 };
 
-/// Who asks for memory, and for how much.
-enum class request_mode {
-  thread,  ///< each thread asks for `size` bytes
-  warp,    ///< one lane of each warp asks for `size` bytes
-  mixed    ///< each thread asks for a random multiple of four from 4 to `size` bytes
+/// A way in which a case runs. Each case lists its own.
+struct case_mode {
+  const char* name;
+  const char* summary;
 };
 
 /// Which rounds are checked block by block. Null results are counted in every round.
@@ -55,26 +54,27 @@ enum class verify_policy {
   all    ///< every round; checks between malloc and free then leave caches cold
 };
 
-const char* mode_name(request_mode mode);
-
 /// One run of the driver, as the command line asks for it.
 struct run_options {
   std::string case_name = "throughput";
   std::string allocator;
-  request_mode mode = request_mode::thread;
+  std::string mode;              ///< one of the case's; empty: its first
   std::uint64_t threads = 1024;  ///< threads that ask: the lanes that stand by in mode `warp` are not counted
   std::uint64_t size = 16;       ///< bytes; the upper bound in mode `mixed`
   std::uint64_t heap_bytes = std::uint64_t{64} << 20;
-  std::uint64_t iterations = 6;  ///< timed rounds
-  std::uint64_t warmup = 2;      ///< rounds before them, at least one of which is run and checked
+  std::uint64_t iterations = 6;       ///< timed rounds at least
+  std::uint64_t most_iterations = 0;  ///< further rounds until the medians are known well enough; 0: none
+  double precision = 0.02;            ///< how well: half the confidence interval, as a share of the median
+  std::uint64_t warmup = 2;           ///< rounds before them, at least one of which is run and checked
   std::uint64_t seed = 1;
   double soft_limit = 0;  ///< seconds after which no further round starts, once one was timed; 0: none
   verify_policy verify = verify_policy::ends;
+  std::string trace_file;  ///< what case `trace` replays; empty: the shipped trace that the mode names
 };
 
 /// What the command line asks for.
 struct command {
-  enum class kind { help, list, machine, run };
+  enum class kind { help, list, cases, machine, run };
   kind what = kind::run;
   run_options run;
 };

@@ -26,7 +26,7 @@ std::string unfit(const run_options& options, const allocator_capabilities& can)
   if (options.size > can.largest_bytes) {
     return "the design serves requests of up to " + std::to_string(can.largest_bytes) + " bytes";
   }
-  if (can.needs_full_warp && options.mode == request_mode::warp) {
+  if (can.needs_full_warp && options.mode == "warp") {
     return "the design needs all lanes of a warp together; mode warp has one lane call";
   }
   if (can.needs_full_warp && options.threads % warp_width != 0) {
@@ -59,7 +59,7 @@ finished_record measure(const run_options& options, const allocator_entry& entry
       .add("position", entry.position)
       .add("backend", backend_name(this_backend))
       .add("device", describe_machine().name)
-      .add("mode", mode_name(options.mode))
+      .add("mode", options.mode)
       .add("threads", options.threads)
       .add("size", options.size)
       .add("heap_bytes", options.heap_bytes)
@@ -76,7 +76,7 @@ finished_record measure(const run_options& options, const allocator_entry& entry
   };
   const auto without_findings = [&] {
     json_object bare = record;
-    return bare.add("failures", 0).add("verified", false).add_null("malloc_us").add_null("free_us").add_null("memory");
+    return bare.add("failures", 0).add("verified", false).add("measures", json_object{}).add_null("memory");
   };
   if (const std::string reason = unfit(options, entry.capabilities); !reason.empty()) {
     return finish(without_findings(), "failed", reason);

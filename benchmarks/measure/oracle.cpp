@@ -23,17 +23,17 @@ std::string describe(const extent& block) {
          std::to_string(block.end - block.begin) + " bytes)";
 }
 
-}  // namespace
-
-address_findings judge_addresses(const requests& asked, const std::vector<void*>& blocks, std::uint64_t alignment) {
+// `bytes_of(i)` are those of the block of request `i`.
+template <class BytesOf>
+address_findings judge_blocks(BytesOf bytes_of, const std::vector<void*>& blocks, std::uint64_t alignment) {
   address_findings result;
   std::vector<extent> extents;
   extents.reserve(blocks.size());
   for (std::uint64_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i] == nullptr) continue;
     const auto begin = std::bit_cast<std::uint64_t>(blocks[i]);
-    extents.push_back({begin, begin + asked.bytes(i), i});
-    result.requested_bytes += asked.bytes(i);
+    extents.push_back({begin, begin + bytes_of(i), i});
+    result.requested_bytes += bytes_of(i);
     if (begin % alignment != 0 && result.fault.empty()) {
       result.fault = describe(extents.back()) + " is not aligned to " + std::to_string(alignment) + " bytes";
     }
@@ -51,6 +51,17 @@ address_findings judge_addresses(const requests& asked, const std::vector<void*>
   }
   result.span_bytes = reaches_highest->end - extents.front().begin;
   return result;
+}
+
+}  // namespace
+
+address_findings judge_addresses(const std::vector<std::uint64_t>& bytes, const std::vector<void*>& blocks,
+                                 std::uint64_t alignment) {
+  return judge_blocks([&](std::uint64_t i) { return bytes[i]; }, blocks, alignment);
+}
+
+address_findings judge_addresses(const requests& asked, const std::vector<void*>& blocks, std::uint64_t alignment) {
+  return judge_blocks([&](std::uint64_t i) { return asked.bytes(i); }, blocks, alignment);
 }
 
 std::uint64_t count_null(const std::vector<void*>& blocks) {

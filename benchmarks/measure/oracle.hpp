@@ -18,6 +18,10 @@ struct address_findings {
   std::string fault;                  ///< the first block that is misaligned or overlaps another; empty if none
 };
 
+/// As below, for blocks of any sizes: `bytes[i]` are those of `blocks[i]`, at least 1.
+address_findings judge_addresses(const std::vector<std::uint64_t>& bytes, const std::vector<void*>& blocks,
+                                 std::uint64_t alignment);
+
 /// Checks that all blocks that are not null are aligned to `alignment` and disjoint. An exact check: blocks are sorted
 /// by address, wherever they lie.
 address_findings judge_addresses(const requests& asked, const std::vector<void*>& blocks, std::uint64_t alignment);

@@ -3,11 +3,30 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <warpheap/floor.hpp>
 
 #include "../options.hpp"
 
 namespace warpheap::bench {
+
+/// Who asks for memory, and for how much.
+enum class request_mode {
+  thread,  ///< each thread asks for `size` bytes
+  warp,    ///< one lane of each warp asks for `size` bytes
+  mixed    ///< each thread asks for a random multiple of four from 4 to `size` bytes
+};
+
+/// The modes of cases that differ in this alone.
+inline constexpr case_mode asks_by_thread{"thread", "each thread asks for the same size"};
+inline constexpr case_mode asks_by_warp{"warp", "one lane of each warp asks"};
+inline constexpr case_mode asks_for_mixed_sizes{"mixed", "each thread asks for a random multiple of 4 from 4 to size"};
+
+/// The requests that a case's mode of that name makes: `thread` unless it is one of the other two.
+inline request_mode request_mode_of(std::string_view mode) {
+  if (mode == asks_by_warp.name) return request_mode::warp;
+  return mode == asks_for_mixed_sizes.name ? request_mode::mixed : request_mode::thread;
+}
 
 /// A well-mixed function of `value` (the finaliser of SplitMix64).
 WARPHEAP_FN constexpr std::uint64_t mix(std::uint64_t value) {
@@ -24,16 +43,18 @@ struct requests {
   std::uint64_t size;   ///< bytes; the upper bound in mode `mixed`
   std::uint64_t salt;   ///< what random sizes are drawn from
   request_mode mode;
+  std::uint64_t least = 4;  ///< the lower bound in mode `mixed`
 
   /// The requests of round `round` of a run.
   static requests of_round(const run_options& run, std::uint64_t round) {
-    return {run.threads, run.size, mix(run.seed ^ mix(round)), run.mode};
+    return {
+        .count = run.threads, .size = run.size, .salt = mix(run.seed ^ mix(round)), .mode = request_mode_of(run.mode)};
   }
 
   /// Bytes of request `index`.
   WARPHEAP_FN std::uint64_t bytes(std::uint64_t index) const {
     if (mode != request_mode::mixed) return size;
-    return 4 * (1 + mix(salt ^ index) % (size / 4));
+    return least + 4 * (mix(salt ^ index) % ((size - least) / 4 + 1));
   }
 
   /// The grid in which each request has a thread of its own: in mode `warp`, the first lane of a warp.

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <warpheap/heap.hpp>
+
+#include "../json.hpp"
+#include "../measure/findings.hpp"
+#include "../measure/kernel_judge.hpp"
+#include "../measure/not_served.hpp"
+#include "../measure/pacing.hpp"
+#include "../measure/requests.hpp"
+#include "../measure/samples.hpp"
+#include "../measure/stamp.hpp"
+#include "../options.hpp"
+
+namespace warpheap::bench {
+
+/// How many mallocs and frees a second a design serves that come mixed, within one kernel.
+///
+/// Each thread has `places` places for blocks. At each of `steps` steps it picks one at random: into an empty place it
+/// asks for a block and stamps it; the block of a full one it checks and frees. At the end it frees what it holds.
+/// About half of the places are full in the long run; a heap that can hold all of them must refuse nothing. The heap
+/// stays warm. `rate` is the number of mallocs and frees over the time of the kernel, stamps and random numbers
+/// included.
+///
+/// Every block of every round is judged by its stamp, after it was held for some steps beside those of all other
+/// threads. After the rounds the heap has to serve a block for each thread, and those are judged as in `throughput`.
+struct churn {
+  static constexpr const char* name = "churn";
+  static constexpr const char* summary = "mallocs and frees at random within one kernel";
+  static constexpr case_mode modes[] = {asks_by_thread, asks_for_mixed_sizes};
+  static constexpr const char* axes[] = {"threads", "size"};
+
+  static constexpr std::uint64_t places = 4;  ///< blocks that a thread holds at most
+  /// Mallocs and frees of a thread before the last frees. On a GPU 100,000 threads then keep a design that serves a
+  /// billion a second busy for some milliseconds, next to which the start of a kernel is nothing.
+  static constexpr std::uint64_t steps = this_backend == backend::cuda ? 64 : 16;
+
+  /// As `throughput::run`. A design without individual free is not served, nor one that needs whole warps.
+  template <device_allocator A>
+  static std::string run(const run_options& options, json_object& record);
+
+ private:
+  template <device_allocator A>
+  class course;
+};
+
+/// The threads of a churn, one for each of `asked`, of which it takes sizes, salt and number.
+template <device_allocator A>
+class churn_kernel {
+ public:
+  WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, kernel_tally* seen) const {
+    const std::uint64_t thread = asked.mine();
+    if (thread == requests::none) return;
+    place held[churn::places] = {};
+    unsigned made = 0;
+    // The last frees are steps that ask for nothing: malloc and free are large, and stand here once each.
+    for (std::uint64_t step = 0; step < churn::steps + churn::places; ++step) {
+      const bool ends = step >= churn::steps;
+      const std::uint64_t request = thread * churn::steps + step;
+      const std::uint64_t picked = ends ? step - churn::steps : mix(mix(asked.salt) ^ request) % churn::places;
+      place at = get(held, picked);
+      if (at.block != nullptr) {
+        const stamp own{at.block, asked.bytes(at.request), asked.salt, at.request};
+        if (!own.intact()) kernel_tally::count(seen->damaged);
+        heap.free(at.block);
+        at.block = nullptr;
+      } else if (!ends) {
+        ++made;
+        const std::uint64_t bytes = asked.bytes(request);
+        at = {heap.malloc(bytes), request};
+        if (at.block == nullptr) {
+          kernel_tally::count(seen->null);
+        } else {
+          stamp{at.block, bytes, asked.salt, request}.write();
+        }
+      }
+      set(held, picked, at);
+    }
+    const lane_mask group = active_group();
+    const unsigned sum = reduce(group, made, plus{});
+    if (is_leader(group)) kernel_tally::count(seen->requests, sum);
+  }
+
+ private:
+  struct place {
+    void* block;            // null if the place is empty
+    std::uint64_t request;  // whose it is; each thread has `steps` numbers of its own
+  };
+
+  // All places are gone through, so that they stay in registers: an index that is not constant needs memory.
+  WARPHEAP_FN static place get(const place (&held)[churn::places], std::uint64_t picked) {
+    place result{};
+    for (std::uint64_t i = 0; i < churn::places; ++i) {
+      if (i == picked) result = held[i];
+    }
+    return result;
+  }
+  WARPHEAP_FN static void set(place (&held)[churn::places], std::uint64_t picked, const place& value) {
+    for (std::uint64_t i = 0; i < churn::places; ++i) {
+      if (i == picked) held[i] = value;
+    }
+  }
+};
+
+// One run of the case: the heap, and what was found so far.
+template <device_allocator A>
+class churn::course {
+ public:
+  explicit course(const run_options& options) : options_(options), heap_(options.heap_bytes), judge_(heap_, found_) {}
+
+  // Each round is judged, whatever `options.verify` says: the kernel does it as it goes.
+  std::string run(json_object& record) {
+    pacing pace{options_, {&rates_}};
+    while (found_.flawless() && pace.next()) round(pace.timed());
+    if (found_.flawless()) judge_.look_at_heap(requests::of_round(options_, found_.rounds++));
+    found_.add("rate", operations_per_second, rates_);
+    found_.report(record);
+    return judge_.reason();
+  }
+
+ private:
+  void round(bool timed) {
+    const requests asked = requests::of_round(options_, found_.rounds++);
+    kernel_tally* const tally = judge_.start();
+    launch_timer timer;
+    timer.start();
+    launch(asked.grid(), churn_kernel<A>{}, heap_.ref(), asked, tally);
+    const double time = timer.stop();
+    const kernel_tally seen = judge_.counted();
+    judge_.look(seen);
+    ++found_.rounds_judged;
+    if (timed) rates_.add(static_cast<double>(seen.operations()) / time * 1e6);
+  }
+
+  const run_options& options_;
+  heap<A> heap_;
+  findings found_;
+  kernel_judge<A> judge_;
+  samples rates_;
+};
+
+template <device_allocator A>
+std::string churn::run(const run_options& options, json_object& record) {
+  if constexpr (!A::capabilities.individual_free) {
+    return not_served(record, lacks_individual_free);
+  } else if constexpr (A::capabilities.needs_full_warp) {
+    return not_served(record, needs_whole_warps);
+  } else {
+    return course<A>{options}.run(record);
+  }
+}
+
+}  // namespace warpheap::bench

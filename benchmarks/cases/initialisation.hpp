@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <warpheap/heap.hpp>
+
+#include "../json.hpp"
+#include "../kernels.hpp"
+#include "../measure/findings.hpp"
+#include "../measure/judge.hpp"
+#include "../measure/requests.hpp"
+#include "../measure/rounds.hpp"
+#include "../measure/samples.hpp"
+#include "../options.hpp"
+
+namespace warpheap::bench {
+
+/// How long it takes to make a heap, and to reset one that was used, on the host's clock, until kernels can use it; and
+/// the memory that it takes beside its blocks.
+///
+/// The first heaps of the process are warm-ups, so that the start of the device and of its kernels is not in the times.
+/// Each new heap, and each after its reset, has to serve `threads` requests, and the blocks of rounds that are judged
+/// are checked.
+struct initialisation {
+  static constexpr const char* name = "initialisation";
+  static constexpr const char* summary = "the time that a heap takes to be made and to be reset, and its own memory";
+  static constexpr case_mode modes[] = {{"heap", "a heap is made, used, reset, used again, and given back"}};
+  static constexpr std::array<const char*, 0> axes{};
+
+  /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
+  template <device_allocator A>
+  static std::string run(const run_options& options, json_object& record);
+
+ private:
+  template <device_allocator A>
+  class course;
+};
+
+// One run of the case.
+template <device_allocator A>
+class initialisation::course {
+ public:
+  explicit course(const run_options& options) : options_(options), blocks_(options.threads), judge_(found_) {}
+
+  std::string run(json_object& record) {
+    run_rounds(options_, found_, {&construct_times_, &reset_times_}, [this](round_kind kind) { round(kind); });
+    found_.add("construct", microseconds, construct_times_);
+    found_.add("reset", microseconds, reset_times_);
+    found_.add("metadata", bytes_taken, metadata_);
+    found_.report(record);
+    return judge_.reason();
+  }
+
+ private:
+  class wall_clock {
+   public:
+    double microseconds() const {
+      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+   private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  };
+
+  void round(round_kind kind) {
+    synchronise();
+    const wall_clock since;
+    heap<A> made(options_.heap_bytes);
+    synchronise();
+    const double construct_time = since.microseconds();
+    metadata_ = static_cast<double>(made.stats().metadata_bytes);
+    use(made, kind.judged);
+    if (kind.timed) construct_times_.add(construct_time);
+    if constexpr (A::capabilities.reset) {
+      synchronise();
+      const wall_clock since_use;
+      made.reset();
+      synchronise();
+      const double reset_time = since_use.microseconds();
+      use(made, kind.judged);
+      if (kind.timed) reset_times_.add(reset_time);
+    }
+  }
+
+  // Blocks go back one by one only where no reset takes them all: a heap may be one of several that share memory.
+  void use(const heap<A>& made, bool judged) {
+    if (!found_.flawless()) return;
+    const requests asked = requests::of_round(options_, found_.rounds++);
+    launch(asked.grid(), malloc_kernel<A>{}, made.ref(), asked, blocks_.data());
+    judge_.look(made, asked, blocks_, judged);
+    if constexpr (!A::capabilities.reset) {
+      launch(asked.grid(), free_kernel<A>{}, made.ref(), asked, static_cast<void* const*>(blocks_.data()));
+    }
+  }
+
+  const run_options& options_;
+  device_array<void*> blocks_;
+  findings found_;
+  judge<A> judge_;
+  samples construct_times_;
+  samples reset_times_;
+  double metadata_ = 0;
+};
+
+template <device_allocator A>
+std::string initialisation::run(const run_options& options, json_object& record) {
+  return course<A>{options}.run(record);
+}
+
+}  // namespace warpheap::bench

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <warpheap/heap.hpp>
+
+#include "../json.hpp"
+#include "../kernels.hpp"
+#include "../measure/findings.hpp"
+#include "../measure/items.hpp"
+#include "../measure/judge.hpp"
+#include "../measure/not_served.hpp"
+#include "../measure/packed.hpp"
+#include "../measure/requests.hpp"
+#include "../measure/rounds.hpp"
+#include "../measure/samples.hpp"
+#include "../options.hpp"
+
+namespace warpheap::bench {
+
+/// Each thread takes a block and writes its item to it.
+template <device_allocator A>
+struct generate_kernel {
+  WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, void** blocks) const {
+    const std::uint64_t index = asked.mine();
+    if (index == requests::none) return;
+    const std::uint64_t bytes = asked.bytes(index);
+    void* const block = heap.malloc(bytes);
+    blocks[index] = block;
+    if (block != nullptr) item::write(block, index, bytes);
+  }
+};
+
+/// How long it takes threads to make work of a size that nobody knows beforehand, against what programs without a heap
+/// do (Winter et al., PPoPP 2021, section 4.4.1).
+///
+/// With the heap: a kernel in which each thread takes a block and writes its item, and one that gives all blocks back,
+/// or a reset where the design has no individual free. The baseline: a kernel that tells the sizes, an exclusive prefix
+/// sum, one allocation by the host, a kernel that writes the items, and giving the memory back; `baseline_kept` keeps
+/// the memory from round to round instead. All three make the same items, in the same process and the same round, and
+/// every word of every item is compared in judged rounds.
+struct work_generation {
+  static constexpr const char* name = "work_generation";
+  static constexpr const char* summary = "items of unknown size: a malloc in each thread, against a prefix sum";
+  static constexpr case_mode modes[] = {asks_for_mixed_sizes};
+  static constexpr const char* axes[] = {"threads", "size"};
+
+  /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
+  template <device_allocator A>
+  static std::string run(const run_options& options, json_object& record) {
+    if constexpr (A::capabilities.individual_free || A::capabilities.reset) {
+      return course<A>{options}.run(record);
+    } else {
+      return not_served(record, lacks_individual_free);
+    }
+  }
+
+ private:
+  template <device_allocator A>
+  class course;
+};
+
+// One run of the case.
+template <device_allocator A>
+class work_generation::course {
+ public:
+  explicit course(const run_options& options)
+      : options_(options),
+        heap_(options.heap_bytes),
+        blocks_(options.threads),
+        places_(options.threads),
+        wrong_(1),
+        judge_(found_),
+        anew_(options.threads, options.size, packed_items::memory::taken_anew),
+        kept_(options.threads, options.size, packed_items::memory::kept) {}
+
+  std::string run(json_object& record) {
+    run_rounds(options_, found_, {&generate_, &baseline_}, [&](round_kind kind) { round(kind); });
+    found_.add("generate", microseconds, generate_);
+    found_.add("baseline", microseconds, baseline_);
+    found_.add("baseline_kept", microseconds, baseline_kept_);
+    found_.add("ratio", time_ratio, ratio_);
+    found_.add("ratio_kept", time_ratio, ratio_kept_);
+    found_.report(record);
+    return refusal_.empty() || !found_.fault.empty() ? judge_.reason() : refusal_;
+  }
+
+ private:
+  void round(round_kind kind) {
+    const requests asked = requests::of_round(options_, found_.rounds++);
+    const double generate = with_heap(asked, kind.judged);
+    if (!found_.flawless()) return;
+    const double baseline = with_prefix_sum(anew_, asked, kind.judged);
+    const double baseline_kept = with_prefix_sum(kept_, asked, kind.judged);
+    if (!kind.timed) return;
+    generate_.add(generate);
+    baseline_.add(baseline);
+    baseline_kept_.add(baseline_kept);
+    ratio_.add(generate / baseline);
+    ratio_kept_.add(generate / baseline_kept);
+  }
+
+  // Judged rounds stop the clock between the two kernels; in others nothing stands between them.
+  double with_heap(const requests& asked, bool judged) {
+    launch_timer timer;
+    double time = 0;
+    timer.start();
+    launch(asked.grid(), generate_kernel<A>{}, heap_.ref(), asked, blocks_.data());
+    if (judged) {
+      time += timer.stop();
+      look(asked);
+      if (!found_.fault.empty()) return time;
+      timer.start();
+    }
+    if constexpr (A::capabilities.individual_free) {
+      launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()));
+    } else {
+      heap_.reset();
+    }
+    time += timer.stop();
+    if (!judged) count_null(asked);
+    return time;
+  }
+
+  // The items first, since the judge writes to the blocks.
+  void look(const requests& asked) {
+    wrong_.clear();
+    check_items(asked, blocks_.data(), wrong_.data());
+    const std::uint64_t wrong = wrong_.at(0);
+    judge_.look(heap_, asked, blocks_, true);
+    if (wrong != 0 && found_.fault.empty()) {
+      found_.fault = std::to_string(wrong) + " of " + std::to_string(asked.count) +
+                     " items are not what their threads wrote though no two blocks overlap";
+    }
+  }
+
+  void count_null(const requests& asked) {
+    const std::uint64_t null = bench::count_null(blocks_.to_host());
+    found_.requests += asked.count;
+    found_.failures += null;
+    if (null != 0) {
+      refusal_ = std::to_string(null) + " of " + std::to_string(asked.count) + " requests in round " +
+                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
+    }
+  }
+
+  double with_prefix_sum(packed_items& items, const requests& asked, bool judged) {
+    launch_timer timer;
+    double time = 0;
+    timer.start();
+    items.place(asked);
+    items.write(asked);
+    if (judged) {
+      time += timer.stop();
+      items.point(asked, places_.data());
+      wrong_.clear();
+      check_items(asked, places_.data(), wrong_.data());
+      // No allocator's fault: the measure itself is not to be believed.
+      if (wrong_.at(0) != 0) throw std::logic_error("the baseline lost items");
+      timer.start();
+    }
+    items.release();
+    return time + timer.stop();
+  }
+
+  const run_options& options_;
+  heap<A> heap_;
+  device_array<void*> blocks_;
+  device_array<void*> places_;
+  device_array<std::uint64_t> wrong_;
+  findings found_;
+  judge<A> judge_;
+  std::string refusal_;
+  packed_items anew_;
+  packed_items kept_;
+  samples generate_;
+  samples baseline_;
+  samples baseline_kept_;
+  samples ratio_;
+  samples ratio_kept_;
+};
+
+}  // namespace warpheap::bench

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+#include <warpheap/heap.hpp>
+
+#include "findings.hpp"
+#include "oracle.hpp"
+#include "payload.hpp"
+#include "requests.hpp"
+
+namespace warpheap::bench {
+
+/// Looks at rounds of blocks while they are live, outside all times, and writes down what it sees.
+template <device_allocator A>
+class judge {
+  static_assert(A::capabilities.alignment % 4 == 0, "payloads are written in words");
+
+ public:
+  explicit judge(findings& found) : found_(found), damaged_(1) {}
+
+  /// Counts the blocks of a round that are null as failures and returns how many. If there are some, or if `thorough`,
+  /// it checks every other block: its alignment, that none overlaps another, and that each keeps what is written to it.
+  std::uint64_t look(const heap<A>& from, const requests& asked, const device_array<void*>& blocks, bool thorough) {
+    const std::vector<void*> addresses = blocks.to_host();
+    const std::uint64_t null = count_null(addresses);
+    found_.requests += asked.count;
+    found_.failures += null;
+    if (null != 0 && refusal_.empty()) refusal_ = describe_refusal(from, asked, null);
+    if (thorough || null != 0) check(from, asked, addresses, blocks.data());
+    return null;
+  }
+
+  /// Checks the blocks of `addresses`, those that are not null; `blocks` holds the same on the device.
+  void check(const heap<A>& from, const requests& asked, const std::vector<void*>& addresses, void* const* blocks) {
+    ++found_.rounds_judged;
+    const address_findings seen = judge_addresses(asked, addresses, A::capabilities.alignment);
+    const heap_statistics stats = from.stats();
+    found_.memory = json_object{}
+                        .add("requested_bytes", seen.requested_bytes)
+                        .add("span_bytes", seen.span_bytes)
+                        .add("reserved_bytes", stats.reserved_bytes)
+                        .add("committed_bytes", stats.committed_bytes)
+                        .add("metadata_bytes", stats.metadata_bytes)
+                        .add("live_bytes", stats.live_bytes);
+    if (!found_.fault.empty()) return;
+    found_.fault = seen.fault;
+    if (!found_.fault.empty()) return;
+    damaged_.clear();
+    launch(asked.grid(), fill_payload{}, asked, blocks);
+    launch(asked.grid(), check_payload{}, asked, blocks, damaged_.data());
+    synchronise();
+    if (const std::uint64_t damaged = damaged_.at(0); damaged != 0) {
+      found_.fault = std::to_string(damaged) + " of " + std::to_string(seen.granted) +
+                     " blocks lost what was written to them though no two overlap";
+    }
+  }
+
+  /// Why the case is not ok; empty if it is.
+  const std::string& reason() const { return found_.fault.empty() ? refusal_ : found_.fault; }
+
+ private:
+  std::string describe_refusal(const heap<A>& from, const requests& asked, std::uint64_t null) const {
+    std::uint64_t wanted = 0;
+    for (std::uint64_t i = 0; i < asked.count; ++i) wanted += asked.bytes(i);
+    return std::to_string(null) + " of " + std::to_string(asked.count) + " requests in round " +
+           std::to_string(found_.rounds) + " got null: " + std::to_string(wanted) +
+           " bytes were asked for in all, the heap has " + std::to_string(from.size());
+  }
+
+  findings& found_;
+  std::string refusal_;
+  device_array<std::uint64_t> damaged_;
+};
+
+}  // namespace warpheap::bench

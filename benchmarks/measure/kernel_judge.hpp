@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <warpheap/heap.hpp>
+
+#include "../kernels.hpp"
+#include "findings.hpp"
+#include "judge.hpp"
+#include "requests.hpp"
+
+namespace warpheap::bench {
+
+/// What the threads of a kernel saw that frees its blocks itself.
+struct kernel_tally {
+  std::uint64_t requests;  ///< blocks asked for
+  std::uint64_t null;      ///< of those, null
+  std::uint64_t damaged;   ///< blocks that had lost their stamp when they were to be freed
+
+  /// Mallocs and frees: each block that was got was freed.
+  std::uint64_t operations() const { return 2 * requests - null; }
+
+  /// Adds to a sum. Sums are read after the launch and order nothing.
+  WARPHEAP_FN static void count(std::uint64_t& sum, std::uint64_t more = 1) {
+    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
+  }
+};
+
+/// Looks at kernels that ask for blocks, judge them by stamps and free them, so that no block outlives them; and at the
+/// heap that they leave.
+template <device_allocator A>
+class kernel_judge {
+ public:
+  kernel_judge(const heap<A>& watched, findings& found)
+      : heap_(watched), found_(found), judge_(found), live_before_(watched.stats().live_bytes), tally_(1) {}
+
+  /// A tally of nothing, for the next kernel.
+  kernel_tally* start() {
+    tally_.clear();
+    return tally_.data();
+  }
+
+  /// What that kernel counted.
+  kernel_tally counted() const { return tally_.at(0); }
+
+  /// Writes down what a kernel saw: nulls are failures, lost stamps a fault.
+  void look(const kernel_tally& seen) {
+    found_.requests += seen.requests;
+    found_.failures += seen.null;
+    if (seen.null != 0 && refusal_.empty()) {
+      refusal_ = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
+                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
+    }
+    if (seen.damaged != 0 && found_.fault.empty()) {
+      found_.fault = std::to_string(seen.damaged) + " of " + std::to_string(seen.requests - seen.null) +
+                     " blocks lost what was written to them before they were freed";
+    }
+  }
+
+  /// Sees that nothing is live, as before all kernels, and that the heap serves `asked` with sound blocks.
+  void look_at_heap(const requests& asked) {
+    const std::optional<std::uint64_t> live = heap_.stats().live_bytes;
+    if (live != live_before_ && found_.fault.empty()) {
+      found_.fault = std::to_string(*live) + " bytes are live after all blocks were freed, and " +
+                     std::to_string(*live_before_) + " before";
+    }
+    const device_array<void*> blocks(asked.count);
+    launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks.data());
+    judge_.look(heap_, asked, blocks, true);
+    launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks.data()));
+    synchronise();
+  }
+
+  /// Why the case is not ok; empty if it is.
+  const std::string& reason() const { return found_.fault.empty() && !refusal_.empty() ? refusal_ : judge_.reason(); }
+
+ private:
+  const heap<A>& heap_;
+  findings& found_;
+  judge<A> judge_;
+  std::optional<std::uint64_t> live_before_;
+  std::string refusal_;
+  device_array<kernel_tally> tally_;
+};
+
+}  // namespace warpheap::bench

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/heap.hpp>
+
+#include "../json.hpp"
+
+namespace warpheap::bench {
+
+/// The record's `memory`: blocks of `requested` bytes in all lie within `span` bytes of a heap that says `stats` of
+/// itself.
+inline json_object describe_memory(std::uint64_t requested, std::uint64_t span, const heap_statistics& stats) {
+  return json_object{}
+      .add("requested_bytes", requested)
+      .add("span_bytes", span)
+      .add("reserved_bytes", stats.reserved_bytes)
+      .add("committed_bytes", stats.committed_bytes)
+      .add("metadata_bytes", stats.metadata_bytes)
+      .add("live_bytes", stats.live_bytes);
+}
+
+/// Within how many bytes the blocks of `from` must lie: those that the heap hands out, or those of the machine if the
+/// heap has its blocks from elsewhere.
+template <device_allocator A>
+std::uint64_t most_span(const heap<A>& from) {
+  return A::capabilities.uses_arena ? from.size() : describe_machine().memory_bytes;
+}
+
+}  // namespace warpheap::bench
