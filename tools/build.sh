@@ -30,11 +30,12 @@ build_preset() {
     cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
 }
 
-# Where no GPU can run them, the suites of three designs stand for all: the drivers hold every allocator anyway.
+# Where no GPU can run them, the suites of three designs stand for all, and the oldest architecture for the others: the
+# driver holds every allocator anyway.
 build_cuda_tests() {
-  local suites=()
-  has_gpu || suites=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c")
-  configure cuda "${suites[@]}" && cmake --build "$root/build/cuda" --parallel "$jobs"
+  local fewer=()
+  has_gpu || fewer=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c" -DWARPHEAP_CUDA_ARCHITECTURES=80)
+  configure cuda "${fewer[@]}" && cmake --build "$root/build/cuda" --parallel "$jobs"
 }
 
 # ctest_preset PRESET CTEST_ARGUMENT...
@@ -50,10 +51,10 @@ ctest_preset() {
 
 test_preset() { build_preset "$1" && ctest_preset "$1"; }
 
-# build_driver PRESET: the benchmark driver and nothing else. A tree that was configured for the tests serves as it is;
-# otherwise a compiler that warns of more than ours does not stop the user.
+# build_driver PRESET [TARGET]: the benchmark driver and nothing else, or what TARGET makes instead. A tree that was
+# configured for the tests serves as it is; otherwise a compiler that warns of more than ours does not stop the user.
 build_driver() {
-  local preset=$1 backend=host arguments log="$root/build/logs/driver-$1.log"
+  local preset=$1 target=${2:-} backend=host arguments log="$root/build/logs/driver-$1.log"
   arguments=(-DWARPHEAP_BUILD_TESTS=OFF -DWARPHEAP_BUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF)
   if [[ $preset == cuda-bench ]]; then
     backend=cuda
@@ -63,11 +64,16 @@ build_driver() {
   fi
 
   mkdir -p "$root/build/logs"
-  [[ -x $root/build/$preset/bin/warpheap_bench_$backend ]] || say "building the benchmark driver ($backend)"
+  if [[ -n $target ]]; then
+    [[ -d $root/build/$preset/${target#warpheap_} ]] || say "compiling what the case 'registers' reads"
+  else
+    target=warpheap_bench_$backend
+    [[ -x $root/build/$preset/bin/$target ]] || say "building the benchmark driver ($backend)"
+  fi
   { configure "$preset" "${arguments[@]}" &&
-    cmake --build "$root/build/$preset" --parallel "$jobs" --target "warpheap_bench_$backend"; } >"$log" 2>&1 || {
+    cmake --build "$root/build/$preset" --parallel "$jobs" --target "$target"; } >"$log" 2>&1 || {
     tail -n 40 "$log" >&2
-    printf 'warpheap: the benchmark driver could not be built; the log is %s\n' "$log" >&2
+    printf 'warpheap: %s could not be built; the log is %s\n' "$target" "$log" >&2
     exit 1
   }
 }

@@ -13,9 +13,9 @@ ALLOCATORS = os.environ.get("FAKE_ALLOCATORS", "good slow_free").split()
 BACKEND = os.environ.get("FAKE_BACKEND", "cuda")
 SOURCES = os.environ.get("FAKE_SOURCES", "a" * 64)
 MACHINE = {
-    "schema": 1,
+    "schema": int(os.environ.get("FAKE_SCHEMA", "2")),
     "backend": BACKEND,
-    "device": "Fake <GPU>",
+    "device": os.environ.get("FAKE_DEVICE", "Fake <GPU>"),
     "multiprocessors": 132,
     "memory_bytes": 16 << 30,
     "capability": 90,
@@ -25,10 +25,32 @@ MACHINE = {
 
 DEFAULTS = {"--case": "throughput", "--mode": "thread", "--size": "16", "--seed": "1"}
 
+# The modes of each case, and what it measures: a name, a unit, which way is better, whether it is a timing.
+TIMES = "malloc:us free:us"
+CASES = {
+    "throughput": ("thread warp mixed", TIMES),
+    "latency": ("thread warp mixed", "malloc:cycles free:cycles"),
+    "scaling": ("thread warp", TIMES),
+    "orders": ("same_kernel as_allocated reversed shuffled other_block", "free:us"),
+    "temperature": ("cold warm", TIMES),
+    "fragmentation": ("thread mixed", "range:ratio:lower:still total_range:ratio:lower:still"),
+    "out_of_memory": ("thread mixed", "share:ratio:higher:still total:us last_tenth:us"),
+    "growth": ("thread mixed", "share:ratio:higher:still iteration:us slowdown:ratio"),
+    "initialisation": ("heap", "construct:us reset:us metadata:bytes:lower:still"),
+    "work_generation": ("mixed", "generate:us baseline:us ratio:ratio"),
+    "memory_access": ("uniform mixed", "write:us read:us packed_write:us packed_read:us"),
+    "churn": ("thread mixed", "rate:ops/s:higher"),
+    "trace": ("graph solver", "replay:us rate:ops/s:higher"),
+}
+if "FAKE_CASES" in os.environ:
+    CASES = {name: CASES[name] for name in os.environ["FAKE_CASES"].split()}
+SERIES = {"fragmentation": ("range", "total_range"), "growth": ("iteration",)}
+
 
 def main(words: list[str]) -> int:
     if words == ["--machine"]:
-        if "FAKE_NO_MACHINE" in os.environ:
+        # A machine of one GPU: any other that is chosen is not there.
+        if "FAKE_NO_MACHINE" in os.environ or os.environ.get("CUDA_VISIBLE_DEVICES", "0") != "0":
             print("warpheap_bench: no GPU answers", file=sys.stderr)
             return 3
         print(json.dumps(MACHINE))
@@ -37,10 +59,27 @@ def main(words: list[str]) -> int:
         for position, name in enumerate(ALLOCATORS):
             print(json.dumps({"name": name, "position": position, "individual_free": True}))
         return 0
+    if words == ["--cases"]:
+        for name, (modes, _) in CASES.items():
+            listed = [{"name": mode, "summary": "..."} for mode in modes.split()]
+            print(json.dumps({"name": name, "summary": "...", "modes": listed, "axes": ["threads", "size"]}))
+        return 0
     given = DEFAULTS | dict(zip(words[::2], words[1::2], strict=True))
     with Path(os.environ["FAKE_SELF"] + ".log").open("a") as log:
         log.write(" ".join(words) + "\n")
     return measure(given)
+
+
+def measures_of(case: str) -> dict[str, object]:
+    made: dict[str, object] = {}
+    for each in CASES[case][1].split():
+        name, unit, better, kind = [*each.split(":"), *("lower", "timing")[each.count(":") - 1 :]]
+        times = {"median": 7.5, "p95": 8.0, "p99": 8.0, "min": 7.0, "max": 8.0, "mean": 7.5, "count": 10}
+        interval = {"median_low": 7.4, "median_high": 7.6}
+        if name == os.environ.get("FAKE_NOISY"):
+            interval = {"median_low": 7.0, "median_high": 8.0}
+        made[name] = {"unit": unit, "better": better, "timing": kind == "timing"} | times | interval
+    return made
 
 
 def measure(given: dict[str, str]) -> int:
@@ -60,9 +99,8 @@ def measure(given: dict[str, str]) -> int:
     print("a line that is not the record")
     numbers = {key.removeprefix("--").replace("-", "_"): int(value) for key, value in given.items() if value.isdigit()}
     ok = name != "overlaps"
-    times = {"median": 7.5, "p95": 8.0, "min": 7.0, "max": 8.0, "mean": 7.5, "count": 6}
     record = {
-        "schema": 1,
+        "schema": 2,
         "case": given["--case"],
         "allocator": name,
         "position": ALLOCATORS.index(name),
@@ -77,8 +115,9 @@ def measure(given: dict[str, str]) -> int:
         "failures": 0,
         "requests": numbers["threads"],
         "verified": ok,
-        "malloc_us": times if ok else None,
-        "free_us": times if ok else None,
+        "rounds": 8,
+        "rounds_judged": 2,
+        "measures": measures_of(given["--case"]) if ok else {},
         "memory": {
             "requested_bytes": numbers["threads"] * numbers["size"],
             "span_bytes": numbers["threads"] * numbers["size"] * 2,
@@ -90,6 +129,8 @@ def measure(given: dict[str, str]) -> int:
         "status": "ok" if ok else "failed",
         "reason": "" if ok else "request 1 overlaps request 2 <&>",
     }
+    if ok and given["--case"] in SERIES:
+        record["series"] = {name: {"unit": "ratio", "values": [1.5, 1.6, 1.7]} for name in SERIES[given["--case"]]}
     print(json.dumps(record))
     return 0 if ok else 1
 

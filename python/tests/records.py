@@ -4,14 +4,39 @@
 
 from typing import Any
 
-from warpheap.record import Record
+from warpheap.record import Measure, Record
+
+
+def measure(median: float = 7.5, **changes: Any) -> Measure:
+    """A time of ten samples whose interval is 1 % to either side, with some fields changed."""
+    made: Measure = {
+        "unit": "us",
+        "better": "lower",
+        "timing": True,
+        "median": median,
+        "median_low": 0.99 * median,
+        "median_high": 1.01 * median,
+        "p95": 1.02 * median,
+        "p99": 1.03 * median,
+        "min": 0.95 * median,
+        "max": 1.05 * median,
+        "mean": median,
+        "count": 10,
+    }
+    return made | changes
+
+
+def single(value: float, **changes: Any) -> Measure:
+    """A measure of one value that does not depend on the machine's speed."""
+    one = dict.fromkeys(("median", "min", "max", "mean", "p95", "p99"), value)
+    known = {"unit": "ratio", "timing": False, "median_low": None, "median_high": None, "count": 1}
+    return measure(**(one | known | changes))
 
 
 def record(**changes: Any) -> Record:
-    """A valid record with some fields changed; a status other than ok takes the times away and gives a reason."""
-    times = {"median": 7.5, "min": 7.0, "max": 8.0}
+    """A valid record with some fields changed; a status other than ok takes the measures away and gives a reason."""
     made: Record = {
-        "schema": 1,
+        "schema": 2,
         "case": "throughput",
         "allocator": "bump",
         "position": 0,
@@ -28,8 +53,10 @@ def record(**changes: Any) -> Record:
         "reason": "",
         "verified": True,
         "failures": 0,
-        "malloc_us": times,
-        "free_us": times,
+        "requests": 80_000,
+        "rounds": 8,
+        "rounds_judged": 2,
+        "measures": {"malloc": measure(), "free": measure()},
         "timing_comparable": True,
         "memory": {
             "requested_bytes": 160_000,
@@ -41,10 +68,12 @@ def record(**changes: Any) -> Record:
         "sources": "a" * 64,
         "version": "0.1.0",
         "time": "2026-11-21T06:52:53Z",
+        "seconds": 0.5,
+        "time_limit_s": 60,
     }
     made |= changes
     if made["status"] != "ok":
-        made = made | {"malloc_us": None, "free_us": None, "verified": False, "reason": made["reason"] or "it hung"}
+        made = made | {"measures": {}, "verified": False, "reason": made["reason"] or "it hung"}
         made |= changes
     if made["backend"] == "host":
         made["timing_comparable"] = changes.get("timing_comparable", False)

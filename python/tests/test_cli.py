@@ -16,7 +16,9 @@ from warpheap.units import parse_bytes, parse_count, show_bytes, show_microsecon
 Command = Callable[..., Finished]
 
 
-@pytest.mark.parametrize("words", [(), ("survey",), ("report",), ("plot",), ("gpu",)], ids=str)
+@pytest.mark.parametrize(
+    "words", [(), ("survey",), ("report",), ("plot",), ("gpu",), ("compare",), ("merge",), ("export",)], ids=str
+)
 def test_help_explains(warpheap: Command, words: tuple[str, ...]) -> None:
     done = warpheap(*words, "--help")
     assert done.code == 0

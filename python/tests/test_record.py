@@ -1,24 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The record: what is valid, what identifies a case, and what survives an interruption."""
+"""The record: what is valid, what identifies a case, what is upgraded, and what survives an interruption."""
 
 import json
 from pathlib import Path
 
 import pytest
-from records import record
+from records import measure, record, single
 
 from warpheap.errors import UsageError
-from warpheap.record import KEY_FIELDS, RecordError, RecordFile, key, read_records, validate
+from warpheap.record import KEY_FIELDS, RecordError, RecordFile, key, read_records, spread, validate
 
 
 def test_a_whole_record_is_valid() -> None:
     assert validate(record()) == record()
-    assert validate(record(free_us=None))
+    assert validate(record(measures={"malloc": measure(), "free": None}))
+    assert validate(record(case="registers", measures={"malloc_registers": single(40, unit="count")}))
+    assert validate(record(series={"range": {"unit": "ratio", "values": [1, 1.5]}}, refused=17))
     assert validate(record(status="timeout"))
 
 
-@pytest.mark.parametrize("field", [*KEY_FIELDS, "status", "reason", "verified", "sources", "malloc_us", "memory"])
+@pytest.mark.parametrize("field", [*KEY_FIELDS, "status", "reason", "verified", "sources", "measures", "memory"])
 def test_a_missing_field_is_named(field: str) -> None:
     broken = record()
     del broken[field]
@@ -34,14 +36,26 @@ def test_a_missing_field_is_named(field: str) -> None:
         {"threads": -1},
         {"backend": "metal"},
         {"status": "fine"},
-        {"malloc_us": {"median": 1}},
-        {"malloc_us": {"median": 9, "min": 1, "max": 2}},
-        {"malloc_us": None},
+        {"measures": None},
+        {"measures": {}},
+        {"measures": {"malloc": None, "free": None}},
+        {"measures": {"malloc": 7.5}},
+        {"measures": {"malloc": measure(9, min=1, max=2)}},
+        {"measures": {"malloc": measure(unit="furlongs")}},
+        {"measures": {"malloc": measure(better="smaller")}},
+        {"measures": {"malloc": measure(timing=None)}},
+        {"measures": {"malloc": measure(median_low=None)}},
+        {"measures": {"malloc": measure(median_low=7.6)}},
+        {"measures": {"malloc": measure(p99="slow")}},
+        {"measures": {"malloc": measure(max=float("inf"))}},
+        {"series": {"range": [1, 2]}},
+        {"series": {"range": {"unit": "ratio", "values": [None]}}},
+        {"refused": -1},
         {"memory": {"committed_bytes": 1}},
         {"verified": False},
         {"failures": 3},
-        {"status": "failed", "malloc_us": {"median": 1, "min": 1, "max": 1}},
-        {"status": "crashed", "reason": "", "malloc_us": None, "free_us": None},
+        {"status": "failed", "measures": {"malloc": measure()}},
+        {"status": "crashed", "reason": "", "measures": {}},
         {"backend": "host", "timing_comparable": True},
     ],
     ids=str,
@@ -52,13 +66,65 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, object]) -> None:
         validate(broken)
 
 
-def test_a_newer_schema_is_refused_with_advice() -> None:
-    with pytest.raises(RecordError, match="newer"):
-        validate(record(schema=2))
+def old_record(**changes: object) -> dict[str, object]:
+    """A record of schema 1."""
+    times = {"median": 7.5, "p95": 8.0, "min": 7.0, "max": 8.0, "mean": 7.5, "count": 6}
+    old = {name: value for name, value in record().items() if name != "measures"}
+    return old | {"schema": 1, "malloc_us": times, "free_us": None} | changes
+
+
+def written(tmp_path: Path, *objects: object) -> Path:
+    path = tmp_path / "survey.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in objects))
+    return path
+
+
+def test_records_of_schema_1_are_upgraded_on_reading(tmp_path: Path) -> None:
+    lost = old_record(status="timeout", reason="it hung", verified=False, malloc_us=None)
+    first, second = read_records(written(tmp_path, old_record(), lost))
+    assert first["schema"] == 2
+    assert "malloc_us" not in first
+    upgraded = first["measures"]["malloc"]
+    assert (upgraded["unit"], upgraded["better"], upgraded["timing"]) == ("us", "lower", True)
+    assert (upgraded["median"], upgraded["p95"], upgraded["p99"]) == (7.5, 8.0, None)
+    assert spread(upgraded) is None
+    assert first["measures"]["free"] is None
+    assert second["measures"] == {}
+    # What is written again is of the present schema.
+    RecordFile.open(tmp_path / "survey.jsonl")
+    assert all(json.loads(line)["schema"] == 2 for line in (tmp_path / "survey.jsonl").read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ({"schema": 3}, "line 1: schema 3 is newer than 2"),
+        ({"name": "somebody else's"}, "line 1: it has no 'schema'"),
+        ([1, 2], "line 1: a record is a JSON object"),
+        (old_record(malloc_us={"median": 1}), "measure 'malloc': 'min' should be a number"),
+        ({"schema": 1, "case": "throughput"}, "field 'malloc_us' is missing"),
+    ],
+    ids=str,
+)
+def test_what_is_foreign_or_newer_is_refused_in_one_line(tmp_path: Path, broken: object, told: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        read_records(written(tmp_path, broken))
+    assert told in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_what_was_measured_on_an_h200_still_loads() -> None:
+    kept = Path(__file__).parents[2] / "results" / "h200" / "survey.jsonl"
+    assert len(read_records(kept)) > 300
+
+
+def test_the_spread_is_that_of_the_farther_end() -> None:
+    assert spread(measure(10, median_low=9.5, median_high=10.2)) == pytest.approx(0.05)
+    assert spread(measure(10, median_low=None, median_high=None)) is None
 
 
 def test_the_key_tells_cases_apart() -> None:
-    assert key(record()) == key(record(malloc_us={"median": 1, "min": 1, "max": 1}, time="later"))
+    assert key(record()) == key(record(measures={"malloc": measure(1)}, time="later"))
     assert key(record()) != key(record(size=32))
     assert key(record()) != key(record(device="another"))
 
@@ -91,8 +157,8 @@ def test_a_foreign_file_is_refused_by_line(tmp_path: Path) -> None:
     path.write_text(json.dumps(record()) + "\nnot json\n" + json.dumps(record()) + "\n")
     with pytest.raises(UsageError, match="line 2"):
         RecordFile.open(path)
-    path.write_text('{"schema": 1}\n')
-    with pytest.raises(UsageError, match=r"record 1.*case"):
+    path.write_text(json.dumps(record())[:100])  # not a record that was cut short, but nothing else
+    with pytest.raises(UsageError, match="line 1"):
         RecordFile.open(path)
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="no text file"):

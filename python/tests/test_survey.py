@@ -19,7 +19,7 @@ from warpheap.record import read_records
 
 Command = Callable[..., Finished]
 MakeDriver = Callable[..., Path]
-SMALL = ("--modes", "thread", "--threads", "1000", "--sizes", "16,256")
+SMALL = ("--cases", "throughput", "--modes", "thread", "--threads", "1000", "--sizes", "16,256")
 
 
 def asked(driver: Path) -> list[str]:
@@ -82,7 +82,7 @@ def test_other_sources_are_measured_anew_and_old_records_kept(
 def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="hangs crashes babbles overlaps good")
     done = warpheap(
-        "survey", "--driver", driver, "--out", tmp_path / "out", "--time-limit", "2", *SMALL[:4], "--sizes", "16"
+        "survey", "--driver", driver, "--out", tmp_path / "out", "--time-limit", "2", *SMALL[:6], "--sizes", "16"
     )
     assert done.code == 0, done.err
     by_name = {each["allocator"]: each for each in records(tmp_path / "out")}
@@ -95,7 +95,7 @@ def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: Ma
     assert by_name["babbles"]["status"] == "crashed"
     assert by_name["overlaps"]["status"] == "failed"
     assert by_name["good"]["status"] == "ok"
-    assert [by_name[name]["malloc_us"] for name in ("hangs", "crashes", "babbles", "overlaps")] == [None] * 4
+    assert [by_name[name]["measures"] for name in ("hangs", "crashes", "babbles", "overlaps")] == [{}] * 4
     page = (tmp_path / "out" / "report.html").read_text()
     for name in ("hangs", "crashes", "overlaps"):
         assert name in page
@@ -107,7 +107,7 @@ def test_a_timeout_is_tried_again_only_with_more_time(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
 ) -> None:
     driver = fake_driver(allocators="hangs")
-    arguments = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL[:4], "--sizes", "16", "--time-limit")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL[:6], "--sizes", "16", "--time-limit")
     warpheap(*arguments, "1")
     warpheap(*arguments, "1")
     assert len(asked(driver)) == 1
@@ -135,7 +135,14 @@ def test_an_interruption_leaves_a_record_to_go_on_from(fake_driver: MakeDriver, 
         (("--allocators", ""), "good, slow_free"),
         (("--modes", "threads"), "thread, warp, mixed"),
         (("--cases", "thrughput"), "throughput"),
-        (("--preset", "fast"), "quick, default, paper"),
+        (("--preset", "fast"), "quick, default, paper, full"),
+        (("--cases", "orders", "--modes", "thread"), "same_kernel, as_allocated"),
+        (("--cases", "orders", "--preset", "paper"), "quick, default, full"),
+        (("--sizes", "64..16"), "low to high"),
+        (("--threads", "1..1G+1"), "larger step"),
+        (("--iterations", "9", "--most-iterations", "5"), "at least as many"),
+        (("--device", "first"), "a number such as 0"),
+        (("--device", "7"), "no GPU '7' here"),
         (("--backend", "gpu"), "auto, host, cuda"),
         (("--threads", "ten"), "10k"),
         (("--sizes", "0"), "4KiB"),
@@ -164,6 +171,28 @@ def test_a_driver_that_is_none_is_refused(warpheap: Command, fake_driver: MakeDr
     assert "no GPU answers" in done.err
 
 
+def test_a_driver_of_another_schema_is_refused(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    done = warpheap("survey", "--driver", fake_driver(schema="1"), "--out", tmp_path / "out")
+    assert done.code == 2
+    assert "schema 1, this package reads 2; build it anew" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ['{"name": "foreign"}', '{"schema": 9}', '{"schema": 2, "case": "throughp', "binary\0"]
+)
+def test_a_record_that_is_none_is_never_overwritten(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, line: str
+) -> None:
+    path = tmp_path / "survey.jsonl"
+    path.write_text(line + "\n")
+    done = warpheap("survey", "--driver", fake_driver(), "--out", tmp_path, *SMALL)
+    assert done.code == 2
+    assert f"{path}, line 1" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert path.read_text() == line + "\n"
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
 ) -> None:
@@ -175,12 +204,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(
 
 def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="good")
-    warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--preset", "default", "--heap", "1GiB")
+    warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--cases", "throughput", "--heap", "1GiB")
     biggest = max(each["threads"] * each["size"] for each in records(tmp_path / "out"))
-    assert biggest <= 0.75 * (1 << 30)
+    assert biggest == 100_000 * 4096  # the next, 100,000 x 8 KiB, is more than three quarters of the heap
     # What is named is run all the same.
     done = warpheap(
-        "survey", "--driver", driver, "--out", tmp_path / "two", "--threads", "1M", "--sizes", "8K", "--heap", "1GiB"
+        *("survey", "--driver", driver, "--out", tmp_path / "two", "--cases", "throughput"),
+        *("--threads", "1M", "--sizes", "8K", "--heap", "1GiB"),
     )
     assert done.code == 0
     assert len(records(tmp_path / "two")) == 3

@@ -23,10 +23,11 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_Out = Annotated[Path | None, typer.Option(help="Folder for the record and the report (out/survey/<backend>).")]
+_Out = Annotated[Path | None, typer.Option(help="Folder for the record and the report (out/survey/BACKEND).")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -48,37 +49,54 @@ def _root(
 def survey(
     allocators: Annotated[str | None, typer.Option(help="Names, separated by commas (all).")] = None,
     cases: Annotated[str | None, typer.Option(help="Names of cases, separated by commas (all).")] = None,
-    modes: Annotated[str | None, typer.Option(help="thread, warp, mixed (all).")] = None,
-    threads: Annotated[str | None, typer.Option(help="Numbers of threads, such as 10k,1M.")] = None,
-    sizes: Annotated[str | None, typer.Option(help="Bytes of a block, such as 16,4KiB.")] = None,
-    heap: Annotated[str | None, typer.Option(help="Bytes of heap, such as 8GiB.")] = None,
-    iterations: Annotated[int | None, typer.Option(help="Timed rounds of a case.", min=1)] = None,
+    modes: Annotated[str | None, typer.Option(help="Names of the cases' modes, such as thread,mixed (all).")] = None,
+    threads: Annotated[
+        str | None, typer.Option(help="Numbers of threads: 10k,1M or 1..1M, each twice the last.")
+    ] = None,
+    sizes: Annotated[str | None, typer.Option(help="Bytes of a block: 16,4KiB or 4..8KiB or 4..8KiB+4.")] = None,
+    heap: Annotated[str | None, typer.Option(help="Bytes of heap: 8GiB or 1GiB,8GiB.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Timed rounds of a case at least.", min=1)] = None,
+    most_iterations: Annotated[
+        int | None, typer.Option(help="Timed rounds at most, while a median is not known to --precision.", min=1)
+    ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(help="How well to know medians: share of the median its interval may reach (0.02).", min=1e-6),
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for one case of one allocator.", min=0.1)] = None,
     preset: Annotated[
-        str, typer.Option(help="What the options above start from: quick, default or paper.")
+        str, typer.Option(help="What the options above start from: quick, default, paper or full.")
     ] = "default",
     out: _Out = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew instead of going on with the record.")] = False,
     driver: Annotated[Path | None, typer.Option(help="The benchmark driver (the one built in the checkout).")] = None,
     backend: Annotated[str, typer.Option(help="auto, host or cuda.")] = "auto",
+    device: Annotated[str | None, typer.Option(help="The GPU, as nvidia-smi numbers or names it (the first).")] = None,
 ) -> None:
     """Measure allocators, check every block, and write a report.
 
     Each case runs in a process of its own; a hang or a crash is a result. Interrupted, the same command goes on where
     it was.
+
+    A case is timed for --iterations rounds, then until the 95 % confidence interval of each median lies within
+    --precision of it, for --most-iterations rounds or half the time limit at most.
     """
     _check_backend(backend)
-    wishes = Wishes(preset, cases, allocators, modes, threads, sizes, heap, iterations, time_limit)
-    raise typer.Exit(commands.run_survey(_console(), wishes, out, driver, backend, fresh, _own_command()))
+    wishes = Wishes(
+        preset, cases, allocators, modes, threads, sizes, heap, iterations, most_iterations, precision, time_limit
+    )
+    place = commands.Place(out, driver, backend, device, fresh)
+    raise typer.Exit(commands.run_survey(_console(), wishes, place, _own_command()))
 
 
 @app.command("report")
 def report(
     record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
     out: Annotated[Path | None, typer.Option(help="The page to write (report.html beside the record).")] = None,
+    figures: Annotated[Path | None, typer.Option(help="A folder for each figure as PNG and SVG (none).")] = None,
 ) -> None:
     """Write the report of a record."""
-    commands.make_report(_console(), record, out)
+    commands.make_report(_console(), record, out, figures)
 
 
 @app.command("plot")
@@ -86,11 +104,68 @@ def plot(
     record: Annotated[Path, typer.Argument(help="A record of a GPU: survey.jsonl.")],
     out: Annotated[Path, typer.Option(help="The picture to write; .png, .svg or .pdf.")],
     case: Annotated[str, typer.Option(help="The case to show.")] = "throughput",
-    mode: Annotated[str, typer.Option(help="thread, warp or mixed.")] = "thread",
+    mode: Annotated[str, typer.Option(help="One of the case's modes.")] = "thread",
     against: Annotated[str, typer.Option(help="The x axis: size or threads.")] = "size",
 ) -> None:
     """Write one figure of the report as a picture."""
     commands.make_plot(_console(), record, out, case, mode, against)
+
+
+@app.command("compare")
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A record, or one allocator of it: FILE or FILE:ALLOCATOR.")],
+    b: Annotated[str | None, typer.Argument(metavar="B", help="What to compare with A; it is judged.")] = None,
+    allocators: Annotated[
+        str | None, typer.Option(help="Only these; without B, the two of A to compare: ONE,TWO.")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="The least difference that counts, as a share.", min=0)] = 0.05,
+    changes: Annotated[bool, typer.Option("--changes", help="Leave out what is SAME or UNDECIDED.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Compare even what different devices measured.")] = False,
+) -> None:
+    """Tell where B is FASTER, SLOWER or the SAME as A, point by point.
+
+    The rule, for medians with 95 % confidence intervals: FASTER or SLOWER if the intervals do not overlap and the
+    medians differ by more than the threshold. SAME if they differ by no more than it wherever in their intervals they
+    lie. UNDECIDED otherwise, and for fewer than 6 samples. What does not depend on the machine's speed (shares of the
+    heap, address ranges, registers) is BETTER, WORSE or SAME.
+
+    Ratios are B over A; rates are inverted, so that above 1 B is worse. Times of the host backend are left out.
+
+    Exit code 1: B is SLOWER or WORSE somewhere, or not ok where A is (BROKEN).
+    """
+    from warpheap.compare.show import Options, run_compare
+
+    raise typer.Exit(run_compare(_console(), Options(a, b, allocators, threshold, changes, force)))
+
+
+@app.command("merge")
+def merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The record to write.")],
+    records: Annotated[list[Path], typer.Argument(metavar="IN...", help="Records, or folders with a survey.jsonl.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
+) -> None:
+    """Put the records of several machines into one; its report shows them all.
+
+    Of records of the same case on the same device the newest is kept.
+    """
+    from warpheap.merge import run_merge
+
+    run_merge(_console(), out, records, force)
+
+
+@app.command("export")
+def export(
+    record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
+    out: Annotated[Path, typer.Option(help="The folder to write into.")],
+) -> None:
+    """Write a record as CSV files.
+
+    Cases of the original suite (GPUMemManSurvey) get its file names and columns, times in milliseconds. measures.csv
+    has everything that was measured, failures.csv what has no result.
+    """
+    from warpheap.export.run import run_export
+
+    run_export(_console(), record, out)
 
 
 @app.command("gpu")
@@ -104,7 +179,7 @@ def gpu(
     budget: Annotated[
         float, typer.Option(help="Seconds for all; what does not fit is recorded as skipped.", min=1)
     ] = 3600,
-    preset: Annotated[str, typer.Option(help="The survey's preset: quick, default or paper.")] = "default",
+    preset: Annotated[str, typer.Option(help="The survey's preset: quick, default, paper or full.")] = "default",
     test_filter: Annotated[str, typer.Option("--filter", help="Which tests to run, as GoogleTest's filter.")] = "*",
 ) -> None:
     """Build, test, check and measure on a machine with a GPU and no network.

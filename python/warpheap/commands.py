@@ -4,37 +4,51 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from warpheap import survey, terminal
-from warpheap.cases import CASES
-from warpheap.driver import Driver, find_driver
+from warpheap import summary, survey, terminal
+from warpheap.devices import find_driver
 from warpheap.errors import UsageError, unknown_name
-from warpheap.plan import Step, Wishes, make_plan
+from warpheap.forecast import Forecast
+from warpheap.machines import read_machines
+from warpheap.plan import Plan, Step, Wishes, make_plan
 from warpheap.record import Record, RecordFile, read_records
+from warpheap.units import show_seconds
 
 INTERRUPTED = 130
 
 
-def run_survey(
-    console: Console, wishes: Wishes, out: Path | None, driver_path: Path | None, backend: str, fresh: bool, again: str
-) -> int:
-    """The command `survey`: measures what is missing, then the table, then the report. Returns the exit code."""
-    driver = find_driver(driver_path, backend)
-    steps = make_plan(wishes, driver)
-    folder = out or Path("out") / "survey" / driver.backend
-    file, others = survey.open_record(folder, driver, fresh)
-    survey.write_machine(folder, driver)
+@dataclass(frozen=True)
+class Place:
+    """Where a survey measures, and where its results go."""
+
+    out: Path | None = None
+    driver: Path | None = None
+    backend: str = "auto"
+    device: str | None = None
+    fresh: bool = False
+
+
+def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> int:
+    """The command `survey`: measures what is missing, then the tables, then the report. Returns the exit code."""
+    driver = find_driver(place.driver, place.backend, place.device)
+    plan = make_plan(wishes, driver)
+    steps = plan.steps
+    folder = place.out or Path("out") / "survey" / driver.backend
+    file, others = survey.open_record(folder, driver, place.fresh)
     todo = survey.still_to_run(steps, file, driver)
     console.print(f"[bold]{driver.device}[/], {driver.backend} backend: {', '.join(_allocators(steps))}")
+    for case, reason in plan.left_out.items():
+        console.print(f"[dim]{case} is left out: {reason}[/]", highlight=False, soft_wrap=True)
     if others:
         console.print(f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}")
     if len(todo) < len(steps):
         console.print(f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew")
     try:
-        measure(console, todo, driver, file)
+        measure(console, plan, todo, file)
     except KeyboardInterrupt:
         done = len(steps) - len(survey.still_to_run(steps, file, driver))
         console.print(
@@ -43,64 +57,85 @@ def run_survey(
         console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
         return INTERRUPTED
     records = survey.of_plan(steps, file, driver)
-    terminal.print_summary(console, records)
+    summary.print_summary(console, records)
     report = folder / "report.html"
-    write_page(report, records, again)
+    write_page(report, records, again, folder)
     console.print(f"Report: {report}", highlight=False, soft_wrap=True)
     return 0
 
 
-def measure(
-    console: Console, steps: Sequence[Step], driver: Driver, file: RecordFile, deadline: float | None = None
-) -> int:
-    """Runs `steps` under a progress bar; returns how many were run before `deadline`."""
-    if not steps:
+def measure(console: Console, plan: Plan, todo: Sequence[Step], file: RecordFile, deadline: float | None = None) -> int:
+    """Runs what is still to do of `plan` under a progress bar; returns how many were run before `deadline`."""
+    if not todo:
         return 0
-    with terminal.watch(console, len(steps)) as progress:
-        return survey.run(steps, driver, file, progress, deadline)
+    forecast = Forecast(todo, file)
+    if len(file):
+        console.print(f"{len(todo)} cases, about {show_seconds(forecast.seconds_left())}", highlight=False)
+    with terminal.watch(console, todo, forecast) as progress:
+        return survey.run(todo, plan.runners, file, progress, deadline)
 
 
 def _allocators(steps: Sequence[Step]) -> list[str]:
     return list(dict.fromkeys(step.point.allocator for step in steps))
 
 
-def write_page(path: Path, records: Sequence[Record], command: str) -> None:
-    """Writes the report; plotting is loaded only now, since it takes longer to load than a case to run."""
+def write_page(path: Path, records: Sequence[Record], command: str, folder: Path) -> None:
+    """Writes the report; plotting is loaded only now, since it takes longer to load than a case to run.
+
+    `folder` is where the record lies, and what is known of its machines.
+    """
     from warpheap.report.page import write_report
 
     try:
-        write_report(path, records, command)
+        write_report(path, records, command, facts=read_machines(folder))
     except OSError as problem:
         raise UsageError(f"{path} cannot be written: {problem.strerror}") from problem
 
 
-def make_report(console: Console, source: Path, out: Path | None) -> None:
+def make_report(console: Console, source: Path, out: Path | None, figures: Path | None) -> None:
     """The command `report`."""
     records = _records(source)
     path = out or source.with_name("report.html")
-    write_page(path, records, _command_for(records))
+    write_page(path, records, _command_for(records), source.parent)
     console.print(f"Report: {path}", highlight=False, soft_wrap=True)
+    if figures is not None:
+        from warpheap.report.files import write_figures
+
+        try:
+            count = len(write_figures(figures, records))
+        except OSError as problem:
+            raise UsageError(f"--figures: {figures} cannot be written: {problem.strerror}") from problem
+        console.print(f"Figures: {figures}, {count} files", highlight=False, soft_wrap=True)
 
 
 def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, against: str) -> None:
     """The command `plot`: one figure of the report as a picture."""
-    if case not in CASES:
-        raise unknown_name("--case", case, CASES)
-    records = [record for record in _records(source) if record["case"] == case]
+    everything = _records(source)
+    cases = list(dict.fromkeys(record["case"] for record in everything))
+    if case not in cases:
+        raise unknown_name("--case", case, cases)
+    records = [record for record in everything if record["case"] == case]
     modes = list(dict.fromkeys(record["mode"] for record in records))
     if mode not in modes:
         raise unknown_name("--mode", mode, modes)
     if not all(record["timing_comparable"] for record in records):
         raise UsageError(f"{source} has times of the host backend; they are not comparable and are not plotted")
-    from warpheap.cases.throughput import show
-    from warpheap.report import plots
-
-    figures = {"size": show.against_size, "threads": show.against_threads}
-    if against not in figures:
-        raise unknown_name("--against", against, figures)
+    if against not in ("size", "threads"):
+        raise unknown_name("--against", against, ("size", "threads"))
     shown = [record for record in records if record["mode"] == mode]
-    title = f"GPU malloc and free on {shown[0]['device']}, mode {mode}"
-    plots.to_png(figures[against](shown, title), out)
+    from warpheap.report import generic, plots
+    from warpheap.report.looks import Looks
+
+    chart = generic.against(shown, list({name: None for record in shown for name in record["measures"]}), against)
+    if chart is None:
+        raise UsageError(
+            f"--against: {source} has no more than one {against} of {case} {mode}; there is no line to draw"
+        )
+    title = f"{case.replace('_', ' ')} on {shown[0]['device']}, mode {mode}"
+    try:
+        plots.to_png(plots.draw(chart, Looks(shown), title), out)
+    except OSError as problem:
+        raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem
     console.print(f"Picture: {out}", highlight=False, soft_wrap=True)
 
 
@@ -112,9 +147,13 @@ def _records(source: Path) -> list[Record]:
 
 
 def _command_for(records: Sequence[Record]) -> str:
-    def values(field: str) -> str:
-        return ",".join(str(value) for value in dict.fromkeys(record[field] for record in records))
+    """The command that makes such a record again, as far as one can: a record does not know its preset."""
 
-    words = ["./run", "survey", "--allocators", values("allocator"), "--modes", values("mode")]
-    words += ["--threads", values("threads"), "--sizes", values("size"), "--heap", str(records[0]["heap_bytes"])]
-    return shlex.join([*words, "--iterations", str(records[0]["iterations"])])
+    def words(option: str, field: str) -> list[str]:
+        return [option, ",".join(str(value) for value in dict.fromkeys(record[field] for record in records))]
+
+    command = ["./run", "survey", *words("--allocators", "allocator"), *words("--cases", "case")]
+    if len({record["case"] for record in records}) == 1:
+        command += [*words("--modes", "mode"), *words("--threads", "threads"), *words("--sizes", "size")]
+        command += [*words("--heap", "heap_bytes"), "--iterations", str(records[0]["iterations"])]
+    return shlex.join(command)

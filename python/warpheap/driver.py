@@ -3,37 +3,20 @@
 """The C++ benchmark driver as a Python object: what it can measure, and one case at a time."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from warpheap import process, project
+from warpheap import process
 from warpheap.errors import UsageError
 from warpheap.record import SCHEMA, Record, RecordError, validate
+from warpheap.runner import Effort, Point
 
 _SECONDS_TO_ANSWER = 120.0  # a GPU's first start, when its driver sleeps, takes long
 _BAD_USAGE = 2
 _NO_MACHINE = 3
-
-
-@dataclass(frozen=True)
-class Point:
-    """One case: what to measure, for whom."""
-
-    case: str
-    allocator: str
-    mode: str
-    threads: int
-    size: int
-    heap_bytes: int
-    iterations: int
-    warmup: int
-    seed: int
-
-    def arguments(self) -> list[str]:
-        """The driver's command line."""
-        return [word for name, value in asdict(self).items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @dataclass(frozen=True)
@@ -43,18 +26,28 @@ class Driver:
     path: Path
     machine: dict[str, Any]
     allocators: list[dict[str, Any]]  # in the registry's order
+    cases: dict[str, list[str]]  # the modes of each case that it knows, in the survey's order
+    environment: Mapping[str, str] = field(default_factory=dict)  # for its processes, beside our own
 
     @classmethod
-    def start(cls, path: Path) -> "Driver":
-        """Asks the program at `path` for its machine and allocators. Raises `UsageError` if it is no driver."""
-        machine = _ask(path, "--machine")
-        allocators = _ask(path, "--list")
-        if len(machine) != 1 or "backend" not in machine[0] or not all("name" in each for each in allocators):
-            raise UsageError(f"{path} is no warpheap benchmark driver; see its --help")
-        if machine[0].get("schema") != SCHEMA:
-            schema = machine[0].get("schema")
+    def start(cls, path: Path, environment: Mapping[str, str] | None = None) -> "Driver":
+        """Asks the program at `path` for its machine, allocators and cases. Raises `UsageError` if it is no driver."""
+        environment = environment or {}
+        machine = _ask(path, "--machine", environment)
+        if len(machine) != 1 or "backend" not in machine[0]:
+            raise _no_driver(path)
+        if (schema := machine[0].get("schema")) != SCHEMA:
             raise UsageError(f"{path} writes records of schema {schema}, this package reads {SCHEMA}; build it anew")
-        return cls(path, machine[0], allocators)
+        allocators = _ask(path, "--list", environment)
+        cases = _ask(path, "--cases", environment)
+        try:
+            modes = {str(case["name"]): [str(mode["name"]) for mode in case["modes"]] for case in cases}
+            names = [str(each["name"]) for each in allocators]
+        except (KeyError, TypeError) as problem:
+            raise _no_driver(path) from problem
+        if not names or not modes:
+            raise UsageError(f"{path} has no allocators or no cases; build it anew")
+        return cls(path, machine[0], allocators, modes, environment)
 
     @property
     def backend(self) -> str:
@@ -76,19 +69,23 @@ class Driver:
         """The allocators, in the registry's order."""
         return [str(each["name"]) for each in self.allocators]
 
-    def measure(self, point: Point, time_limit: float) -> Record:
+    def measure(self, point: Point, effort: Effort) -> Record:
         """Runs one case in a process of its own. A hang and a crash are results too."""
+        command: list[str | Path] = [self.path, *point.arguments()]
+        command += ["--precision", f"{effort.precision:g}", "--most-iterations", str(effort.most_iterations)]
         # Half the limit is for going on with rounds, the other half for the one in hand and for checking it.
-        command: list[str | Path] = [self.path, *point.arguments(), "--soft-limit", f"{time_limit / 2:g}"]
-        outcome = process.run(command, time_limit)
+        command += ["--soft-limit", f"{effort.time_limit / 2:g}"]
+        outcome = process.run(command, effort.time_limit, environment=self.environment)
         if not outcome.timed_out and outcome.exit_code == _BAD_USAGE:
             raise UsageError(f"{self.path.name}: {outcome.last_words}")
         record = None if outcome.timed_out else _last_record(outcome.stdout)
         if record is None:
-            record = self._record_of_lost(point, outcome)
-        return record | {"seconds": round(outcome.seconds, 3), "time_limit_s": time_limit}
+            status = "timeout" if outcome.timed_out else "crashed"
+            record = self.record_without_result(point, status, outcome.describe_end())
+        return record | {"seconds": round(outcome.seconds, 3), "time_limit_s": effort.time_limit}
 
-    def _record_of_lost(self, point: Point, outcome: process.Outcome) -> Record:
+    def record_without_result(self, point: Point, status: str, reason: str) -> Record:
+        """The record of a case that nobody could tell us anything about."""
         position = next((each.get("position", 0) for each in self.allocators if each["name"] == point.allocator), 0)
         return {
             "schema": SCHEMA,
@@ -102,46 +99,20 @@ class Driver:
             "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "failures": 0,
             "verified": False,
-            "malloc_us": None,
-            "free_us": None,
+            "measures": {},
             "memory": None,
-            "status": "timeout" if outcome.timed_out else "crashed",
-            "reason": outcome.describe_end(),
+            "status": status,
+            "reason": reason,
         }
-
-
-def find_driver(path: Path | None, backend: str) -> Driver:
-    """The driver at `path`, or the one built in the checkout: with `auto`, a GPU's if one answers, else the host's."""
-    if path is not None:
-        if not path.is_file():
-            raise UsageError(f"--driver: there is no program at {path}")
-        driver = Driver.start(path.resolve())
-        if backend not in ("auto", driver.backend):
-            raise UsageError(f"--driver: {path} runs on the {driver.backend} backend, --backend asks for {backend}")
-        return driver
-    if backend in ("cuda", "auto"):
-        built = project.find_built_driver("cuda")
-        if built is not None:
-            try:
-                return Driver.start(built)
-            except NoMachineError:
-                if backend == "cuda":
-                    raise
-        elif backend == "cuda":
-            raise project.no_driver("cuda")
-    built = project.find_built_driver("host")
-    if built is None:
-        raise project.no_driver("host")
-    return Driver.start(built)
 
 
 class NoMachineError(UsageError):
     """The driver runs and finds no machine to run kernels on."""
 
 
-def _ask(path: Path, question: str) -> list[dict[str, Any]]:
+def _ask(path: Path, question: str, environment: Mapping[str, str]) -> list[dict[str, Any]]:
     try:
-        outcome = process.run([path, question], _SECONDS_TO_ANSWER)
+        outcome = process.run([path, question], _SECONDS_TO_ANSWER, environment=environment)
     except OSError as problem:
         raise UsageError(f"{path} cannot be started: {problem.strerror}") from problem
     if not outcome.timed_out and outcome.exit_code == _NO_MACHINE:
@@ -149,9 +120,16 @@ def _ask(path: Path, question: str) -> list[dict[str, Any]]:
     if outcome.timed_out or outcome.exit_code != 0:
         raise UsageError(f"{path} {question} {outcome.describe_end()}")
     try:
-        return [json.loads(line) for line in outcome.stdout.splitlines()]
+        answers = [json.loads(line) for line in outcome.stdout.splitlines()]
     except json.JSONDecodeError as problem:
         raise UsageError(f"{path} is no warpheap benchmark driver: {question} printed no JSON") from problem
+    if not all(isinstance(answer, dict) for answer in answers):
+        raise _no_driver(path)
+    return answers
+
+
+def _no_driver(path: Path) -> UsageError:
+    return UsageError(f"{path} is no warpheap benchmark driver; see its --help")
 
 
 def _last_record(stdout: str) -> Record | None:

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the command line to the list of cases."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from warpheap.cases import CASES
-from warpheap.cases.base import Axes, Case
-from warpheap.driver import Driver, Point
+from warpheap.cases.base import PRESETS, Axes, Case
+from warpheap.driver import Driver
 from warpheap.errors import UsageError, unknown_name
-from warpheap.units import parse_bytes, parse_count, show_bytes
+from warpheap.runner import CannotRunError, Effort, Point, Runner
+from warpheap.units import parse_bytes, parse_count, parse_list, show_bytes, words_of
 
 # A preset leaves out cases that ask for more than this share of the heap; what the user names is run all the same.
 _SHARE_OF_HEAP = 0.75
 
 _SEED = 1
+_PRECISION = 0.02
 
 
 @dataclass(frozen=True)
@@ -29,90 +31,157 @@ class Wishes:
     sizes: str | None = None
     heap: str | None = None
     iterations: int | None = None
+    most_iterations: int | None = None
+    precision: float | None = None
     time_limit: float | None = None
 
 
 @dataclass(frozen=True)
 class Step:
-    """A case to run and the seconds that it may take."""
+    """A case to run and what it may cost."""
 
     point: Point
-    time_limit: float
+    effort: Effort
 
 
-def make_plan(wishes: Wishes, driver: Driver) -> list[Step]:
+@dataclass(frozen=True)
+class Plan:
+    """What to run, with what, and what is left out."""
+
+    steps: list[Step]
+    runners: Mapping[str, Runner]  # by the name of the case
+    left_out: Mapping[str, str] = field(default_factory=dict)  # cases that cannot run here, with the reason
+
+
+def make_plan(wishes: Wishes, driver: Driver) -> Plan:
     """The cases to run, in order. Raises `UsageError` for a wish that cannot be met; it names what can.
 
     Allocators take turns at each point, and another one begins each time, so that a machine that drifts favours nobody.
     """
     allocators = _chosen(wishes.allocators, driver.names, "--allocators")
+    runners: dict[str, Runner] = {}
+    left_out: dict[str, str] = {}
     steps: list[Step] = []
-    for name in _chosen(wishes.cases, list(CASES), "--cases"):
-        case = CASES[name]
-        axes = _axes(case, wishes, driver)
-        for turn, (mode, threads, size) in enumerate(_points(axes, wishes)):
+    turn = 0
+    for case, grids in _grids(wishes, driver):
+        if not grids:
+            continue
+        try:
+            runners[case.name] = runner_of(case, driver)
+        except CannotRunError as problem:
+            if wishes.cases is not None:
+                raise UsageError(f"--cases: {case.name} cannot run here: {problem}") from problem
+            left_out[case.name] = str(problem)
+            continue
+        for point, effort in dict(_points(case, grids, wishes)).items():
             first = turn % len(allocators)
-            for allocator in allocators[first:] + allocators[:first]:
-                point = Point(
-                    case=name,
-                    allocator=allocator,
-                    mode=mode,
-                    threads=threads,
-                    size=size,
-                    heap_bytes=axes.heap_bytes,
-                    iterations=axes.iterations,
-                    warmup=axes.warmup,
-                    seed=_SEED,
-                )
-                steps.append(Step(point, axes.time_limit))
+            turn += 1
+            ordered = allocators[first:] + allocators[:first]
+            steps += [Step(replace(point, allocator=name), effort) for name in ordered]
     if not steps:
         raise UsageError("nothing to run: each case asks for more than the heap holds; use a larger --heap")
-    return steps
+    return Plan(steps, runners, left_out)
 
 
-def _axes(case: Case, wishes: Wishes, driver: Driver) -> Axes:
-    if wishes.preset not in case.presets:
-        raise unknown_name("--preset", wishes.preset, case.presets)
-    axes = case.presets[wishes.preset][driver.backend]
-    memory = driver.machine["memory_bytes"]
-    if wishes.heap is None and axes.heap_bytes > memory // 2:
-        axes = replace(axes, heap_bytes=memory // 2)
-    if wishes.modes is not None:
-        axes = replace(axes, modes=tuple(_chosen(wishes.modes, case.modes, "--modes")))
-    if wishes.threads is not None:
-        axes = replace(axes, threads=tuple(parse_count(word, "--threads") for word in _words(wishes.threads)))
-    if wishes.sizes is not None:
-        axes = replace(axes, sizes=tuple(parse_bytes(word, "--sizes") for word in _words(wishes.sizes)))
-    if wishes.heap is not None:
-        axes = replace(axes, heap_bytes=parse_bytes(wishes.heap, "--heap"))
-        if axes.heap_bytes > memory:
+def runner_of(case: Case, driver: Driver) -> Runner:
+    """What measures `case`. Raises `CannotRunError` if nothing does here."""
+    if case.runner is not None:
+        return case.runner(driver)
+    if case.name not in driver.cases:
+        raise CannotRunError(f"{driver.path.name} does not know it; build it anew")
+    return driver
+
+
+def _grids(wishes: Wishes, driver: Driver) -> Iterator[tuple[Case, list[Axes]]]:
+    if wishes.preset not in PRESETS:
+        raise unknown_name("--preset", wishes.preset, PRESETS)
+    cases = [CASES[name] for name in _chosen(wishes.cases, list(CASES), "--cases")]
+    modes = {case.name: list(case.modes) or driver.cases.get(case.name, []) for case in cases}
+    every_mode = list(dict.fromkeys(mode for case in cases for mode in modes[case.name]))
+    wanted = _chosen(wishes.modes, every_mode, "--modes")
+    for case in cases:
+        grids = [_wished(case, grid, wishes, driver) for grid in case.presets[wishes.preset].get(driver.backend, ())]
+        if not grids and wishes.cases is not None:
+            raise UsageError(
+                f"--cases: {case.name} has no part in preset {wishes.preset} on the {driver.backend} backend; "
+                f"use one of: {', '.join(_presets_with(case, driver.backend))}"
+            )
+        chosen = [mode for mode in modes[case.name] if mode in wanted]
+        if wishes.modes is not None:
+            # A mode that a preset does not use runs where the preset's first mode does.
+            used = {mode for grid in grids for mode in grid.modes}
+            extra = tuple(mode for mode in chosen if mode not in used)
+            grids = [
+                replace(grid, modes=tuple(mode for mode in grid.modes if mode in chosen) + (extra if first else ()))
+                for first, grid in ((index == 0, grid) for index, grid in enumerate(grids))
+            ]
+        else:
+            grids = [grid if grid.modes else replace(grid, modes=tuple(chosen)) for grid in grids]
+        if chosen or wishes.modes is None:
+            yield case, grids
+
+
+def _presets_with(case: Case, backend: str) -> list[str]:
+    return [name for name in PRESETS if case.presets[name].get(backend)] or ["none"]
+
+
+def _wished(case: Case, axes: Axes, wishes: Wishes, driver: Driver) -> Axes:
+    memory = int(driver.machine["memory_bytes"])
+    heaps = tuple(dict.fromkeys(min(heap, memory // 2) for heap in axes.heaps))
+    axes = replace(axes, heaps=heaps)
+    if wishes.threads is not None and "threads" in case.axes:
+        axes = replace(axes, threads=parse_list(wishes.threads, "--threads", parse_count))
+    if wishes.sizes is not None and "size" in case.axes:
+        axes = replace(axes, sizes=parse_list(wishes.sizes, "--sizes", parse_bytes))
+    if wishes.heap is not None and "heap" in case.axes:
+        axes = replace(axes, heaps=parse_list(wishes.heap, "--heap", parse_bytes))
+        if max(axes.heaps) > memory:
             raise UsageError(f"--heap: {driver.device} has {show_bytes(memory)} of memory; use less than that")
     if wishes.iterations is not None:
-        axes = replace(axes, iterations=wishes.iterations)
+        most = max(wishes.iterations, axes.most_iterations)
+        axes = replace(axes, iterations=wishes.iterations, most_iterations=most)
+    if wishes.most_iterations is not None:
+        if wishes.most_iterations < axes.iterations and wishes.iterations is not None:
+            raise UsageError(f"--most-iterations: use at least as many as --iterations, {wishes.iterations}")
+        axes = replace(axes, most_iterations=wishes.most_iterations)
     if wishes.time_limit is not None:
         axes = replace(axes, time_limit=wishes.time_limit)
-    return axes
+    # Times of the host backend mean nothing, so no further round is spent on them.
+    most = axes.iterations if driver.backend == "host" else max(axes.most_iterations, axes.iterations)
+    return replace(axes, most_iterations=most)
 
 
-def _points(axes: Axes, wishes: Wishes) -> list[tuple[str, int, int]]:
+def _points(case: Case, grids: Sequence[Axes], wishes: Wishes) -> Iterator[tuple[Point, Effort]]:
     named = wishes.threads is not None or wishes.sizes is not None
-    return [
-        (mode, threads, size)
-        for mode in axes.modes
-        for threads in axes.threads
-        for size in axes.sizes
-        if named or threads * size <= _SHARE_OF_HEAP * axes.heap_bytes
-    ]
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in (part.strip() for part in text.split(",")) if word]
+    precision = _PRECISION if wishes.precision is None else wishes.precision
+    for axes in grids:
+        effort = Effort(axes.time_limit, axes.most_iterations, precision)
+        for heap in axes.heaps:
+            for mode in axes.modes:
+                for threads in axes.threads:
+                    for size in axes.sizes:
+                        asked = case.blocks_per_thread * threads * size
+                        if named or asked <= _SHARE_OF_HEAP * heap:
+                            yield (
+                                Point(
+                                    case=case.name,
+                                    allocator="",
+                                    mode=mode,
+                                    threads=threads,
+                                    size=size,
+                                    heap_bytes=heap,
+                                    iterations=axes.iterations,
+                                    warmup=axes.warmup,
+                                    seed=_SEED,
+                                ),
+                                effort,
+                            )
 
 
 def _chosen(text: str | None, right: Sequence[str], option: str) -> list[str]:
     if text is None:
         return list(right)
-    wanted = _words(text)
+    wanted = words_of(text)
     for word in wanted or [text]:
         if word not in right:
             raise unknown_name(option, word, right)

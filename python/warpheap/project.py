@@ -31,6 +31,12 @@ def find_built_driver(backend: str) -> Path | None:
     return None
 
 
+def footprint_folders() -> list[Path]:
+    """Where the checkout's builds leave what the registers case reads."""
+    checkout = find_checkout()
+    return [] if checkout is None else [checkout / "build" / name / "footprints" for name in _DRIVER_FOLDERS["cuda"]]
+
+
 def no_driver(backend: str) -> UsageError:
     """The error for a driver that is not there."""
     preset = _DRIVER_FOLDERS[backend][0]

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a plan: case by case, each result on disk before the next begins."""
 
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
+from warpheap.machines import add_facts
 from warpheap.plan import Step
-from warpheap.record import Record, RecordFile, key
+from warpheap.record import Record, RecordFile, key, spread
+from warpheap.runner import Runner
 
 RECORD_NAME = "survey.jsonl"
-MACHINE_NAME = "machine.json"
 
 
 @dataclass(frozen=True)
@@ -36,40 +36,58 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
         others = file.set_aside(
             lambda each: each["sources"] == driver.sources and each["device"] == driver.device, "survey.other.jsonl"
         )
+        add_facts(folder, driver.machine)
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
     return file, others
 
 
-def write_machine(folder: Path, driver: Driver) -> None:
-    """Keeps what the driver says of the machine beside the record; what is there already stays."""
-    path = folder / MACHINE_NAME
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    path.write_text(json.dumps(known | driver.machine, indent=2) + "\n", encoding="utf-8")
-
-
 def still_to_run(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Step]:
-    """The steps that the record does not have. One that ran out of time is run again if it now has more."""
+    """The steps that the record does not have.
+
+    One that ran out of time is run again if it now has more; one whose medians are not known well enough, if it now
+    has more rounds.
+    """
 
     def done(step: Step) -> bool:
         record = file.find(_key_of(step, driver))
         if record is None or record["sources"] != driver.sources:
             return False
-        return record["status"] != "timeout" or step.time_limit <= float(record.get("time_limit_s", 0))
+        if record["status"] == "timeout":
+            return step.effort.time_limit <= float(record.get("time_limit_s") or 0)
+        had = int(record.get("most_iterations") or record["iterations"])
+        return step.effort.most_iterations <= had or _settled(record, step.effort.precision)
 
     return [step for step in steps if not done(step)]
 
 
+def _settled(record: Record, precision: float) -> bool:
+    measures = [each for each in record["measures"].values() if each is not None and each["timing"]]
+    spreads = [spread(each) for each in measures if (each.get("count") or 0) > 1]
+    return record["status"] != "ok" or all(each is not None and each <= precision for each in spreads)
+
+
 def run(
-    steps: Sequence[Step], driver: Driver, file: RecordFile, progress: Progress, deadline: float | None = None
+    steps: Sequence[Step],
+    runners: Mapping[str, Runner],
+    file: RecordFile,
+    progress: Progress,
+    deadline: float | None = None,
 ) -> int:
-    """Measures `steps` and adds them to `file`. Returns how many were run before `deadline` (of time.monotonic)."""
+    """Measures `steps`, each by its case's runner, and adds them to `file`.
+
+    Returns how many were run before `deadline` (of time.monotonic). An interruption loses the case in hand.
+    """
     for count, step in enumerate(steps):
         if deadline is not None and time.monotonic() > deadline:
             return count
         progress.started(step)
-        record = driver.measure(step.point, step.time_limit)
-        file.append(record)
+        record = runners[step.point.case].measure(step.point, step.effort)
+        record |= {"precision": step.effort.precision, "most_iterations": step.effort.most_iterations}
+        try:
+            file.append(record)
+        except OSError as problem:
+            raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
         progress.finished(step, record)
     return len(steps)
 

@@ -1,67 +1,76 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the survey shows in a terminal."""
+"""What the survey shows in a terminal while it runs."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from warpheap import survey
+from warpheap.forecast import Forecast
 from warpheap.plan import Step
-from warpheap.record import STATUSES, Record
-from warpheap.report import tables
-from warpheap.units import show_bytes, show_count
+from warpheap.record import Record, describe, unable
+from warpheap.units import show_seconds
 
-STYLES = {"ok": "green", "failed": "red", "timeout": "yellow", "crashed": "magenta", "skipped": "dim"}
+STYLES = {"ok": "green", "failed": "red", "timeout": "yellow", "crashed": "magenta", "skipped": "dim", "cannot": "dim"}
+
+# A log has no bar that moves: it gets a line from time to time.
+_SECONDS_BETWEEN_LINES = 30.0
+
+
+class _LeftColumn(ProgressColumn):
+    """Seconds until the end that is foreseen, counting down between two cases."""
+
+    def render(self, task: Task) -> Text:
+        left = max(0.0, task.fields["end"] - time.monotonic())
+        return Text("" if task.finished else f"left {show_seconds(left)}", style="cyan")
 
 
 @contextmanager
-def watch(console: Console, total: int) -> Iterator[survey.Progress]:
+def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterator[survey.Progress]:
     """A bar with the case in hand and the remaining time; failures are printed above it as they come."""
+    total = len(steps)
     bar = Progress(
         TextColumn("[bold]{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=False),
+        _LeftColumn(),
         TextColumn("[dim]{task.fields[point]}"),
         console=console,
-        speed_estimate_period=600,
+        disable=not console.is_terminal,
     )
+    end = time.monotonic() + forecast.seconds_left()
+    told = time.monotonic()
+    count = 0
     with bar:
-        task = bar.add_task("survey", total=total, point="")
+        task = bar.add_task("survey", total=total, point="", end=end)
 
         def started(step: Step) -> None:
-            bar.update(task, point=_describe(step))
+            bar.update(task, point=describe(step.point.__dict__))
 
         def finished(step: Step, record: Record) -> None:
-            bar.advance(task)
+            nonlocal told, count
+            count += 1
+            forecast.done(step)
+            forecast.learn(record)
+            left = forecast.seconds_left()
+            bar.update(task, advance=1, end=time.monotonic() + left)
             if record["status"] != "ok":
-                style = STYLES[record["status"]]
-                bar.console.print(f"[{style}]{record['status']:>8}[/]  {_describe(step)}: ", end="")
-                bar.console.print(record["reason"], markup=False, highlight=False)
+                status = "cannot" if unable(record) else record["status"]
+                print_status(bar.console, status, f"{describe(record)}: {record['reason']}")
+            if not console.is_terminal and time.monotonic() - told > _SECONDS_BETWEEN_LINES:
+                told = time.monotonic()
+                console.print(f"{count} of {total} cases, about {show_seconds(left)} left", highlight=False)
 
         yield survey.Progress(started, finished)
 
 
-def _describe(step: Step) -> str:
-    point = step.point
-    return f"{point.allocator} {point.mode} {show_count(point.threads)} x {show_bytes(point.size)}"
-
-
-def print_summary(console: Console, records: Sequence[Record]) -> None:
-    """Times of all allocators side by side, or what was verified where times mean nothing; then the failures."""
-    grids = tables.summary_grids(records) if tables.comparable(records) else [tables.overview_grid(records)]
-    for grid in grids:
-        table = Table(title=grid.title, title_justify="left", title_style="bold", header_style="bold")
-        for index, column in enumerate(grid.columns):
-            table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index == 0)
-        for row in grid.rows:
-            table.add_row(*(f"[{STYLES[cell.status]}]{cell.text}[/]" if cell.status else cell.text for cell in row))
-        console.print(table)
-    counts = {status: sum(record["status"] == status for record in records) for status in STATUSES}
-    console.print(", ".join(f"[{STYLES[status]}]{counts[status]} {status}[/]" for status in STATUSES if counts[status]))
+def print_status(console: Console, status: str, text: str) -> None:
+    """A coloured status, and text as it is."""
+    # In one piece: a bar that is on the screen would come between two.
+    console.print(Text.assemble((f"{status:>8}", STYLES[status]), "  ", text))

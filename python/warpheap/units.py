@@ -3,6 +3,7 @@
 """Numbers as people write them: 10k threads, 4KiB blocks, 8GiB heaps."""
 
 import re
+from collections.abc import Callable
 
 from warpheap.errors import UsageError
 
@@ -29,6 +30,36 @@ def parse_bytes(text: str, option: str) -> int:
     return _parse(text, _BYTES, option, "256, 4KiB or 8GiB")
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a list that is separated by commas."""
+    return [word for word in (part.strip() for part in text.split(",")) if word]
+
+
+def parse_list(text: str, option: str, parse: Callable[[str, str], int]) -> tuple[int, ...]:
+    """Numbers and ranges, each once: `16,4KiB`; `4..64` doubles from 4 to 64, `4..8KiB+4` goes in steps of 4."""
+    values: list[int] = []
+    for word in words_of(text) or [text]:
+        values += _range(word, option, parse) if ".." in word else [parse(word, option)]
+    return tuple(dict.fromkeys(values))
+
+
+_MOST_POINTS = 100_000
+
+
+def _range(word: str, option: str, parse: Callable[[str, str], int]) -> list[int]:
+    low_text, _, rest = word.partition("..")
+    high_text, plus, step_text = rest.partition("+")
+    low, high = parse(low_text, option), parse(high_text, option)
+    if low > high:
+        raise UsageError(f"{option}: a range goes from low to high, such as 16..4096, not '{word}'")
+    if not plus:
+        return [low << power for power in range((high // low).bit_length())]
+    step = parse(step_text, option)
+    if (high - low) // step > _MOST_POINTS:
+        raise UsageError(f"{option}: '{word}' are more than {_MOST_POINTS} values; use a larger step")
+    return list(range(low, high + 1, step))
+
+
 def show_bytes(count: float) -> str:
     """Bytes in the largest binary unit that keeps at least 1: `4 KiB`."""
     value = float(count)
@@ -49,3 +80,32 @@ def show_microseconds(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def show_seconds(value: float) -> str:
+    """A span of time for people: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    seconds = round(value)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60:02} min"
+
+
+def show_measured(value: float, unit: str) -> str:
+    """A measured value with its unit: `7.25 µs`, `3.1 Mops/s`, `1 KiB`, `1.25`."""
+    if unit == "us":
+        for factor, name in ((1e6, "s"), (1e3, "ms")):
+            if value >= factor:
+                return f"{value / factor:.3g} {name}"
+        return f"{value:.3g} µs"
+    if unit == "bytes":
+        return show_bytes(value)
+    if unit == "ops/s":
+        for factor, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+            if value >= factor:
+                return f"{value / factor:.3g} {name}ops/s"
+        return f"{value:.3g} ops/s"
+    if unit == "ratio":
+        return f"{value:.3g}"
+    return f"{value:,.0f} {unit}" if unit == "cycles" else f"{value:,.6g}"

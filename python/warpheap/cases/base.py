@@ -2,30 +2,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a case tells the survey."""
 
+import importlib
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpheap.record import Record
 
 if TYPE_CHECKING:
+    from warpheap.driver import Driver
     from warpheap.report.sections import Section
+    from warpheap.runner import Runner
 
 GIB = 1 << 30
 MIB = 1 << 20
 
+PRESETS = ("quick", "default", "paper", "full")
+
+
+def doubling(low: int, high: int) -> tuple[int, ...]:
+    """From `low` to `high`, each twice the one before."""
+    return tuple(low << power for power in range((high // low).bit_length()))
+
+
+# What an axis that does not matter for a case is set to: a whole warp, for designs that know nothing smaller.
+FIXED_THREADS = 32
+FIXED_SIZE = 16
+
 
 @dataclass(frozen=True)
 class Axes:
-    """What a preset of a case runs over."""
+    """Points that a preset of a case runs over: every combination of these."""
 
-    modes: tuple[str, ...]
-    threads: tuple[int, ...]
-    sizes: tuple[int, ...]  # bytes
-    heap_bytes: int
-    iterations: int
-    warmup: int
-    time_limit: float  # seconds for one case of one allocator
+    modes: tuple[str, ...] = ()  # none: all that the driver names
+    threads: tuple[int, ...] = (FIXED_THREADS,)
+    sizes: tuple[int, ...] = (FIXED_SIZE,)  # bytes
+    heaps: tuple[int, ...] = (8 * GIB,)  # bytes
+    iterations: int = 10
+    most_iterations: int = 100  # while medians are not known well enough
+    warmup: int = 2
+    time_limit: float = 60  # seconds for one case of one allocator
+
+    def over(self, modes: Sequence[str], threads: Sequence[int], sizes: Sequence[int]) -> "Axes":
+        """Other points at the same effort."""
+        return replace(self, modes=tuple(modes), threads=tuple(threads), sizes=tuple(sizes))
+
+
+# For each backend the points of a preset; a backend that is not named has none.
+Preset = Mapping[str, Sequence[Axes]]
 
 
 @dataclass(frozen=True)
@@ -34,6 +59,24 @@ class Case:
 
     name: str
     order: int  # place in the survey and in the report
-    modes: tuple[str, ...]
-    presets: Mapping[str, Mapping[str, Axes]]  # preset, backend
-    sections: Callable[[Sequence[Record]], "list[Section]"]  # the case's part of the report, from its records
+    modes: Mapping[str, str]  # each with a few words on it; none: the driver knows them
+    presets: Mapping[str, Preset]
+    sections: "Callable[[Sequence[Record]], list[Section]]"  # the case's part of the report, from its records
+    axes: tuple[str, ...] = ("threads", "size", "heap")  # those that matter; the others keep what the preset says
+    blocks_per_thread: int = 1  # that a thread holds at once; 0: the case knows itself what a heap can hold
+    runner: "Callable[[Driver], Runner] | None" = field(default=None)  # what measures it, if not the driver itself
+
+
+def chapter(name: str) -> "Callable[[Sequence[Record]], list[Section]]":
+    """The report's part for the case of that name: its own `show.py`, or what serves every case.
+
+    Plotting is slow to load and only reports need it, so it is loaded when it is called.
+    """
+
+    def sections(records: Sequence[Record]) -> "list[Section]":
+        own = f"warpheap.cases.{name}.show"
+        module = own if importlib.util.find_spec(own) else "warpheap.report.generic"
+        made: list[Section] = importlib.import_module(module).sections(records)
+        return made
+
+    return sections

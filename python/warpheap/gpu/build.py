@@ -75,7 +75,7 @@ def build(tests: bool, bench: bool, log: Path, time_limit: float) -> tuple[Progr
         raise UsageError(
             f"missing here: {', '.join(missing)}. Install them, or name built programs with --prebuilt DIR"
         )
-    results = []
+    results: list[Result] = []
     places = []
     for preset, wanted in (("cuda", tests), ("cuda-bench", bench)):
         if not wanted:

@@ -12,14 +12,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from warpheap import commands, survey, terminal
-from warpheap.driver import find_driver
+from warpheap import commands, summary, survey, terminal
+from warpheap.devices import find_driver
 from warpheap.errors import UsageError, unknown_name
 from warpheap.gpu import build, gtest, memcheck
 from warpheap.gpu.device import Device, describe_machine, write_facts
 from warpheap.gpu.result import FAULTS, Result, ResultFile, count
+from warpheap.machines import MACHINE_NAME, read_machines
 from warpheap.plan import Wishes, make_plan
-from warpheap.record import Record
+from warpheap.record import Record, unable
 from warpheap.report.sections import Cell, Grid, Section
 
 PARTS = ("tests", "memcheck", "bench")
@@ -69,7 +70,7 @@ def run_gpu(console: Console, job: Job) -> int:
     facts = describe_machine(tools)
     if fingerprint := build.sources_fingerprint():
         facts["sources"] = fingerprint
-    write_facts(job.out / survey.MACHINE_NAME, facts)
+    write_facts(job.out / MACHINE_NAME, facts)
     records: list[Record] = []
     try:
         programs = _programs(console, job, parts, tests, deadline)
@@ -164,11 +165,11 @@ def _run_bench(course: Course) -> list[Record]:
         course.console.print("[red]bench[/]: there is no warpheap_bench_cuda to measure with")
         return []
     driver = find_driver(course.programs.driver, "cuda")
-    steps = make_plan(Wishes(preset=course.job.preset), driver)
+    plan = make_plan(Wishes(preset=course.job.preset), driver)
+    steps = plan.steps
     file, _ = survey.open_record(course.job.out, driver, fresh=False)
-    survey.write_machine(course.job.out, driver)
     todo = survey.still_to_run(steps, file, driver)
-    done = commands.measure(course.console, todo, driver, file, course.deadline)
+    done = commands.measure(course.console, plan, todo, file, course.deadline)
     if done < len(todo):
         course.console.print(f"[yellow]bench[/]: {len(todo) - done} of {len(steps)} cases did not fit into the budget")
     return survey.of_plan(steps, file, driver)
@@ -182,7 +183,13 @@ def _report(out: Path, tests: Sequence[Result], checks: Sequence[Result], record
     extra = [section for section in (_section("Tests", tests), _section("Memory check", checks)) if section]
     if not records:
         return
-    write_report(out / "report.html", records, shlex.join(["./run", *sys.argv[1:]]), extra)
+    write_report(
+        out / "report.html",
+        records,
+        shlex.join(["./run", *sys.argv[1:]]),
+        extra,
+        facts=read_machines(out),
+    )
     threads = [record for record in records if record["case"] == "throughput" and record["mode"] == "thread"]
     if threads and all(record["timing_comparable"] for record in threads):
         title = f"GPU malloc and free on {threads[0]['device']}, mode thread"
@@ -208,9 +215,7 @@ def _section(title: str, results: Sequence[Result]) -> Section | None:
 
 
 def _say(console: Console, result: Result) -> None:
-    style = terminal.STYLES[result.status]
-    console.print(f"[{style}]{result.status:>8}[/]  {result.name} ", end="")
-    console.print(result.reason, markup=False, highlight=False)
+    terminal.print_status(console, result.status, f"{result.name} {result.reason}")
 
 
 def _summarise(
@@ -218,7 +223,7 @@ def _summarise(
 ) -> int:
     """Prints the table; returns the exit code. A case out of time is a result, a block that is unsound is a fault."""
     if records:
-        terminal.print_summary(console, records)
+        summary.print_summary(console, records)
     table = Table(title="Summary", title_justify="left", title_style="bold")
     for column in ("", "ok", "failed", "timeout", "crashed", "skipped"):
         table.add_column(column, justify="right" if column else "left")
@@ -227,7 +232,7 @@ def _summarise(
     for name, numbers in (("tests", count(tests)), ("memcheck", count(checks)), ("cases", measured)):
         table.add_row(name, *(str(number) for number in numbers.values()))
     console.print(table)
-    unsound = [record for record in records if record["status"] == "failed" and not record["verified"]]
+    unsound = [each for each in records if each["status"] == "failed" and not (each["verified"] or unable(each))]
     console.print(f"Results: {out}", highlight=False, soft_wrap=True)
     faults = [result for result in (*tests, *checks) if result.status in FAULTS]
     return 1 if faults or unsound or "crashed" in statuses else 0

@@ -2,104 +2,125 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: one HTML page that needs nothing beside itself."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from warpheap import __version__
 from warpheap.cases import CASES
-from warpheap.record import STATUSES, Record
-from warpheap.report import tables
-from warpheap.report.sections import Cell, Grid, Section
-from warpheap.units import show_bytes, show_count
+from warpheap.record import STATUSES, Record, unable
+from warpheap.report import (
+    chapters,
+    chart_tables,
+    columns,
+    data,
+    failures,
+    guide,
+    machine,
+    paper,
+    ranking,
+    render,
+    svg,
+    texts,
+    theme,
+    verdict,
+)
+from warpheap.report.looks import Looks
+from warpheap.report.overview import parts_of
+from warpheap.report.ratios import heat_of, ratio_text, text_on
+from warpheap.report.sections import Section
+from warpheap.units import show_count
 
 _HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """One figure at the head of the page."""
+def write_report(
+    path: Path,
+    records: Sequence[Record],
+    command: str,
+    extra: Sequence[Section] = (),
+    facts: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
+    """Writes the page for `records`, which may come from several machines.
 
-    number: str
-    label: str
-    status: str
+    `command` is what makes them again; `extra` chapters stand behind those of the cases; `facts` describe the machines,
+    matched by their field `device` (machine.json beside the page, if None).
+    """
+    newest = data.latest(records)
+    looks = Looks(newest)
+    page = _environment(looks).get_template("template.html.j2").render(
+        title=_title(newest),
+        css=theme.css(looks) + (_HERE / "style.css").read_text(encoding="utf-8"),
+        script=(_HERE / "page.js").read_text(encoding="utf-8"),
+        looks=looks,
+        counts=_counts(newest),
+        replaced=len(records) - len(newest),
+        parts=parts_of(newest),
+        chapters=[*chapters.chapters(newest), *chapters.named(extra)],
+        verified=failures.verified_grid(newest, list(CASES)),
+        failures=failures.failures_grid(newest),
+        machine=machine.machine_grid(newest, machine.facts_beside(path) if facts is None else facts),
+        command=command,
+        version=__version__,
+    )  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Indentation serves who reads the template, not the page.
+    path.write_text(re.sub(r"\n\s+(?=<)", "\n", page), encoding="utf-8")
 
 
-def write_report(path: Path, records: Sequence[Record], command: str, extra: Sequence[Section] = ()) -> None:
-    """Writes the page for `records`. `command` is what makes them again; `extra` chapters stand before the details."""
+def _title(records: Sequence[Record]) -> str:
+    devices = dict.fromkeys(device for device, _ in data.machines_of(records))
+    return "GPU memory allocators on " + (" and ".join(devices) or "no machine")
+
+
+def _environment(looks: Looks) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
-    page = environment.get_template("template.html.j2").render(
-        title=_title(records),
-        css=(_HERE / "style.css").read_text(encoding="utf-8"),
-        verdicts=_verdicts(records),
-        comparable=tables.comparable(records),
-        chapters=[*_chapters(records), *extra],
-        failures=tables.failures_grid(records),
-        machine=_machine(records, path.parent / "machine.json"),
-        command=command,
-        version=__version__,
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    known = {look.name for look in looks}
+    environment.globals |= {
+        "defs": Markup(svg.shared_shapes(looks)),
+        "swatch": lambda name: Markup(svg.swatch(looks[name])) if name in known else "",
+        "index": lambda name: looks[name].index if name in known else "",
+        "panels": lambda chart: Markup(render.panels_of(chart, looks)),
+        "grids_of": chart_tables.grids_of,
+        "words": texts.words,
+        "case_title": texts.title_of,
+        "sizes": [name for name, _ in verdict.SIZE_CLASSES],
+        "rules": guide.RULES,
+        "ratio_rule": ranking.RULE,
+        "paper_note": paper.NOTE,
+        "left_out": paper.LEFT_OUT,
+        "ratio": ratio_text,
+        "heat": heat_of,
+        "text_on": text_on,
+        "short_case": columns.short_case,
+    }
+    return environment
 
 
-def _title(records: Sequence[Record]) -> str:
-    devices = list(dict.fromkeys(record["device"] for record in records))
-    return "GPU memory allocators on " + (" and ".join(devices) or "no machine")
-
-
-def _chapters(records: Sequence[Record]) -> list[Section]:
-    chapters = []
-    # Host and GPU records never share a figure: times of the one are not comparable with those of the other.
-    for backend in dict.fromkeys(record["backend"] for record in records):
-        for case in CASES.values():
-            own = [each for each in records if each["case"] == case.name and each["backend"] == backend]
-            if own:
-                chapters += case.sections(own)
-    return chapters
-
-
-def _verdicts(records: Sequence[Record]) -> list[Verdict]:
+def _counts(records: Sequence[Record]) -> list[tuple[str, str, str]]:
     numbers = {status: sum(record["status"] == status for record in records) for status in STATUSES}
+    cannot = sum(map(unable, records))
+    numbers["failed"] -= sum(unable(each) and each["status"] == "failed" for each in records)
+    requests = sum(record.get("requests") or 0 for record in records)
     return [
-        Verdict(str(len(tables.allocators_of(records))), "allocators", ""),
-        Verdict(show_count(len(records)), "cases", ""),
-        *(Verdict(show_count(count), status, status) for status, count in numbers.items() if count or status == "ok"),
+        (str(len(data.allocators_of(records))), "allocators", ""),
+        (str(len({record["case"] for record in records})), "cases", ""),
+        (show_count(len(records)), "runs", ""),
+        *((show_count(count), status, status) for status, count in numbers.items() if count or status == "ok"),
+        *([(show_count(cannot), "cannot by design", "skipped")] if cannot else []),
+        *([(_short(requests), "requests checked for nulls", "")] if requests else []),
     ]
 
 
-def _machine(records: Sequence[Record], described: Path) -> Grid:
-    def values(field: str) -> str:
-        return ", ".join(str(value) for value in dict.fromkeys(record[field] for record in records))
-
-    rows = [
-        ("device", values("device")),
-        ("backend", values("backend")),
-        ("heap", ", ".join(show_bytes(size) for size in tables.in_order(records, "heap_bytes"))),
-        ("timed rounds, after warm-ups", f"{values('iterations')}, after {values('warmup')}"),
-        ("warpheap", values("version")),
-        ("fingerprint of the measured sources", values("sources")),
-        ("measured", " to ".join(dict.fromkeys([min(r["time"] for r in records), max(r["time"] for r in records)]))),
-    ]
-    if described.is_file():
-        rows += [(name.replace("_", " "), _plain(value)) for name, value in _extra_facts(described).items()]
-    return Grid("Machine and sources", ["", ""], [[Cell(name), Cell(value)] for name, value in rows])
-
-
-def _extra_facts(described: Path) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(described.read_text(encoding="utf-8"))
-    known = {"schema", "backend", "device", "version", "sources"}
-    return {name: value for name, value in facts.items() if name not in known}
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, int) and value > 1 << 20:
-        return show_bytes(value)
-    return str(value)
+def _short(count: int) -> str:
+    for unit, name in ((10**9, "G"), (10**6, "M")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return show_count(count)

@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts that a report is made of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from warpheap.report.chart import Chart
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table; `status` colours it, `note` is what a pointer held over it shows."""
+    """A cell of a table; `status` colours it, `aside` stands small behind the text, `note` under a pointer."""
 
     text: str
     status: str = ""
     note: str = ""
     best: bool = False
+    aside: str = ""
+    allocator: str = ""
 
 
 @dataclass(frozen=True)
@@ -20,18 +25,8 @@ class Grid:
     """A table."""
 
     title: str
-    columns: list[str]
-    rows: list[list[Cell]]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A picture as inline SVG, with a text for those who cannot see it."""
-
-    title: str
-    svg: str
-    alt: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
     note: str = ""
 
 
@@ -41,5 +36,5 @@ class Section:
 
     title: str
     text: str = ""
-    figures: list[Figure] = field(default_factory=list)
-    grids: list[Grid] = field(default_factory=list)
+    charts: Sequence[Chart] = field(default_factory=list)
+    grids: Sequence[Grid] = field(default_factory=list)

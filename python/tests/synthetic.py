@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""A made-up survey of all cases, with failures, timeouts and crashes among them: what the report has to cope with.
+
+The figures follow simple laws with a little noise, so that a picture of them looks like one of a survey.
+"""
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from records import measure, record, single
+
+from warpheap.record import Record
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a made-up allocator behaves: microseconds for 10,000 threads, and what grows with what."""
+
+    name: str
+    base: float
+    with_threads: float  # exponent
+    with_size: float  # exponent
+    waste: float  # address range over bytes asked for
+    registers: int
+    free: bool = True
+
+
+DESIGNS = (
+    Design("bump", 3, 0.35, 0.05, 1.0, 12, free=False),
+    Design("ouroboros_s_p", 9, 0.6, 0.12, 1.05, 32),
+    Design("ouroboros_va_p", 10, 0.62, 0.13, 1.06, 40),
+    Design("ouroboros_vl_p", 14, 0.6, 0.1, 1.07, 44),
+    Design("ouroboros_s_c", 70, 0.85, 0.35, 1.1, 48),
+    Design("ouroboros_va_c", 75, 0.86, 0.35, 1.1, 54),
+    Design("ouroboros_vl_c", 90, 0.84, 0.33, 1.12, 60),
+    Design("xmalloc", 45, 0.8, 0.2, 3.4, 168),
+    Design("scatter_alloc", 6, 0.5, 0.45, 1.6, 48),
+    Design("reg_eff_cfm", 60, 0.9, 0.3, 2.1, 17),
+    Design("halloc", 8, 0.55, 0.4, 1.35, 38),
+    Design("warp_slab", 5, 0.45, 0.2, 1.2, 28),
+    Design("newcomer", 20, 0.7, 0.15, 1.3, 30),
+    Design("cuda_malloc", 160, 1.0, 0.5, 9.0, 24),
+)
+
+
+def survey(
+    device: str = "Fake GPU", backend: str = "cuda", seed: int = 1, designs: Sequence[Design] = DESIGNS
+) -> list[Record]:
+    """A record of every case for these designs."""
+    chance = random.Random(seed)
+    made = []
+    for position, design in enumerate(designs):
+        for case, mode, threads, size, heap in _points():
+            point: dict[str, Any] = {
+                "case": case, "allocator": design.name, "position": position, "device": device, "backend": backend,
+                "mode": mode, "threads": threads, "size": size, "heap_bytes": heap,
+            }  # fmt: skip
+            made.append(_run(design, point, chance))
+    return made
+
+
+def _points() -> Iterator[tuple[str, str, int, int, int]]:
+    heap = 8 << 30
+    sizes = [1 << power for power in range(2, 14)]
+    for mode in ("thread", "warp", "mixed"):
+        for threads in (10_000, 100_000, 1_000_000):
+            yield from (("throughput", mode, threads, size, heap) for size in sizes if size * threads < 6 << 30)
+        yield from (("latency", mode, threads, size, heap) for threads in (10_000, 100_000) for size in (16, 256, 4096))
+    for mode in ("thread", "warp"):
+        for size in (16, 64, 512, 8192):
+            yield from (("scaling", mode, 1 << power, size, heap) for power in range(0, 21, 2))
+    for mode in ("same_kernel", "as_allocated", "reversed", "shuffled", "other_block"):
+        yield from (("orders", mode, threads, size, heap) for threads in (10_000, 100_000) for size in (64, 1024))
+    for mode in ("cold", "warm"):
+        yield from (("temperature", mode, 100_000, size, heap) for size in (16, 64, 1024))
+    for mode in ("thread", "mixed"):
+        yield from (("fragmentation", mode, 100_000, size, heap) for size in (16, 64, 256, 1024, 4096))
+        yield from (("out_of_memory", mode, 100_000, size, 1 << 30) for size in (16, 64, 256, 1024, 8192))
+        yield from (("growth", mode, threads, size, 1 << 30) for threads, size in ((100_000, 64), (10_000, 1024)))
+        yield from (("churn", mode, threads, size, heap) for threads in (4096, 65_536) for size in (16, 64, 1024))
+    yield ("registers", "kernel", 32, 16, 1 << 20)
+    yield from (("initialisation", "heap", 32, 16, each << 30) for each in (1, 8, 32))
+    for size in (64, 4096):
+        yield from (("work_generation", "mixed", 1 << power, size, heap) for power in range(0, 21, 2))
+    yield from (("memory_access", "uniform", 1 << 17, size, heap) for size in (16, 32, 64, 128))
+    yield ("memory_access", "mixed", 1 << 17, 128, heap)
+    yield from (("trace", name, 4096, 64, heap) for name in ("graph_insertion", "particle_lists"))
+
+
+def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record:
+    case, size, threads = point["case"], point["size"], point["threads"]
+    if not design.free and case in ("orders", "growth", "churn", "trace"):
+        return record(**point, status="failed", reason="the design has no individual free")
+    if design.name == "xmalloc" and threads >= 100_000 and size >= 1024:
+        return record(**point, status="crashed", reason="an illegal memory access was encountered (CUDA error 700)")
+    if design.name == "cuda_malloc" and threads >= 1_000_000 and size >= 256:
+        return record(**point, status="timeout", reason="killed after 60 s")
+    if design.name == "reg_eff_cfm" and point["mode"] == "mixed" and chance.random() < 0.3:
+        reason = f"{chance.randrange(1, 9)} blocks overlap others; the first: 0x7f00{chance.randrange(1 << 20):05x}"
+        return record(**point, status="failed", reason=reason, verified=False)
+    requests = 12 * threads
+    made = record(**point, measures=_measures(design, point, chance), requests=requests)
+    asked = threads * size
+    made["memory"] |= {"requested_bytes": asked, "span_bytes": int(asked * design.waste), "metadata_bytes": 1 << 21}
+    if case == "fragmentation":
+        waste = [design.waste * (1 + 0.3 * (design.waste - 1) * math.log1p(index)) for index in range(100)]
+        own = [design.waste * (1 + chance.random() / 50) for _ in waste]
+        found = {"range": own, "total_range": waste}
+        made["series"] = {name: {"unit": "ratio", "values": values} for name, values in found.items()}
+    if case == "growth":
+        cost = [design.base * (1 + (index / 90) ** 2 * design.with_threads) for index in range(150)]
+        made["series"] = {"iteration": {"unit": "us", "values": cost}}
+    return made
+
+
+def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    def noisy(value: float) -> float:
+        return value * math.exp(chance.gauss(0, 0.04))
+
+    def timed(value: float, **changes: Any) -> dict[str, Any]:
+        return measure(noisy(value), **changes)
+
+    case, mode, threads, size = point["case"], point["mode"], point["threads"], point["size"]
+    base = 2 + design.base * (threads / 10_000) ** design.with_threads * max(size / 64, 1) ** design.with_size
+    cost = base * {"warp": 0.8, "mixed": 1.3, "cold": 2.2, "shuffled": 1.5, "other_block": 1.2}.get(mode, 1.0)
+    free = timed(0.6 * cost) if design.free else None
+    share = min(1.0, max(0.05, 1.02 / design.waste) * min(1.0, size / 16))
+    if case == "latency":
+        median = noisy(300 * cost)
+        tail: dict[str, Any] = {"unit": "cycles", "p95": 2.5 * median, "p99": 5 * median, "max": 20 * median}
+        tail |= {"count": 500_000, "median_low": None, "median_high": None}
+        return {"malloc": measure(median, **tail), "free": measure(median, **tail) if design.free else None}
+    if case == "orders":
+        return {"free": timed(0.6 * cost), **({"pair": timed(1.4 * cost)} if mode == "same_kernel" else {})}
+    if case == "fragmentation":
+        return {"range": single(noisy(design.waste)), "total_range": single(noisy(2 * design.waste))}
+    if case == "out_of_memory":
+        total = noisy(100 * cost)
+        return {"share": single(share, better="higher"), "total": timed(total),
+                "last_tenth": timed(total * (0.1 + 0.2 * design.with_size))}  # fmt: skip
+    if case == "growth":
+        return {"share": single(0.9 * share, better="higher"), "iteration": timed(cost),
+                "slowdown": timed(1 + design.with_threads, unit="ratio")}  # fmt: skip
+    if case == "registers":
+        code = {"unit": "bytes"}
+        return {"malloc_registers": single(design.registers, unit="count"),
+                "free_registers": single(design.registers * 0.7 // 1, unit="count"),
+                "malloc_stack": single(32.0 * (design.registers > 60), **code), "free_stack": single(0, **code),
+                "malloc_code": single(64.0 * design.registers, **code),
+                "free_code": single(40.0 * design.registers, **code)}  # fmt: skip
+    if case == "initialisation":
+        heap = point["heap_bytes"] / (1 << 30)
+        return {"construct": timed(100 * design.base * heap**0.5), "reset": timed(20 * design.base * heap**0.4),
+                "metadata": single(design.registers * 2**16 * heap, unit="bytes")}  # fmt: skip
+    if case == "work_generation":
+        baseline = 25 + threads / 6_000
+        return {"generate": timed(1.6 * cost), "baseline": timed(baseline),
+                "ratio": timed(1.6 * cost / baseline, unit="ratio")}  # fmt: skip
+    if case == "memory_access":
+        packed = 4 + size / 8
+        slow = 1 + 0.2 * (design.waste - 1)
+        return {"write": timed(packed * slow), "read": timed(0.8 * packed * slow), "packed_write": timed(packed),
+                "packed_read": timed(0.8 * packed), "write_ratio": timed(slow, unit="ratio"),
+                "read_ratio": timed(slow, unit="ratio")}  # fmt: skip
+    if case == "churn":
+        return {"rate": timed(threads * 3e6 / cost, unit="ops/s", better="higher")}
+    if case == "trace":
+        return {"replay": timed(40 * cost), "rate": timed(1e9 / cost, unit="ops/s", better="higher")}
+    return {"malloc": timed(cost), "free": free}

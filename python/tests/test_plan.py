@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""From cases, presets and the command line to what the driver is asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Finished
+
+from warpheap.cases import CASES
+from warpheap.cases.base import PRESETS
+from warpheap.driver import Driver
+from warpheap.errors import UsageError
+from warpheap.forecast import Forecast
+from warpheap.plan import Step, Wishes, make_plan
+from warpheap.record import read_records
+from warpheap.units import parse_bytes, parse_count, parse_list
+
+Command = Callable[..., Finished]
+MakeDriver = Callable[..., Path]
+
+ORDER = [
+    "throughput",
+    "latency",
+    "scaling",
+    "orders",
+    "temperature",
+    "fragmentation",
+    "out_of_memory",
+    "growth",
+    "registers",
+    "initialisation",
+    "work_generation",
+    "memory_access",
+    "churn",
+    "trace",
+]
+TWELVE = " ".join(f"design_{number}" for number in range(12))
+
+
+def steps_of(driver: Path, **wishes: Any) -> list[Step]:
+    return make_plan(Wishes(**wishes), Driver.start(driver)).steps
+
+
+def values(steps: list[Step], field: str) -> list[Any]:
+    return list(dict.fromkeys(getattr(step.point, field) for step in steps))
+
+
+def test_the_cases_come_in_the_order_of_the_survey() -> None:
+    assert list(CASES) == ORDER
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
+def test_a_case_has_its_place_in_every_preset(case: Any) -> None:
+    assert set(case.presets) == set(PRESETS)
+    assert case.presets["quick"].get("cuda") and case.presets["default"].get("cuda") and case.presets["full"]["cuda"]
+    for preset in case.presets.values():
+        for grids in preset.values():
+            for axes in grids:
+                assert set(axes.modes) <= set(case.modes)
+                assert axes.most_iterations >= axes.iterations
+                assert all(size >= 4 for size in axes.sizes)
+
+
+def test_quick_asks_few_enough_for_six_minutes_of_a_large_registry(fake_driver: MakeDriver) -> None:
+    # A process costs about 0.4 s on an H200 before it measures anything, and about 0.5 s with it.
+    assert len(steps_of(fake_driver(allocators=TWELVE), preset="quick")) <= 520
+
+
+def test_on_the_host_quick_has_what_needs_no_clock(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(backend="host", allocators="good"), preset="quick")
+    assert values(steps, "case") == ["throughput", "fragmentation", "out_of_memory", "growth"]
+    assert all(step.effort.most_iterations == step.point.iterations for step in steps)
+
+
+def test_an_axis_that_does_not_matter_keeps_its_value(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="good"), cases="initialisation", threads="5", sizes="7", heap="1GiB")
+    assert values(steps, "threads") == [32]
+    assert values(steps, "size") == [16]
+    assert values(steps, "heap_bytes") == [1 << 30]
+
+
+def test_heaps_are_an_axis(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="good"), cases="initialisation", heap="64MiB,1GiB..4GiB")
+    assert values(steps, "heap_bytes") == [64 << 20, 1 << 30, 2 << 30, 4 << 30]
+
+
+def test_no_heap_of_a_preset_takes_more_than_half_of_the_device(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="good"), cases="initialisation", preset="full")  # the device has 16 GiB
+    assert values(steps, "heap_bytes") == [256 << 20, 1 << 30, 8 << 30]
+
+
+def test_traces_are_the_modes_that_the_driver_knows(fake_driver: MakeDriver) -> None:
+    driver = fake_driver(allocators="good")
+    assert values(steps_of(driver, cases="trace"), "mode") == ["graph", "solver"]
+    assert values(steps_of(driver, cases="trace", modes="solver"), "mode") == ["solver"]
+
+
+def test_modes_choose_cases_too(fake_driver: MakeDriver) -> None:
+    driver = fake_driver(allocators="good")
+    assert values(steps_of(driver, modes="shuffled,cold"), "case") == ["orders", "temperature"]
+    # A mode that the preset leaves out is run when it is named.
+    assert values(steps_of(driver, preset="quick", cases="orders", modes="reversed"), "mode") == ["reversed"]
+
+
+def test_other_allocators_go_first_in_turn_over_all_cases(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="a b c"), cases="initialisation,temperature", preset="quick")
+    assert [step.point.allocator for step in steps] == ["a", "b", "c", "b", "c", "a", "c", "a", "b"]
+
+
+def test_rounds_and_precision_reach_the_driver(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="good")
+    words = ("survey", "--driver", driver, "--out", tmp_path, "--cases", "scaling", "--threads", "64", "--sizes", "16")
+    words = (*words, "--modes", "thread", "--iterations", "7")
+    warpheap(*words, "--most-iterations", "70", "--precision", "0.01", "--time-limit", "9")
+    (line,) = Path(f"{driver}.log").read_text().splitlines()
+    for part in ("--iterations 7", "--most-iterations 70", "--precision 0.01", "--soft-limit 4.5"):
+        assert part in line
+    # Its medians are known to 1.3 %: enough for 2 %, and for 1 % only more rounds would help.
+    for more in (("0.02", "700"), ("0.01", "70")):
+        warpheap(*words, "--precision", more[0], "--most-iterations", more[1])
+    assert len(Path(f"{driver}.log").read_text().splitlines()) == 1
+    warpheap(*words, "--precision", "0.01", "--most-iterations", "700")
+    assert len(Path(f"{driver}.log").read_text().splitlines()) == 2
+    (record,) = read_records(tmp_path / "survey.jsonl")
+    assert record["most_iterations"] == 700
+
+
+def test_a_case_that_the_driver_lacks_is_told(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="good", cases="throughput fragmentation", backend="host")
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--preset", "quick")
+    assert done.code == 0, done.err
+    assert "growth is left out: driver does not know it; build it anew" in done.out
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--preset", "quick", "--cases", "growth")
+    assert done.code == 2
+    assert "growth cannot run here" in done.err
+
+
+def test_the_device_reaches_the_driver(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    small = ("--cases", "orders", "--preset", "quick", "--out", tmp_path)
+    assert warpheap("survey", "--driver", fake_driver(), "--device", "0", *small).code == 0
+    done = warpheap("survey", "--driver", fake_driver(backend="host"), "--device", "0", *small)
+    assert done.code == 2
+    assert "only the cuda backend" in done.err
+
+
+def test_ranges_double_or_step() -> None:
+    assert parse_list("4..64", "--sizes", parse_bytes) == (4, 8, 16, 32, 64)
+    assert parse_list("1..1000", "--threads", parse_count)[-1] == 512
+    assert parse_list("4..16+4,8,1KiB", "--sizes", parse_bytes) == (4, 8, 12, 16, 1024)
+    for wrong in ("4..", "..4", "16..4", "4..8+0", ""):
+        with pytest.raises(UsageError, match="--sizes"):
+            parse_list(wrong, "--sizes", parse_bytes)
+
+
+def test_the_forecast_takes_the_seconds_of_the_same_case(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="a b"), cases="initialisation,temperature", preset="quick")
+    forecast = Forecast(steps)
+    assert forecast.seconds_left() == len(steps) == 6
+    forecast.learn({"case": "temperature", "allocator": "a", "seconds": 3.0})
+    assert forecast.seconds_left() == 18  # nothing else is known
+    forecast.learn({"case": "initialisation", "allocator": "b", "seconds": 10.0})
+    assert forecast.seconds_left() == 2 * 10 + 4 * 3
+    forecast.learn({"case": "temperature", "allocator": "b", "seconds": 5.0})
+    assert forecast.seconds_left() == 2 * 10 + 2 * 3 + 2 * 5
+    forecast.done(steps[-1])
+    assert forecast.seconds_left() < 36

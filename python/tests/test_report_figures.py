@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as files, the paper's figures, and the axes that all figures stand on."""
+
+import re
+from pathlib import Path
+
+import pytest
+from records import measure, record
+from synthetic import DESIGNS, survey
+
+from warpheap.report import numbers, paper
+from warpheap.report.chart import Bars, Line, Lost, Panel, Point
+from warpheap.report.files import write_figures
+from warpheap.report.rounds import thinned
+from warpheap.report.scale import scale_of
+from warpheap.report.svg import stretches
+
+
+def test_each_figure_is_written_twice(tmp_path: Path) -> None:
+    wanted = ("registers", "memory_access")
+    records = [each for each in survey(designs=DESIGNS[:3]) if each["case"] in wanted]
+    files = write_figures(tmp_path / "figures", records)
+    names = {path.stem for path in files}
+    assert {"heat-map", "paper-11", "registers-all", "memory_access-write-read"} <= names
+    assert len(files) == 2 * len(names)
+    for path in files:
+        start = path.read_bytes()[:400]
+        assert start.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in start
+
+
+def test_all_figures_of_the_paper_but_the_graphs_are_there() -> None:
+    records = survey(designs=DESIGNS[:3])
+    charts, missing = paper.charts(records, survey("Other GPU", designs=DESIGNS[:3]))
+    assert missing == []
+    titles = " ".join(panel.title for chart in charts for panel in chart.panels)
+    drawn = set(re.findall(r"as Figure (\d+[a-h])", titles))
+    assert drawn == {f"9{letter}" for letter in "abcdefgh"} | {f"10{letter}" for letter in "abcdefgh"} | {
+        f"11{letter}" for letter in "abcde"
+    }
+    assert "as Figure 9a: thread-based allocation, 10,000 threads" in titles
+    assert "as Figure 10c: allocation scaling, 512 B" in titles
+
+
+def test_the_baseline_is_in_the_panels_that_need_it() -> None:
+    charts, _ = paper.charts(survey(designs=DESIGNS[:3]))
+    panels = {panel.title[:13]: panel for chart in charts for panel in chart.panels if chart.name == "paper-11"}
+    for number in ("as Figure 11c", "as Figure 11d", "as Figure 11e"):
+        assert panels[number].reference_name
+    assert panels["as Figure 11e"].reference or isinstance(panels["as Figure 11e"], Bars)
+
+
+def test_a_figure_without_points_says_why() -> None:
+    _, missing = paper.charts([record(threads=20_000, size=size) for size in (16, 64)])
+    why = {each.number: each.why for each in missing}
+    assert "second GPU" in why["9e"]
+    assert why["10a"] == "case scaling, mode thread is not in the record"
+    _, missing = paper.charts([record(backend="host", size=size) for size in (16, 64)])
+    assert "host backend" in {each.number: each.why for each in missing}["9a"]
+
+
+def test_the_nearest_number_of_threads_stands_in_and_is_named() -> None:
+    charts, _ = paper.charts([record(threads=threads, size=size) for threads in (8192, 262_144) for size in (16, 64)])
+    titles = [panel.title for panel in charts[0].panels]
+    assert titles[0] == "as Figure 9a: thread-based allocation, 8,192 threads"
+    assert titles[2] == "as Figure 9c: thread-based allocation, 262,144 threads"
+
+
+def test_no_stroke_crosses_a_lost_case() -> None:
+    points = [Point(x, 1, 1, 1, 1, 1) for x in (16, 64, 256, 1024)]
+    line = Line("one", points, [Lost(128, "timeout", "")])
+    assert [[point.x for point in run] for run in stretches(line)] == [[16, 64], [256, 1024]]
+
+
+def test_a_case_lost_everywhere_still_has_its_panel() -> None:
+    records = [record(allocator="good", size=size) for size in (16, 64)]
+    records += [record(allocator="bad", size=size, status="crashed") for size in (16, 64)]
+    charts, _ = paper.charts(records)
+    panel = charts[0].panels[0]
+    assert isinstance(panel, Panel)
+    assert [(line.allocator, len(line.points), len(line.lost)) for line in panel.lines] == [
+        ("bad", 0, 2),
+        ("good", 2, 0),
+    ]
+
+
+def test_long_series_are_thinned_to_medians_of_equal_stretches() -> None:
+    points = thinned([float(value) for value in range(1000)])
+    assert len(points) <= 120
+    assert points[0].y == pytest.approx(4)
+    assert (points[0].least, points[0].most) == (0, 8)
+    assert len(thinned([1.0, 2.0])) == 2
+
+
+def test_axes_are_logarithmic_where_values_differ_widely_and_hold_all_of_them() -> None:
+    wide, narrow, share = scale_of([1, 1000]), scale_of([2.0, 3.0]), scale_of([0.1, 0.9], "ratio", True)
+    assert wide.log
+    assert not narrow.log
+    assert (share.log, share.low) == (False, 0)
+    for scale, values in ((wide, (1, 1000)), (narrow, (2.0, 3.0)), (share, (0.1, 0.9))):
+        assert all(0 <= scale.share(value) <= 1 for value in values)
+        assert 2 <= len(scale.ticks()) <= 8
+        assert all(0 <= scale.share(tick) <= 1 for tick in scale.ticks())
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [5.0], [0.0, 1e9], [1e-3, 1e12]])
+def test_axes_can_take_anything(values: list[float]) -> None:
+    scale = scale_of(values)
+    assert scale.high > scale.low
+    assert scale.ticks()
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(7.136, "us", "7.14 µs"), (1500, "us", "1.5 ms"), (2.5e6, "us", "2.5 s"), (4096, "bytes", "4 KiB"),
+     (1.23e9, "ops/s", "1.23 G/s"), (168, "count", "168"), (45_000, "cycles", "45 k"), (0, "bytes", "0 B"),
+     (999.9, "us", "1 ms"), (0.25, "us", "250 ns")],
+)  # fmt: skip
+def test_numbers_are_short(value: float, unit: str, text: str) -> None:
+    assert numbers.show(value, unit) == text
+
+
+def test_a_share_is_per_cent_and_another_ratio_a_multiple() -> None:
+    assert numbers.show(0.982, "ratio", share=True) == "98.2 %"
+    assert numbers.show(1.3, "ratio") == f"1.3{numbers.TIMES}"
+
+
+def test_a_measure_without_a_value_leaves_a_gap_and_no_failure() -> None:
+    from warpheap.report.lines import lines_of
+
+    records = [record(allocator="bump", measures={"malloc": measure(), "free": None})]
+    assert lines_of(records, "size", "free") == []
+    assert len(lines_of(records, "size", "malloc")) == 1

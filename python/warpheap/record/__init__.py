@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The record: JSON lines, one object a case. docs/survey.md describes each field.
+
+The schema has a version. A field that is added leaves it as it is; one that goes or changes its meaning raises it.
+Records of older versions are upgraded on reading; a newer one is refused.
+"""
+
+from warpheap.record.file import RecordFile, read_lines, read_records, write_records
+from warpheap.record.measure import Measure, spread
+from warpheap.record.schema import (
+    BACKENDS,
+    KEY_FIELDS,
+    SCHEMA,
+    STATUSES,
+    Key,
+    Record,
+    RecordError,
+    describe,
+    key,
+    unable,
+    validate,
+)
+
+__all__ = [
+    "BACKENDS",
+    "KEY_FIELDS",
+    "SCHEMA",
+    "STATUSES",
+    "Key",
+    "Measure",
+    "Record",
+    "RecordError",
+    "RecordFile",
+    "describe",
+    "key",
+    "read_lines",
+    "read_records",
+    "spread",
+    "unable",
+    "validate",
+    "write_records",
+]

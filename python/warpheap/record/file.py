@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records on disk."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from warpheap.errors import UsageError
+from warpheap.record.schema import Key, Record, RecordError, key, validate
+from warpheap.record.upgrade import upgrade
+
+
+class RecordFile:
+    """A record on disk. Each line is on disk before the next case starts, so an interruption costs the case in hand."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._records: dict[Key, Record] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> "RecordFile":
+        """The record at `path`, or an empty one. A last line that was cut short is dropped, any other fault raises."""
+        file = cls(path)
+        if path.exists():
+            for record in read_records(path):
+                file._records[key(record)] = record
+            file._rewrite()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()  # a folder that cannot be written is told before the first case runs, not after it
+        return file
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records.values())
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def find(self, wanted: Key) -> Record | None:
+        """The record of that key."""
+        return self._records.get(wanted)
+
+    def append(self, record: Record) -> None:
+        """Adds a valid record, in place of one with its key."""
+        replaces = key(validate(record)) in self._records
+        self._records[key(record)] = record
+        if replaces:
+            self._rewrite()
+            return
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.write(_line(record))
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    def set_aside(self, keep: Callable[[Record], bool], name: str) -> int:
+        """Moves records that `keep` refuses to the file `name` beside this one; returns how many."""
+        others = [record for record in self if not keep(record)]
+        if others:
+            with (self.path.parent / name).open("a", encoding="utf-8") as stream:
+                stream.writelines(_line(record) for record in others)
+            self._records = {key(record): record for record in self if keep(record)}
+            self._rewrite()
+        return len(others)
+
+    def _rewrite(self) -> None:
+        # Through a second file, so that an interruption leaves the old record or the new one.
+        draft = self.path.with_suffix(".draft")
+        write_records(draft, self)
+        draft.replace(self.path)
+
+
+def _line(record: Record) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def write_records(path: Path, records: Iterable[Record]) -> None:
+    """Writes JSON lines."""
+    with path.open("w", encoding="utf-8") as stream:
+        stream.writelines(_line(record) for record in records)
+
+
+def read_lines(path: Path) -> list[Any]:
+    """The objects of a file of JSON lines. A last line without its end is dropped if it is cut short."""
+    return [each for _, each in _numbered(path)]
+
+
+def _numbered(path: Path) -> list[tuple[int, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"{path} cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise UsageError(f"{path} is no text file of JSON lines") from problem
+    objects = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if line.strip() == "":
+            continue
+        try:
+            objects.append((number, json.loads(line)))
+        except json.JSONDecodeError as problem:
+            if number == len(lines) and objects:
+                break  # the writer was killed in the middle of its last line
+            raise UsageError(f"{path}, line {number}: not JSON: {problem.msg}") from problem
+    return objects
+
+
+def read_records(path: Path) -> list[Record]:
+    """The records of a file, in the present schema. Raises `UsageError` that names the first line that is none."""
+    records = []
+    for number, each in _numbered(path):
+        try:
+            records.append(validate(upgrade(each)))
+        except RecordError as problem:
+            raise UsageError(f"{path}, line {number}: {problem}") from problem
+    return records

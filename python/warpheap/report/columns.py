@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the overview compares: the measures of each case that decide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpheap.record import Record
+from warpheap.report import data, texts
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the heat map."""
+
+    case: str
+    measure: str
+    label: str
+    timing: bool
+
+
+# The rest of a case's measures is in its chapter. A case that is not here is compared in all its measures.
+_DECIDING = {
+    "throughput": ("malloc", "free"),
+    "latency": ("malloc", "free"),
+    "scaling": ("malloc", "free"),
+    "orders": ("free", "pair"),
+    "temperature": ("malloc", "free"),
+    "fragmentation": ("range", "total_range"),
+    "out_of_memory": ("share", "total"),
+    "growth": ("share", "iteration"),
+    "registers": ("malloc_registers", "free_registers"),
+    "initialisation": ("construct", "metadata"),
+    "work_generation": ("generate",),
+    "memory_access": ("write", "read"),
+    "churn": ("rate",),
+    "trace": ("replay",),
+}
+_SHORT = {"malloc_registers": "malloc", "free_registers": "free", "total_range": "all rounds", "range": "one round",
+          "construct": "make", "metadata": "own", "iteration": "step", "generate": "time"}  # fmt: skip
+
+
+def short_case(case: str) -> str:
+    """A case's name as a heading of narrow columns."""
+    return {"work_generation": "work", "initialisation": "init"}.get(case, texts.words(case))
+
+
+def columns_of(records: Sequence[Record], order: Sequence[str]) -> list[Column]:
+    """The columns that the records have values for, in the survey's order of cases."""
+    cases = dict.fromkeys(record["case"] for record in records)
+    columns = []
+    for case in [*(name for name in order if name in cases), *(name for name in cases if name not in order)]:
+        found = data.measures_of(each for each in records if each["case"] == case)
+        for name in _DECIDING.get(case, tuple(found)):
+            if name in found:
+                label = _SHORT.get(name, texts.words(name))
+                columns.append(Column(case, name, label, found[name]["timing"]))
+    return columns

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each figure of the report as a PNG and an SVG file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure as Canvas
+
+from warpheap.record import Record
+from warpheap.report import data, picture_of_heat, plots
+from warpheap.report.chapters import charts_of
+from warpheap.report.looks import Looks
+from warpheap.report.overview import parts_of
+
+
+def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
+    """Writes all figures of the page for `records` into `folder`; returns the files.
+
+    They have the names of their anchors on the page: heat-map, paper-9, throughput-thread-size; figures of a second
+    machine end in -2.
+    """
+    newest = data.latest(records)
+    looks = Looks(newest)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for part in parts_of(newest):
+        if part.heat is not None:
+            picture = picture_of_heat.draw(part.heat, f"Ratio to the best, {part.device}")
+            written += _write(folder, f"heat-map{part.name}", picture)
+    figures = [chart for part in parts_of(newest) for chart in part.paper]
+    for chart in [*figures, *charts_of(newest)]:
+        written += _write(folder, chart.name, plots.draw(chart, looks))
+    return written
+
+
+def _write(folder: Path, name: str, figure: Canvas) -> list[Path]:
+    paths = [folder / f"{name}.svg", folder / f"{name}.png"]
+    for path in paths:
+        plots.to_png(figure, path)
+    return paths

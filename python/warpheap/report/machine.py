@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where and from which sources the record comes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from warpheap.record import Record
+from warpheap.report import data
+from warpheap.report.sections import Cell, Grid
+from warpheap.units import show_bytes
+
+_KNOWN = {"schema", "backend", "device", "version", "sources"}
+
+
+def machine_grid(records: Sequence[Record], facts: Sequence[Mapping[str, Any]]) -> Grid:
+    """A column for each machine. `facts` are further descriptions, matched by their device where they name one."""
+    machines = data.machines_of(records)
+    rows: dict[str, list[str]] = {}
+    for place, machine in enumerate(machines):
+        own = data.of_machine(records, machine)
+        for name, value in [*_of_record(own), *_of_facts(machine, facts, len(machines))]:
+            rows.setdefault(name, [""] * len(machines))[place] = value
+    columns = ["", *([""] if len(machines) == 1 else [device for device, _ in machines])]
+    return Grid("", columns, [[Cell(name), *map(Cell, values)] for name, values in rows.items()])
+
+
+def facts_beside(path: Path) -> list[dict[str, Any]]:
+    """The description that the survey leaves beside a page: machine.json."""
+    described = path.parent / "machine.json"
+    return [json.loads(described.read_text(encoding="utf-8"))] if described.is_file() else []
+
+
+def _of_record(records: Sequence[Record]) -> list[tuple[str, str]]:
+    def values(field: str) -> str:
+        return ", ".join(str(value) for value in dict.fromkeys(record[field] for record in records))
+
+    first, last = min(record["time"] for record in records), max(record["time"] for record in records)
+    return [
+        ("device", values("device")),
+        ("backend", values("backend")),
+        ("heap", ", ".join(show_bytes(size) for size in data.in_order(records, "heap_bytes"))),
+        ("timed rounds at least", ", ".join(map(str, data.in_order(records, "iterations")))),
+        ("warm-up rounds", ", ".join(map(str, data.in_order(records, "warmup")))),
+        ("warpheap", values("version")),
+        ("fingerprint of the measured sources", values("sources")),
+        ("measured", first if first == last else f"{first} to {last}"),
+    ]
+
+
+def _of_facts(machine: tuple[str, str], facts: Sequence[Mapping[str, Any]], machines: int) -> list[tuple[str, str]]:
+    for each in facts:
+        if each.get("device", machine[0]) == machine[0] and ("device" in each or machines == 1):
+            return [(name.replace("_", " "), _plain(value)) for name, value in each.items() if name not in _KNOWN]
+    return []
+
+
+def _plain(value: Any) -> str:
+    return show_bytes(value) if isinstance(value, int) and value > 1 << 20 else str(value)

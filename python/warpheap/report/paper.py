@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of Winter, Parger, Mlakar and Steinberger (PPoPP 2021), from our record."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from warpheap.record import Record
+from warpheap.report import data
+from warpheap.report.chart import Bars, Chart, Panel
+from warpheap.report.lines import bars_of, panel_of, with_reference
+from warpheap.units import show_bytes, show_count
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of the paper: what it plots, and at which number of threads or size."""
+
+    number: str
+    what: str
+    case: str
+    mode: str
+    measure: str
+    field: str  # of the x axis
+    at: int  # of the other field
+    reference: str = ""  # the measure that is the baseline
+    second_machine: bool = False
+
+    @property
+    def reference_name(self) -> str:
+        """What the baseline is."""
+        return "the same bytes in a packed array" if self.case == "memory_access" else "prefix sum and one allocation"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A figure that the record has no points for."""
+
+    number: str
+    what: str
+    why: str
+
+
+FIGURES = (
+    Figure("9a", "thread-based allocation", "throughput", "thread", "malloc", "size", 10_000),
+    Figure("9b", "thread-based deallocation", "throughput", "thread", "free", "size", 10_000),
+    Figure("9c", "thread-based allocation", "throughput", "thread", "malloc", "size", 100_000),
+    Figure("9d", "thread-based deallocation", "throughput", "thread", "free", "size", 100_000),
+    Figure("9e", "as 9c on another machine", "throughput", "thread", "malloc", "size", 100_000, second_machine=True),
+    Figure("9f", "as 9d on another machine", "throughput", "thread", "free", "size", 100_000, second_machine=True),
+    Figure("9g", "warp-based allocation", "throughput", "warp", "malloc", "size", 10_000),
+    Figure("9h", "mixed allocation", "throughput", "mixed", "malloc", "size", 100_000),
+    Figure("10a", "allocation scaling", "scaling", "thread", "malloc", "threads", 16),
+    Figure("10b", "allocation scaling", "scaling", "thread", "malloc", "threads", 64),
+    Figure("10c", "allocation scaling", "scaling", "thread", "malloc", "threads", 512),
+    Figure("10d", "allocation scaling", "scaling", "thread", "malloc", "threads", 8192),
+    Figure("10e", "deallocation scaling", "scaling", "thread", "free", "threads", 16),
+    Figure("10f", "deallocation scaling", "scaling", "thread", "free", "threads", 64),
+    Figure("10g", "deallocation scaling", "scaling", "thread", "free", "threads", 512),
+    Figure("10h", "deallocation scaling", "scaling", "thread", "free", "threads", 8192),
+    Figure("11a", "address range of a round", "fragmentation", "thread", "range", "size", 100_000),
+    Figure("11b", "heap that was handed out", "out_of_memory", "thread", "share", "size", 100_000),
+    Figure("11c", "work generation, 4 to 64 B", "work_generation", "mixed", "generate", "threads", 64, "baseline"),
+    Figure("11d", "work generation, 4 to 4096 B", "work_generation", "mixed", "generate", "threads", 4096, "baseline"),
+    Figure("11e", "write, uniform", "memory_access", "uniform", "write", "size", 1 << 17, "packed_write"),
+    Figure("11e", "write, mixed", "memory_access", "mixed", "write", "size", 1 << 17, "packed_write"),
+)  # fmt: skip
+
+_GROUPS = {
+    "9": "Figure 9: allocation and deallocation against size",
+    "10": "Figure 10: scaling with threads",
+    "11": "Figure 11: memory, work generation and access",
+}
+LEFT_OUT = (
+    "Figures 11f and 11g, initialisation and update of dynamic graphs, are left out until warpheap has dynamic graphs."
+)
+NOTE = (
+    "Each panel plots what the figure of that number plots, here with medians of our own measurement; the paper plots "
+    "means. Where the record lacks the paper's number of threads or size, the nearest one stands in, and the title "
+    "says which. A family has one hue, as in the paper; the hues are ours. Times are of the whole kernel."
+)
+
+
+def charts(records: Sequence[Record], others: Sequence[Record] = ()) -> tuple[list[Chart], list[Missing]]:
+    """The figures of one machine, and those that it has no points for; `others` are records of a second machine."""
+    panels: dict[str, list[Panel | Bars]] = {group: [] for group in _GROUPS}
+    missing = []
+    for figure in FIGURES:
+        source = others if figure.second_machine else records
+        panel = _panel(figure, source)
+        if panel is not None:
+            panels[figure.number.rstrip("abcdefgh")].append(panel)
+        elif figure.second_machine and not others:
+            missing.append(Missing(figure.number, figure.what, "needs the record of a second GPU: merge two"))
+        else:
+            missing.append(Missing(figure.number, figure.what, _why(figure, source)))
+    drawn = [Chart(f"paper-{group}", _GROUPS[group], own) for group, own in panels.items() if own]
+    return drawn, missing
+
+
+def _panel(figure: Figure, records: Sequence[Record]) -> Panel | Bars | None:
+    other = "threads" if figure.field == "size" else "size"
+    own = [each for each in records if each["case"] == figure.case and each["mode"] == figure.mode]
+    measures = data.measures_of(own)
+    if figure.measure not in measures:
+        return None
+    nearest = min(data.in_order(own, other), key=_distance(figure.at))
+    own = [each for each in own if each[other] == nearest]
+    at = f"{show_count(nearest)} threads" if other == "threads" else show_bytes(nearest)
+    title = f"as Figure {figure.number}: {figure.what}"
+    if not (figure.case == "work_generation" and nearest == figure.at):
+        title += f", {at}"
+    places = data.in_order(own, figure.field)
+    if len(places) == 1:
+        title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} threads'}"
+        panel: Panel | Bars = bars_of(own, figure.measure, measures[figure.measure], title)
+    else:
+        panel = panel_of(own, figure.field, figure.measure, measures[figure.measure], title)
+    if not any(data.measure(each, figure.measure) for each in own):
+        return None
+    if figure.reference:
+        panel = with_reference(panel, own, figure.reference, figure.reference_name)
+    # Each pair of the paper's figures that is compared shares its axis.
+    return replace(panel, scale=f"{figure.case} {figure.field}" + isinstance(panel, Bars) * " bars")
+
+
+def _distance(wanted: int) -> Callable[[int], float]:
+    return lambda value: max(value, 1) / wanted if value > wanted else wanted / max(value, 1)
+
+
+def _why(figure: Figure, records: Sequence[Record]) -> str:
+    own = [each for each in records if each["case"] == figure.case and each["mode"] == figure.mode]
+    if not own:
+        return f"case {figure.case}, mode {figure.mode} is not in the record"
+    if all(not each["timing_comparable"] for each in own):
+        return "times of the host backend mean nothing"
+    return f"no run of case {figure.case}, mode {figure.mode} has a result for it"

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures over the rounds of a case: `series` of the record."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from warpheap.record import Record
+from warpheap.report import data, texts
+from warpheap.report.chart import Chart, Line, Panel, Point
+from warpheap.report.lines import spread_over
+from warpheap.units import show_bytes
+
+# Points that a line has at most: what is longer is shown by the medians of equal stretches.
+_MOST_POINTS = 120
+_SIZES = 3
+
+
+def series_charts(records: Sequence[Record]) -> list[Chart]:
+    """A figure for each series: a panel for each mode and each of a few sizes, at the largest number of threads."""
+    drawn = []
+    for name, unit in data.series_of(records).items():
+        own = [each for each in records if each["status"] == "ok" and name in (each.get("series") or {})]
+        most = max(each["threads"] for each in own)
+        own = [each for each in own if each["threads"] == most]
+        panels = []
+        for mode in data.modes_of(own):
+            of_mode = [each for each in own if each["mode"] == mode]
+            for size in spread_over(data.in_order(of_mode, "size"), _SIZES):
+                part = [each for each in of_mode if each["size"] == size]
+                bound = "up to " if mode == "mixed" else ""
+                panels.append(_panel(part, name, unit, f"{texts.words(mode)}, {bound}{show_bytes(size)}"))
+        longest = max(len(each["series"][name]["values"]) for each in own)
+        note = f"Lines of more than {_MOST_POINTS} rounds show the medians of equal stretches." * (
+            longest > _MOST_POINTS
+        )
+        drawn.append(
+            Chart(f"{own[0]['case']}-{name}-rounds", f"{texts.words(name).capitalize()} over rounds", panels, note)
+        )
+    return drawn
+
+
+def _panel(records: Sequence[Record], name: str, unit: str, title: str) -> Panel:
+    lines = []
+    for record in sorted(records, key=lambda each: each.get("position", 0)):
+        lines.append(Line(record["allocator"], thinned(record["series"][name]["values"])))
+    return Panel(title, lines, unit, field="rounds", x_label="round")
+
+
+def thinned(values: Sequence[float]) -> list[Point]:
+    """The values as points; medians of equal stretches where they are many."""
+    step = -(-len(values) // _MOST_POINTS)
+    points = []
+    for start in range(0, len(values), max(step, 1)):
+        part = values[start : start + step]
+        middle = median(part)
+        points.append(Point(start + 1 + (len(part) - 1) / 2, middle, middle, middle, min(part), max(part)))
+    return points

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each case measures, in the words of the page. A case that is not here is shown under its name."""
+
+TITLES = {
+    "throughput": "Throughput",
+    "latency": "Latency of single requests",
+    "scaling": "Scaling with threads",
+    "orders": "Order of frees",
+    "temperature": "Cold and warm heap",
+    "fragmentation": "Fragmentation",
+    "out_of_memory": "Out of memory",
+    "growth": "Growth until the heap is full",
+    "registers": "Registers, stack and code",
+    "initialisation": "Initialisation",
+    "work_generation": "Work generation",
+    "memory_access": "Access to the blocks",
+    "churn": "Churn inside a kernel",
+    "trace": "Replay of traces",
+}
+
+TEXTS = {
+    "throughput": "One kernel in which every thread allocates, then one in which every thread frees. Times are those "
+    "of the whole kernel, its start included.",
+    "latency": "The device clock around each single request, over all requests of all rounds.",
+    "scaling": "The kernels of the throughput case, from one thread to about a million.",
+    "orders": "The time of the free kernel when blocks come back in another order or from other threads than they "
+    "went out, and of malloc and free in one kernel.",
+    "temperature": "Cold: the heap is new or reset before each round. Warm: it has served rounds before.",
+    "fragmentation": "The span from the lowest block to the end of the highest, over the bytes that were asked for: "
+    "of one round, and of all rounds so far. 1 is the least.",
+    "out_of_memory": "Allocation until the heap refuses: the share of the heap that was handed out, and how long it "
+    "took. Here a refusal is how the case ends and no fault.",
+    "growth": "Each iteration frees half of what it allocates, so the heap fills by half a batch each time, until it "
+    "refuses: the share of the heap that was live at the end, and what an iteration came to cost.",
+    "registers": "What a call of malloc and of free costs the kernel that makes it: registers a thread, stack "
+    "(spills included) and code. Read from the compiled code, so no machine's speed is in it.",
+    "initialisation": "The time to make a heap and to reset it, by the wall clock, and the bytes it keeps for itself.",
+    "work_generation": "Each thread produces work of a random size: with an allocator, and as programs do without "
+    "one, by a prefix sum and one allocation (the baseline).",
+    "memory_access": "Writing and reading through the returned pointers, against the same bytes in a packed array.",
+    "churn": "Threads hold a few blocks each, and free and allocate at random for many steps in one kernel.",
+    "trace": "The requests of a program that was recorded, replayed against each allocator.",
+}
+
+MODES = {
+    "thread": "each thread asks for the same size",
+    "warp": "one lane of each warp asks",
+    "mixed": "each thread asks for a random size up to the one given",
+    "same_kernel": "malloc and free in one kernel",
+    "as_allocated": "a later kernel frees in the order of allocation",
+    "reversed": "a later kernel frees in reverse order",
+    "shuffled": "a later kernel frees in random order",
+    "other_block": "a later kernel frees from other thread blocks",
+    "cold": "a new or reset heap in each round",
+    "warm": "a heap that has served rounds before",
+    "uniform": "all blocks have the same size",
+}
+
+
+def title_of(case: str) -> str:
+    """The heading of a case's chapter."""
+    return TITLES.get(case, words(case).capitalize())
+
+
+def words(name: str) -> str:
+    """A name of the record as words."""
+    return name.replace("_", " ")

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who wins where: the heat map of allocators and cases, and the winners by block size."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from warpheap.record import Record
+from warpheap.report import data
+from warpheap.report.columns import Column, columns_of
+from warpheap.report.ranking import Field, Score, field_of, geometric_mean, scores
+
+# Scores this close to the winner's are called as good: less than what two runs of the survey differ by.
+AS_GOOD = 1.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One allocator of the heat map. `overall` is the geometric mean over the columns that it has a value in."""
+
+    allocator: str
+    overall: float | None
+    covered: int  # columns that `overall` is made of
+    lost: int
+    measured: int
+    cells: Sequence[Score]
+    baseline: bool
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Rows from the best to the worst; designs without individual free come last."""
+
+    columns: Sequence[Column]
+    overall_of: Sequence[Column]  # the columns that `overall` may be made of
+    rows: Sequence[Row]
+
+    def groups(self) -> list[tuple[str, int]]:
+        """Each case with its number of columns."""
+        return [(case, len(list(group))) for case, group in groupby(self.columns, key=lambda column: column.case)]
+
+
+@dataclass(frozen=True)
+class Win:
+    """Who is best over some points: the winner, those as good, and the next with its distance."""
+
+    names: Sequence[str]  # none: nobody has a result at every point
+    next_name: str
+    next_ratio: float
+    points: int
+
+
+@dataclass(frozen=True)
+class WinRow:
+    """One measure over all modes, by block size; one entry for all where size is no axis."""
+
+    case: str
+    measure: str
+    wins: Sequence[Win | None]
+
+
+SIZE_CLASSES: Sequence[tuple[str, Callable[[int], bool]]] = (
+    ("up to 64 B", lambda size: size <= 64),
+    ("65 B to 1 KiB", lambda size: 64 < size <= 1024),
+    ("above 1 KiB", lambda size: size > 1024),
+)
+
+
+def heat_map(records: Sequence[Record], order: Sequence[str]) -> HeatMap | None:
+    """The heat map of one machine's records, or None if nothing in them may be compared."""
+    field, columns = field_of(records), columns_of(records, order)
+    if not columns:
+        return None
+    by_column = [
+        scores(field, [each for each in records if each["case"] == column.case], [column.measure]) for column in columns
+    ]
+    timed = [column for column in columns if column.timing]
+    counted = timed or columns
+    rows = []
+    for name in field.allocators:
+        cells = [column_scores[name] for column_scores in by_column]
+        means = [
+            cell.mean
+            for column, cell in zip(columns, cells, strict=True)
+            if column in counted and cell.mean is not None
+        ]
+        own = [each for each in records if each["allocator"] == name]
+        rows.append(
+            Row(
+                name,
+                geometric_mean(means),
+                len(means),
+                sum(map(data.lost, own)),
+                len(own),
+                cells,
+                name in field.baselines,
+            )
+        )
+    rows.sort(key=lambda row: (row.baseline, row.overall is None, row.overall or 0.0))
+    return HeatMap(columns, counted, rows)
+
+
+def winners(records: Sequence[Record], order: Sequence[str]) -> list[WinRow]:
+    """The winners for each deciding measure and class of sizes."""
+    field = field_of(records)
+    rows = []
+    for column in columns_of(records, order):
+        own = [each for each in records if each["case"] == column.case]
+        if len(data.in_order(own, "size")) > 1:
+            parts = [[each for each in own if fits(each["size"])] for _, fits in SIZE_CLASSES]
+        else:
+            parts = [own]
+        wins = [win_of(field, part, [column.measure]) if part else None for part in parts]
+        rows.append(WinRow(column.case, column.label, wins))
+    return rows
+
+
+def win_of(field: Field, records: Sequence[Record], names: Sequence[str]) -> Win | None:
+    """The winner among the ranked that have a value at every point at which any of them has one."""
+    found = scores(field, records, names)
+    most = max((found[name].points for name in field.ranked()), default=0)
+    whole = [found[name] for name in field.ranked() if most and found[name].points == most and not found[name].lost]
+    if not whole:
+        return Win([], "", 0.0, most) if most else None
+    ordered = sorted(whole, key=lambda score: score.mean or 0.0)
+    best = ordered[0].mean or 1.0
+    close = [score.allocator for score in ordered if (score.mean or 0.0) <= AS_GOOD * best]
+    rest = [score for score in ordered if score.allocator not in close]
+    return Win(close, rest[0].allocator if rest else "", (rest[0].mean or 0.0) / best if rest else 0.0, most)
