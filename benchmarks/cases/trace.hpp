@@ -9,6 +9,7 @@
 
 #include "../json.hpp"
 #include "../measure/findings.hpp"
+#include "../measure/memory.hpp"
 #include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
@@ -119,24 +120,13 @@ class trace_replay::course {
     }
     if (seen.requested_bytes < largest_) return;
     largest_ = seen.requested_bytes;
-    const heap_statistics stats = heap_.stats();
-    found_.memory = json_object{}
-                        .add("requested_bytes", seen.requested_bytes)
-                        .add("span_bytes", seen.span_bytes)
-                        .add("reserved_bytes", stats.reserved_bytes)
-                        .add("committed_bytes", stats.committed_bytes)
-                        .add("metadata_bytes", stats.metadata_bytes)
-                        .add("live_bytes", stats.live_bytes);
+    found_.memory = describe_memory(seen.requested_bytes, seen.span_bytes, heap_.stats());
   }
 
   // Sees that nothing is live any more, where the design knows.
   void look_at_end() {
     ++found_.rounds_judged;
-    const std::optional<std::uint64_t> live = heap_.stats().live_bytes;
-    if (live != live_before_ && found_.fault.empty()) {
-      found_.fault = std::to_string(*live) + " bytes are live after all blocks were freed, and " +
-                     std::to_string(*live_before_) + " before";
-    }
+    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
   }
 
   void account() {

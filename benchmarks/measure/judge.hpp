@@ -8,6 +8,7 @@
 #include <warpheap/heap.hpp>
 
 #include "findings.hpp"
+#include "memory.hpp"
 #include "oracle.hpp"
 #include "payload.hpp"
 #include "requests.hpp"
@@ -38,14 +39,7 @@ class judge {
   void check(const heap<A>& from, const requests& asked, const std::vector<void*>& addresses, void* const* blocks) {
     ++found_.rounds_judged;
     const address_findings seen = judge_addresses(asked, addresses, A::capabilities.alignment);
-    const heap_statistics stats = from.stats();
-    found_.memory = json_object{}
-                        .add("requested_bytes", seen.requested_bytes)
-                        .add("span_bytes", seen.span_bytes)
-                        .add("reserved_bytes", stats.reserved_bytes)
-                        .add("committed_bytes", stats.committed_bytes)
-                        .add("metadata_bytes", stats.metadata_bytes)
-                        .add("live_bytes", stats.live_bytes);
+    found_.memory = describe_memory(seen.requested_bytes, seen.span_bytes, from.stats());
     if (!found_.fault.empty()) return;
     found_.fault = seen.fault;
     if (!found_.fault.empty()) return;

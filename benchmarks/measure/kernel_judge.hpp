@@ -10,6 +10,7 @@
 #include "../kernels.hpp"
 #include "findings.hpp"
 #include "judge.hpp"
+#include "memory.hpp"
 #include "requests.hpp"
 
 namespace warpheap::bench {
@@ -62,11 +63,7 @@ class kernel_judge {
 
   /// Sees that nothing is live, as before all kernels, and that the heap serves `asked` with sound blocks.
   void look_at_heap(const requests& asked) {
-    const std::optional<std::uint64_t> live = heap_.stats().live_bytes;
-    if (live != live_before_ && found_.fault.empty()) {
-      found_.fault = std::to_string(*live) + " bytes are live after all blocks were freed, and " +
-                     std::to_string(*live_before_) + " before";
-    }
+    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
     const device_array<void*> blocks(asked.count);
     launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks.data());
     judge_.look(heap_, asked, blocks, true);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
@@ -19,6 +21,13 @@ inline json_object describe_memory(std::uint64_t requested, std::uint64_t span, 
       .add("committed_bytes", stats.committed_bytes)
       .add("metadata_bytes", stats.metadata_bytes)
       .add("live_bytes", stats.live_bytes);
+}
+
+/// What is wrong if `now` bytes are live after all blocks were freed; empty if as many were before, or nobody knows.
+inline std::string describe_leak(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) {
+  if (now == before) return "";
+  return std::to_string(*now) + " bytes are live after all blocks were freed, and " + std::to_string(*before) +
+         " before";
 }
 
 /// Within how many bytes the blocks of `from` must lie: those that the heap hands out, or those of the machine if the
