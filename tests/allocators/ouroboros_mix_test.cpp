@@ -4,7 +4,10 @@
 // The mix of the paper's Algorithm 7, small pages queued one by one and larger ones by their chunk, and another size of
 // chunks keep what the registered six keep.
 
+#include <gtest/gtest.h>
+
 #include <allocators/conformance/fixture.hpp>
+#include <string>
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
 namespace {
@@ -26,3 +29,22 @@ const bool registered =
     warpheap::test::register_conformance<mixed_items>() && warpheap::test::register_conformance<small_chunks>();
 
 }  // namespace
+
+// A chunk that a sweep freed went to another size, whose pages the sweep had looked at before; so the sweeper saw nothing
+// although there was room at each moment. Seed 233, fuzzed, showed it.
+TEST(ouroboros_mix, chunks_that_pass_by_are_not_missed) {
+  using namespace warpheap;
+  using namespace warpheap::test;
+  schedule plan;
+  plan.order = schedule::policy::random;
+  plan.seed = 233;
+  plan.fuzz = true;
+  plan.workers = 1;
+  const scoped_schedule guard{plan};
+  findings found;
+  expect_nothing_lost<small_chunks>(
+      found, this_backend == backend::host ? 2_MiB : 512_MiB, "churn", [&](trial<small_chunks>& t) {
+        t.run(scaled_for<small_chunks>(1024, 1 << 16), churn_kernel{.ample = true}, plan.seed, scaled(24, 64));
+      });
+  for (const std::string& text : found.texts()) ADD_FAILURE() << text;
+}

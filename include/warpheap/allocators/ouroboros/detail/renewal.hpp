@@ -35,10 +35,18 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t
     }
     sync(group);
     for (;;) {  // not a spin: it searches anew, and pauses in between
-      const bool settled = any(group, is_leader(group) && nothing_moves());
+      // Chunks may pass us by, from a size that we look at later to one that we have looked at: those that we free
+      // ourselves in a sweep, too, since renewers that find chunks take them without the lock. So what is refused is only
+      // what was not to be had while no chunk came or went.
+      bit_tree::watch before{};
+      bool settled = false;
+      if (is_leader(group)) {
+        before = free_chunks().begin_watch();
+        settled = nothing_moves();
+      }
       from = find_pages(q, group, wanted, true, units);
       if (units == 0 && sweep(q, group)) from = find_pages(q, group, wanted, true, units);
-      if (units != 0 || settled) break;
+      if (units != 0 || any(group, is_leader(group) && settled && free_chunks().was_quiet(before))) break;
       backoff{}.pause();
     }
     sync(group);
