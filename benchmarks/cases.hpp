@@ -31,8 +31,8 @@ struct case_tag {
 };
 
 /// Calls `visit(case_tag<C>{})` for each case, in the survey's order. A case is a type with `name`, `summary`, `modes`,
-/// `axes` (those of the command line's that matter) and `run<A>(options, record)`, as `throughput` has them: a new one is
-/// a file in `cases/` and a line here.
+/// `axes` (those of the command line's that matter) and `run<A>(options, record)`, as `throughput` has them: a new one
+/// is a file in `cases/` and a line here.
 template <class Visitor>
 void for_each_case(Visitor&& visit) {
   visit(case_tag<throughput>{});

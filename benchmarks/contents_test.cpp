@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Cases whose threads keep something in their blocks (work_generation, memory_access, trace) and what they measure
-// against: each fault that they are there to find is found, and none in a sound allocator. Each broken allocator runs in
-// a child process of its own, because it may break anything.
+// against: each fault that they are there to find is found, and none in a sound allocator. Each broken allocator runs
+// in a child process of its own, because it may break anything.
 
 #include <gtest/gtest.h>
 

@@ -125,15 +125,10 @@ class churn::course {
  private:
   void round(bool timed) {
     const requests asked = requests::of_round(options_, found_.rounds++);
-    kernel_tally* const tally = judge_.start();
-    launch_timer timer;
-    timer.start();
-    launch(asked.grid(), churn_kernel<A>{}, heap_.ref(), asked, tally);
-    const double time = timer.stop();
-    const kernel_tally seen = judge_.counted();
-    judge_.look(seen);
+    const auto ran = judge_.watch(
+        0, [&](kernel_tally* tally) { launch(asked.grid(), churn_kernel<A>{}, heap_.ref(), asked, tally); });
     ++found_.rounds_judged;
-    if (timed) rates_.add(static_cast<double>(seen.operations()) / time * 1e6);
+    if (timed) rates_.add(static_cast<double>(ran.seen.operations()) / ran.time * 1e6);
   }
 
   const run_options& options_;

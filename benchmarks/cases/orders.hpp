@@ -131,16 +131,11 @@ class orders::pair_course {
  private:
   void round(round_kind kind) {
     const requests asked = requests::of_round(options_, found_.rounds++);
-    kernel_tally* const tally = judge_.start();
-    launch_timer timer;
-    timer.start();
-    launch(asked.grid(), pair_kernel<A>{}, heap_.ref(), asked, kind.judged, tally);
-    const double time = timer.stop();
-    kernel_tally seen = judge_.counted();
-    seen.requests = asked.count;
-    judge_.look(seen);
+    const auto ran = judge_.watch(asked.count, [&](kernel_tally* tally) {
+      launch(asked.grid(), pair_kernel<A>{}, heap_.ref(), asked, kind.judged, tally);
+    });
     if (kind.judged) ++found_.rounds_judged;
-    if (kind.timed) times_.add(time);
+    if (kind.timed) times_.add(ran.time);
   }
 
   const run_options& options_;

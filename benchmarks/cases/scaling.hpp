@@ -8,8 +8,8 @@
 
 namespace warpheap::bench {
 
-/// As `throughput`, for numbers of threads from one up: a case of its own, since it asks where a design begins to suffer
-/// from contention and where the start of a kernel hides everything else (Winter et al., PPoPP 2021, Figure 10).
+/// As `throughput`, for numbers of threads from one up: a case of its own, since it asks where a design begins to
+/// suffer from contention and where the start of a kernel hides everything else (Winter et al., PPoPP 2021, Figure 10).
 struct scaling {
   static constexpr const char* name = "scaling";
   static constexpr const char* summary = "throughput against the number of threads, from one up";

@@ -10,8 +10,8 @@
 namespace warpheap::bench {
 
 /// What a program keeps in its blocks: item `index` of `bytes` bytes, a multiple of 4, has words that follow from its
-/// number and theirs. Cheap to make, so that a kernel's time is that of its memory; two items that share a word are seen
-/// since neighbours' words are far apart.
+/// number and theirs. Cheap to make, so that a kernel's time is that of its memory; two items that share a word are
+/// seen since neighbours' words are far apart.
 struct item {
   WARPHEAP_FN static std::uint32_t word(std::uint64_t index, std::uint64_t i) {
     return static_cast<std::uint32_t>(index + 1) * 2654435761u + static_cast<std::uint32_t>(i);
@@ -42,8 +42,8 @@ struct item {
   }
 };
 
-// Kernels over the items of a round, wherever they lie: one thread an item. Compiled once, not for each allocator. Items
-// without a block are passed over.
+// Kernels over the items of a round, wherever they lie: one thread an item. Compiled once, not for each allocator.
+// Items without a block are passed over.
 
 /// Writes every item.
 void write_items(const requests& asked, void* const* blocks);

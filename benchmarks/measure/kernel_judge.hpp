@@ -38,27 +38,25 @@ class kernel_judge {
   kernel_judge(const heap<A>& watched, findings& found)
       : heap_(watched), found_(found), judge_(found), live_before_(watched.stats().live_bytes), tally_(1) {}
 
-  /// A tally of nothing, for the next kernel.
-  kernel_tally* start() {
+  /// A kernel's time in microseconds, and what its threads saw.
+  struct run {
+    double time;
+    kernel_tally seen;
+  };
+
+  /// Runs a kernel, which `start(tally)` launches, and writes down what its threads saw: nulls are failures, lost
+  /// stamps a fault. `requests` is how many they make; 0: they count it themselves.
+  template <class Start>
+  run watch(std::uint64_t requests, Start start) {
     tally_.clear();
-    return tally_.data();
-  }
-
-  /// What that kernel counted.
-  kernel_tally counted() const { return tally_.at(0); }
-
-  /// Writes down what a kernel saw: nulls are failures, lost stamps a fault.
-  void look(const kernel_tally& seen) {
-    found_.requests += seen.requests;
-    found_.failures += seen.null;
-    if (seen.null != 0 && refusal_.empty()) {
-      refusal_ = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
-                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
-    }
-    if (seen.damaged != 0 && found_.fault.empty()) {
-      found_.fault = std::to_string(seen.damaged) + " of " + std::to_string(seen.requests - seen.null) +
-                     " blocks lost what was written to them before they were freed";
-    }
+    launch_timer timer;
+    timer.start();
+    start(tally_.data());
+    const double time = timer.stop();
+    kernel_tally seen = tally_.at(0);
+    if (requests != 0) seen.requests = requests;
+    note(seen);
+    return {time, seen};
   }
 
   /// Sees that nothing is live, as before all kernels, and that the heap serves `asked` with sound blocks.
@@ -75,6 +73,19 @@ class kernel_judge {
   const std::string& reason() const { return found_.fault.empty() && !refusal_.empty() ? refusal_ : judge_.reason(); }
 
  private:
+  void note(const kernel_tally& seen) {
+    found_.requests += seen.requests;
+    found_.failures += seen.null;
+    if (seen.null != 0 && refusal_.empty()) {
+      refusal_ = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
+                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
+    }
+    if (seen.damaged != 0 && found_.fault.empty()) {
+      found_.fault = std::to_string(seen.damaged) + " of " + std::to_string(seen.requests - seen.null) +
+                     " blocks lost what was written to them before they were freed";
+    }
+  }
+
   const heap<A>& heap_;
   findings& found_;
   judge<A> judge_;

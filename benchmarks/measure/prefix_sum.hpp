@@ -7,8 +7,8 @@
 
 namespace warpheap::bench {
 
-/// The exclusive prefix sum of numbers in device memory: CUB's on a GPU, the standard library's on the host. Its scratch
-/// memory is made once.
+/// The exclusive prefix sum of numbers in device memory: CUB's on a GPU, the standard library's on the host. Its
+/// scratch memory is made once.
 class prefix_sum {
  public:
   /// For up to `count` numbers.

@@ -30,8 +30,8 @@ const bool registered =
 
 }  // namespace
 
-// A chunk that a sweep freed went to another size, whose pages the sweep had looked at before; so the sweeper saw nothing
-// although there was room at each moment. Seed 233, fuzzed, showed it.
+// A chunk that a sweep freed went to another size, whose pages the sweep had looked at before; so the sweeper saw
+// nothing although there was room at each moment. Seed 233, fuzzed, showed it.
 TEST(ouroboros_mix, chunks_that_pass_by_are_not_missed) {
   using namespace warpheap;
   using namespace warpheap::test;

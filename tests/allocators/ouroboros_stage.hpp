@@ -29,7 +29,8 @@ struct request {
   std::uint64_t usable = 0;
 };
 
-/// A block with contents, or null. Here and below, one copy of the design's code for all kernels: it takes long to compile.
+/// A block with contents, or null. Here and below, one copy of the design's code for all kernels: it takes long to
+/// compile.
 template <class A>
 WARPHEAP_COLD_FN void* take_block(const watched_heap<A>& heap, std::uint64_t alignment, std::uint64_t bytes) {
   void* const block = heap.aligned_malloc(alignment, bytes);
@@ -211,8 +212,8 @@ class stage {
     }
     return 0;
   }
-  /// Blocks for requests of `bytes` that the chunks have room for which the longest runs lay in. Pages of several chunks
-  /// are aligned to their size.
+  /// Blocks for requests of `bytes` that the chunks have room for which the longest runs lay in. Pages of several
+  /// chunks are aligned to their size.
   std::uint64_t room_for(std::uint64_t bytes) const {
     const std::uint64_t each = block_bytes(bytes);
     const std::uint64_t begin = bytes > 65536 ? first_chunk_ : align_up(first_chunk_, each);

@@ -124,8 +124,8 @@ struct storm_kernel {
   }
 };
 
-/// A storm over `queues` queues with room for `room` per cent of the values, or for all of them. Expects that each value came out or was
-/// refused: none, if there is room for more than all of them.
+/// A storm over `queues` queues with room for `room` per cent of the values, or for all of them. Expects that each
+/// value came out or was refused: none, if there is room for more than all of them.
 template <class Kind>
 void storm(std::uint64_t queues, std::uint64_t room, std::uint64_t takers, bool drains, int rounds,
            std::uint64_t seed) {

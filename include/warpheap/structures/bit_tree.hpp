@@ -16,15 +16,16 @@ struct index_run {
 
 /// A set of small integers in device memory that threads add to and take from, with runs of neighbours found fast.
 ///
-/// Three levels of bitmaps: a leaf has a bit for each member, and each word above has a bit for each non-zero word below
-/// it, so a search reads a few words. The leaves lie where the owner wants them, one word each `leaf_stride` bytes.
+/// Bitmaps in four levels: a leaf has a bit for each member, and each word above has a bit for each non-zero word
+/// below it, so a search reads a few words. The leaves lie where the owner wants them, one word each `leaf_stride`
+/// bytes.
 ///
-/// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that is
-/// about to set them, or set again what it cleared, is counted in `changes_begun` and not yet in `changes_ended`. A set
-/// bit above a zero word only costs time.
+/// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that
+/// is about to set them, or set again what it cleared, is counted in `changes_begun` and not yet in `changes_ended`. A
+/// set bit above a zero word only costs time.
 ///
-/// Who takes a member sees what its adder wrote before. Of a collective take that is the lane that took it: the others see
-/// it after a `sync` of their own.
+/// Who takes a member sees what its adder wrote before. Of a collective take that is the lane that took it: the others
+/// see it after a `sync` of their own.
 class bit_tree {
  public:
   static constexpr std::uint32_t leaf_bits = 64;
@@ -53,8 +54,9 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_run(lane_mask group, std::uint64_t most) const;
 
   /// Takes up to 64 of the highest members for each lane that has rank below `leaves`, from one leaf for each: the
-  /// highest leaf with members and those right below it. A lane gets its `leaf` and a mask of what it took there, at most
-  /// `most` members, maybe 0; if all lanes got nothing the set was empty at one moment during the call. Collective.
+  /// highest leaf with members and those right below it. A lane gets its `leaf` and a mask of what it took there, at
+  /// most `most` members, maybe 0; if all lanes got nothing the set was empty at one moment during the call.
+  /// Collective.
   WARPHEAP_COLD_FN std::uint64_t take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                            std::uint32_t& leaf) const;
 
@@ -86,7 +88,6 @@ class bit_tree {
   WARPHEAP_FN void show(std::uint32_t leaf) const;
   WARPHEAP_FN void hide(std::uint32_t leaf) const;
   WARPHEAP_FN void begin_change() const;
-  WARPHEAP_FN void clear_above(std::uint32_t leaf) const;
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const;

@@ -11,11 +11,11 @@ namespace warpheap {
 
 /// Storage of queue entries: `segment_words << size` words of 32 bits, the first `segment_words` of them a header.
 ///
-/// A segment is *open* while threads fill it, then *sealed*, then *adopted* by the one thread that hands its entries out,
-/// and *retired* when the last of them was read. Nobody touches a segment but those who hold a place in it: who fills
-/// it until the batch of its places is finished, who reads it until the batch of its entries is. So when the last one has
-/// finished nobody does, and the storage may become anything else. No guess at how late a thread may be is needed,
-/// which is what the heuristics of the paper rest on.
+/// A segment is *open* while threads fill it, then *sealed*, then *adopted* by the one thread that hands its entries
+/// out, and *retired* when the last of them was read. Nobody touches a segment but those who hold a place in it: who
+/// fills it until the batch of its places is finished, who reads it until the batch of its entries is. So when the last
+/// one has finished nobody does, and the storage may become anything else. No guess at how late a thread may be is
+/// needed, which is what the heuristics of the paper rest on.
 struct segment_header {
   static constexpr std::uint32_t most_chunks = 256;
   static constexpr std::uint32_t most_parts = 16;

@@ -10,14 +10,15 @@ namespace warpheap {
 /// A bulk semaphore whose units have numbers. Threads draw tickets by one addition; batches of units are published for
 /// ranges of tickets, in order; and whoever holds the first ticket that no batch covers publishes the next.
 ///
-/// The bulk semaphore of the papers (Gelado & Garland 2019) counts units that are available, expected and reserved. Here
-/// the last ticket and the end of the newest batch say all three: tickets below the end have units, the holder of the
-/// ticket at the end is expected to bring a batch, and the tickets beyond it are reserved, in order of arrival. A ticket
-/// also tells *which* unit is meant, so nothing else has to be counted to find it, and no draw is ever in vain or undone.
-/// What a batch is the user says by 64 bits of its own; a batch can also tell its holders that there is nothing.
+/// The bulk semaphore of the papers (Gelado & Garland 2019) counts units that are available, expected and reserved.
+/// Here the last ticket and the end of the newest batch say all three: tickets below the end have units, the holder of
+/// the ticket at the end is expected to bring a batch, and the tickets beyond it are reserved, in order of arrival. A
+/// ticket also tells *which* unit is meant, so nothing else has to be counted to find it, and no draw is ever in vain
+/// or undone. What a batch is the user says by 64 bits of its own; a batch can also tell its holders that there is
+/// nothing.
 ///
-/// Tickets count modulo 2^28. Those that are drawn and not resolved lie within 8 batches, each of at most 2^23 units and
-/// the draws of 270,336 resident threads (2^18.05): less than the 2^27 that a comparison can tell apart.
+/// Tickets count modulo 2^28. Those that are drawn and not resolved lie within 8 batches, each of at most 2^23 units
+/// and the draws of 270,336 resident threads (2^18.05): less than the 2^27 that a comparison can tell apart.
 ///
 /// Invariant: the newest batch's end is the first ticket without a unit, and only the holder of that ticket changes it.
 /// A batch's slot is used again, eight batches later, only when all of its units are `finish`ed.
@@ -52,9 +53,9 @@ class batch_ring {
   /// `newest` and is to publish the next, which begins with the rest of its draw. One lane.
   WARPHEAP_FN bool try_draw_all(batch& newest, std::uint32_t& ticket);
 
-  /// Finds the units of the tickets from `ticket` on, one for each lane of `group` in lane order. The lanes that get units
-  /// of the same batch return together, `group` set to them. Waits for batches that others have to publish; where it
-  /// is ours to do, calls `publish(group, newest)`, which must. Acquires what the publisher released.
+  /// Finds the units of the tickets from `ticket` on, one for each lane of `group` in lane order. The lanes that get
+  /// units of the same batch return together, `group` set to them. Waits for batches that others have to publish; where
+  /// it is ours to do, calls `publish(group, newest)`, which must. Acquires what the publisher released.
   template <class Publish>
   WARPHEAP_FN place resolve(lane_mask& group, std::uint32_t ticket, Publish publish);
 
@@ -80,8 +81,8 @@ class batch_ring {
                                                                                        thread_scope::device);
   }
 
-  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish. Only the holder of the
-  /// first ticket without a unit. Waits for holders of units of the batch eight before. Releases.
+  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish. Only the holder of
+  /// the first ticket without a unit. Waits for holders of units of the batch eight before. Releases.
   WARPHEAP_FN void publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open);
 
   /// Says that `count` units of `of` are done with; true for the last. Releases the caller's accesses to the last, who

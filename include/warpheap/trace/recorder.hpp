@@ -36,8 +36,8 @@ class recorder {
   static const recorder& current();
 
   /// Waits for the kernels since the last call and makes them a phase; none if they used no heap. A free of a block
-  /// that another thread took in the same phase goes to a phase behind it. Throws `trace_error` if there was no room for
-  /// all that happened, or if the heap broke its promises; what was recorded is then of no use.
+  /// that another thread took in the same phase goes to a phase behind it. Throws `trace_error` if there was no room
+  /// for all that happened, or if the heap broke its promises; what was recorded is then of no use.
   void end_phase();
 
   /// Requests that got null. They are not in the trace, so a trace of a program that has some is not all of it.

@@ -18,7 +18,8 @@ trace parse_trace(std::string_view text);
 /// Writes `of` to `path`. Throws `trace_error` if the file cannot be written.
 void write_trace(const std::string& path, const trace& of);
 
-/// The trace in the file `path`. Throws `trace_error`, which names the file, if it cannot be read, and as `parse_trace`.
+/// The trace in the file `path`. Throws `trace_error`, which names the file, if it cannot be read, and as
+/// `parse_trace`.
 trace read_trace(const std::string& path);
 
 }  // namespace warpheap

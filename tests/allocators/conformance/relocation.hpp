@@ -42,8 +42,8 @@ struct follow_list_kernel {
   }
 };
 
-/// A full heap of plain memory that moves to a larger place keeps its blocks, whole and live, at one distance; it serves
-/// from the added memory, and takes the blocks back there.
+/// A full heap of plain memory that moves to a larger place keeps its blocks, whole and live, at one distance; it
+/// serves from the added memory, and takes the blocks back there.
 template <class A>
 void relocation_keeps_blocks_and_adds_room(findings& found) {
   if constexpr (!A::capabilities.relocate) {

@@ -20,10 +20,10 @@ WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
 }  // namespace detail
 
 // Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's
-// algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at the
-// leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the earlier, and
-// with it what came before: either the hider sees the member, or the adder the cleared bit. The same holds one level up.
-// A fence in front of a change of an upper word lets those who see the change see that it was begun.
+// algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at
+// the leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the
+// earlier, and with it what came before: either the hider sees the member, or the adder the cleared bit. The same holds
+// one level up. A fence in front of a change of an upper word lets those who see the change see that it was begun.
 
 // Sets the bits above a leaf that has members now. A bit that is there already has those above it, or is just being set
 // or cleared by somebody whom the counts tell of.

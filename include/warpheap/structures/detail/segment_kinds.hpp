@@ -79,8 +79,8 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, se
   if (got == 0) return 0;
   const auto size = static_cast<std::uint32_t>(highest_bit(got));
   if (is_leader(group)) {
-    // A segment uses a power of two of chunks. What is over stays with it, so that nobody who looks for chunks meanwhile
-    // misses them; it is found in a sweep.
+    // A segment uses a power of two of chunks. What is over stays with it, so that nobody who looks for chunks
+    // meanwhile misses them; it is found in a sweep.
     header->chunks = got;
     header->parts = parts;
     header->next = 0;

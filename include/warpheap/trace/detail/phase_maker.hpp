@@ -16,12 +16,12 @@
 
 namespace warpheap::detail {
 
-// Makes phases of events: addresses become places, and a free that would have to wait for another thread goes to a phase
-// of its own.
+// Makes phases of events: addresses become places, and a free that would have to wait for another thread goes to a
+// phase of its own.
 //
 // The places depend on what each thread did alone, not on how threads took turns nor on addresses: threads are gone
-// through in order, and each takes the lowest place that is empty since an earlier phase, or one that it emptied itself.
-// So a program whose threads do the same in each run gives the same trace in each run, on any heap.
+// through in order, and each takes the lowest place that is empty since an earlier phase, or one that it emptied
+// itself. So a program whose threads do the same in each run gives the same trace in each run, on any heap.
 class phase_maker {
  public:
   // The events since the last call, in the log's order.

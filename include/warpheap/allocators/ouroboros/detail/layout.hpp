@@ -92,7 +92,8 @@ struct ouroboros_layout {
   }
   WARPHEAP_FN static constexpr bool stores_pages(std::uint32_t q) { return Items::stores_pages(page_bytes(q)); }
 
-  // What one page size has. What mallocs, frees and the renewer touch lies on lines of their own.
+  // What one page size has. What mallocs touch, where frees push and what parks free pages begin lines of their own;
+  // the renewer's fields follow on the last.
   struct page_class {
     batch_ring stock;                   // units are pages, for mallocs
     typename Kind::state queue;         // where frees put them, or hints to chunks that have some
@@ -123,7 +124,8 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Size of a segment of the static queue of class q: a ring of them holds each page of the heap, or what the options say.
+  // Size of a segment of the static queue of class q: a ring of them holds each page of the heap, or what the options
+  // say.
   WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
     const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
     std::uint32_t size = 1;

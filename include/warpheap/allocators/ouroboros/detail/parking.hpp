@@ -7,9 +7,9 @@
 // A free page that is in no queue waits in the bitmap of its chunk: it is *parked*. For page sizes that queue chunks
 // this is the rule, for those that queue pages it is what happens when the queue has no room.
 //
-// Order in which things change. Freeing: bit, then count; so at least as many bits are set as are counted. Taking, which
-// only the size's renewer does: count, then bits. A chunk is given back by whoever counts its last page, by the same
-// compare-and-swap, so nobody else can give it back or take its pages.
+// Order in which things change. Freeing: bit, then count; so at least as many bits are set as are counted. Taking,
+// which only the size's renewer does: count, then bits. A chunk is given back by whoever counts its last page, by the
+// same compare-and-swap, so nobody else can give it back or take its pages.
 //
 // Invariant: a chunk with a count above 0 has a hint, and its hint field tells where that lies: in the queue of its own
 // size, or in the list of its size. Whoever sets the field puts the hint there; whoever takes the hint clears the field
@@ -28,8 +28,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
   const lane_mask mine = match(group, chunk);
   const auto freed = static_cast<std::uint32_t>(group_size(mine));
-  // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may take
-  // them before they are counted.
+  // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may
+  // take them before they are counted.
   sync(mine);
   duty then = duty::none;
   if (freed == layout::pages(q)) {
@@ -59,7 +59,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_move(std::uint32_t q
   atomic_view{of_class(q).moves_ended}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 
-// True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One lane.
+// True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One
+// lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
   using enum memory_order;
@@ -94,8 +95,8 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
       next = next.with_hint(layout::stores_pages(q) ? chunk_state::in_list : own_hint);
     }
     if (!announced && then != duty::none) {
-      // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing looks
-      // again: what others freed there must not be out of sight. The swap below releases it.
+      // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing
+      // looks again: what others freed there must not be out of sight. The swap below releases it.
       atomic_view{of_class(q).moves_begun}.fetch_add(1, relaxed, device);
       announced = true;
     }
@@ -150,7 +151,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, st
   } while (!head.compare_exchange(first, static_cast<std::uint32_t>(chunk) + 1, release, device));
 }
 
-// Counts pages as free again that a renewer has taken from the count and cannot use; their bits are still set. One lane.
+// Counts pages as free again that a renewer has taken from the count and cannot use; their bits are still set. One
+// lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
                                                                    std::uint32_t freed) const {
@@ -170,7 +172,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t 
   free_chunks().add({chunk, 1});
 }
 
-// The next chunk of the list for each lane, as far as there are that many; no_chunk for the others. The renewer's group.
+// The next chunk of the list for each lane, as far as there are that many; no_chunk for the others. The renewer's
+// group.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::next_parked(std::uint32_t q,
                                                                                   lane_mask group) const {
@@ -219,8 +222,8 @@ WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::harvest_chunk(s
   return now.count();
 }
 
-// Takes `count` set bits of `chunk` and writes the numbers of their pages from `to` on. One lane of the renewer's group,
-// who has taken that many from the count.
+// Takes `count` set bits of `chunk` and writes the numbers of their pages from `to` on. One lane of the renewer's
+// group, who has taken that many from the count.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::unpark(std::uint32_t q, std::uint64_t chunk,
                                                                std::uint32_t count, std::uint64_t* to) const {

@@ -4,9 +4,10 @@
 
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
-// What the renewer of a size does: the group that drew the first ticket of its stock without a page, until it publishes the
-// next batch; so there is one at a time. It looks, in this order, at what the size has queued, at what it has parked, and at the free
-// chunks. If there is nothing it takes the heap's lock, looks again, and then sweeps the other sizes.
+// What the renewer of a size does: the group that drew the first ticket of its stock without a page, until it publishes
+// the next batch; so there is one at a time. It looks, in this order, at what the size has queued, at what it has
+// parked, and at the free chunks. If there is nothing it takes the heap's lock, looks again, and then sweeps the other
+// sizes.
 //
 // Forward progress: a renewer waits for threads that hold places in segments, which wait for nobody, for the holder of
 // the lock, and, as its holder, for renewers that do not wait for it. So no two wait for each other.
@@ -36,8 +37,8 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t
     sync(group);
     for (;;) {  // not a spin: it searches anew, and pauses in between
       // Chunks may pass us by, from a size that we look at later to one that we have looked at: those that we free
-      // ourselves in a sweep, too, since renewers that find chunks take them without the lock. So what is refused is only
-      // what was not to be had while no chunk came or went.
+      // ourselves in a sweep, too, since renewers that find chunks take them without the lock. So what is refused is
+      // only what was not to be had while no chunk came or went.
       bit_tree::watch before{};
       bool settled = false;
       if (is_leader(group)) {
@@ -166,7 +167,8 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::harvest(std::uint32
   return source::make(source::staged, id);
 }
 
-// A chunk for each lane, as far as there are some, of which hints say that it has parked pages; no_chunk for the others.
+// A chunk for each lane, as far as there are some, of which hints say that it has parked pages; no_chunk for the
+// others.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::next_candidate(std::uint32_t q, lane_mask group,
                                                                                 bool& listed) const {

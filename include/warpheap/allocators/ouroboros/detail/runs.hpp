@@ -4,14 +4,14 @@
 
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
-// Blocks above the largest page are runs of chunks. Their first chunk's record knows how many. Who looks for a run holds
-// the heap's lock, so that no two spoil each other's search by what they take and put back.
+// Blocks above the largest page are runs of chunks. Their first chunk's record knows how many. Who looks for a run
+// holds the heap's lock, so that no two spoil each other's search by what they take and put back.
 
 namespace warpheap {
 
-// Between `least` and `most` neighbouring free chunks, a multiple of `least`, from a chunk on whose address is a multiple
-// of `alignment` chunks; an empty run if there are none. Takes the lowest that it finds. One lane, which holds the lock;
-// renewers may take chunks meanwhile.
+// Between `least` and `most` neighbouring free chunks, a multiple of `least`, from a chunk on whose address is a
+// multiple of `alignment` chunks; an empty run if there are none. Takes the lowest that it finds. One lane, which holds
+// the lock; renewers may take chunks meanwhile.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN index_run basic_ouroboros<Items, Kind, Options>::take_neighbours(std::uint64_t least,
                                                                                   std::uint64_t most,

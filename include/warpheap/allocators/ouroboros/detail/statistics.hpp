@@ -10,9 +10,9 @@
 // The host reads copies of what the design keeps, so there is no kernel for it.
 //
 // The record of a chunk tells who owns it if a page of it was handed out, as of each chunk of a fresh batch: it has no
-// more of them than those who waited needed. It tells nothing of chunks that hold a queue, and of all but the first chunk
-// of a block that has several: those still say who had them before. The former are known by number and set aside; the
-// latter are stepped over, from a block's first chunk to the chunk behind its last.
+// more of them than those who waited needed. It tells nothing of chunks that hold a queue, and of all but the first
+// chunk of a block that has several: those still say who had them before. The former are known by number and set aside;
+// the latter are stepped over, from a block's first chunk to the chunk behind its last.
 
 namespace warpheap {
 
