@@ -11,6 +11,7 @@
 #include <warpheap/floor/bits.hpp>
 #include <warpheap/floor/call_site.hpp>
 #include <warpheap/floor/check.hpp>
+#include <warpheap/floor/cold_call.hpp>
 #include <warpheap/floor/device_array.hpp>
 #include <warpheap/floor/group.hpp>
 #include <warpheap/floor/lane.hpp>
