@@ -52,12 +52,16 @@ struct steps_kernel {
   WARPHEAP_FN static bool is(index_run run, std::uint64_t first, std::uint64_t count) {
     return run.count == count && (count == 0 || run.first == first);
   }
-  WARPHEAP_FN void operator()(bit_tree set) const {
+  WARPHEAP_FN void operator()(bit_tree set, std::uint64_t members) const {
     const bool leads = is_leader(whole_warp);
     require(is(set.take_run(whole_warp, 5), 0, 0), "a run of nothing");
     if (leads) alone(set);
     sync(whole_warp);
-    if constexpr (warp_width >= 4) highest(set);
+    if constexpr (warp_width >= 4) {
+      highest(set);
+      sync(whole_warp);
+      lowest(set, members);
+    }
     sync(whole_warp);
     // A run across many leaves, from within a leaf to within another.
     if (leads) set.add({60, 5000});
@@ -137,13 +141,33 @@ struct steps_kernel {
     require(mask == (lane == 0 ? 6 : 0) && (lane != 0 || at == 3), "further below, and no leaf before the first");
     require(set.take_high(whole_warp, warp_width, 64, at) == 0, "nothing is left");
   }
+  WARPHEAP_FN static void lowest(const bit_tree& set, std::uint64_t members) {
+    const auto last = static_cast<std::uint32_t>((members - 1) / bit_tree::leaf_bits);
+    if (is_leader(whole_warp)) {
+      set.add(2, 0xf0f0);
+      set.add(3, ~std::uint64_t{0});
+      set.add(last, 1);
+    }
+    sync(whole_warp);
+    const int lane = lane_index();
+    std::uint32_t at = 0;
+    std::uint64_t mask = set.take_low(whole_warp, 2, 7, at);
+    const std::uint64_t seven = lane == 0 ? 0xf0e0 : lane == 1 ? std::uint64_t{127} << 57 : 0;
+    require(mask == seven && (mask == 0 || at == 2 + static_cast<std::uint32_t>(lane)), "the highest of two leaves");
+    mask = set.take_low(whole_warp, warp_width, 64, at);
+    require(mask == (lane == 0 ? 0x10 : lane == 1 ? low_57 : 0), "the rest of them");
+    mask = set.take_low(whole_warp, warp_width, 64, at);
+    require(mask == (lane == 0 ? 1 : 0) && (lane != 0 || at == last), "the last leaf, and none behind it");
+    require(set.take_low(whole_warp, warp_width, 64, at) == 0, "nothing is left");
+  }
   static constexpr std::uint64_t low_57 = (std::uint64_t{1} << 57) - 1;
 };
 
 TEST(bit_tree, finds_what_is_there) {
   for_each_schedule([](std::uint64_t) {
-    const set_memory memory{5060};
-    launch({1, warp_width}, steps_kernel{}, memory.tree());
+    constexpr std::uint64_t members = 5060;
+    const set_memory memory{members};
+    launch({1, warp_width}, steps_kernel{}, memory.tree(), members);
     memory.expect_members(0);
   });
 }
@@ -222,7 +246,8 @@ struct never_empty_kernel {
     sync(group);
     for (;;) {
       std::uint32_t at = 0;
-      const std::uint64_t mask = set.take_high(group, static_cast<std::uint32_t>(group_size(group)), 1, at);
+      const auto lanes = static_cast<std::uint32_t>(group_size(group));
+      const std::uint64_t mask = seed % 2 == 0 ? set.take_high(group, lanes, 1, at) : set.take_low(group, lanes, 1, at);
       const lane_mask rest = ballot(group, mask == 0);
       require(rest != group && popcount(mask) < 2, "empty beside our members, or too many");
       if (mask != 0) return std::uint64_t{at} * bit_tree::leaf_bits + static_cast<std::uint64_t>(lowest_bit(mask));
@@ -288,7 +313,7 @@ struct churn_kernel {
     random_stream random{seed, grid_thread_index()};
     for (int round = 0; round < rounds; ++round) {
       switch (random.below(4)) {
-        case 0: take_high(active_group(), random); break;
+        case 0: take_at_an_end(active_group(), random); break;
         case 1: take_exactly(random); break;
         default: take_run(random);
       }
@@ -315,11 +340,12 @@ struct churn_kernel {
     }
   }
 
-  WARPHEAP_FN void take_high(lane_mask group, random_stream& random) const {
+  WARPHEAP_FN void take_at_an_end(lane_mask group, random_stream& random) const {
     const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.below(40)), leader(group));
     const auto leaves = shuffle(group, static_cast<std::uint32_t>(1 + random.below(6)), leader(group));
     std::uint32_t at = 0;
-    const std::uint64_t mask = set.take_high(group, leaves, most, at);
+    const bool high = shuffle(group, random.below(2), leader(group)) != 0;
+    const std::uint64_t mask = high ? set.take_high(group, leaves, most, at) : set.take_low(group, leaves, most, at);
     require(mask == 0 || group_rank(group) < static_cast<int>(leaves), "a leaf too many");
     require(popcount(mask) <= static_cast<int>(most), "more than was asked for");
     const std::uint64_t first = std::uint64_t{at} * bit_tree::leaf_bits;

@@ -140,7 +140,7 @@ struct queue_user {
     if (!pushed) atomic_view{values[value].refused}.fetch_add(1, memory_order::relaxed, thread_scope::device);
     return pushed;
   }
-  WARPHEAP_FN void read(adopted_segment from) const {
+  WARPHEAP_FN void read(std::uint64_t which, adopted_segment from) const {
     require(from.count <= segment_capacity(from.segment.size), "more entries than there is room for");
     for (std::uint32_t i = 0; i < from.count; ++i) {
       const std::uint32_t value = kind.segments().entry(from.segment.id, i);
@@ -148,14 +148,14 @@ struct queue_user {
       const atomic_view seen{values[value].seen};
       require(seen.fetch_add(1, memory_order::relaxed, thread_scope::device) == 0, "a value came out twice");
     }
-    kind.retire(from.segment.id);
+    kind.retire(states[which], from.segment.id);
   }
   /// Adopts a segment, with the lock held only for that, and reads it. False if there was none.
   WARPHEAP_FN bool take_one(std::uint64_t which) const {
     locks[which].acquire();
     const adopted_segment from = queue(which).adopt();
     locks[which].release();
-    if (from.count != 0) read(from);
+    if (from.count != 0) read(which, from);
     return from.count != 0;
   }
   /// Reads all that is there, with the lock held.
@@ -164,7 +164,7 @@ struct queue_user {
     for (;;) {
       const adopted_segment from = queue(which).adopt();
       if (from.count == 0) break;
-      read(from);
+      read(which, from);
     }
     locks[which].release();
   }
@@ -176,7 +176,10 @@ struct drain_kernel {
     const std::uint64_t which = block_index();
     user.drain(which);
     require(!user.queue(which).has_entries(), "entries in an empty queue");
-    require(user.queue(which).size() == 0 && user.queue(which).chunks() == 0, "it counts what is not there");
+    const segment_queue<Kind> queue = user.queue(which);
+    const bool keeps = queue.chunks() != 0;
+    require(queue.size() == 0 && queue.trim() == keeps, "it counts what is not there");
+    require(queue.chunks() == 0 && !queue.trim(), "a reserve that was given back");
   }
 };
 

@@ -62,7 +62,7 @@ struct order_kernel {
             require(user.kind.segments().entry(some.segment.id, i) == next++, "out of order");
           }
           require(queue.size() == from + count - next, "another size after a segment was adopted");
-          user.read(some);
+          user.read(0, some);
         }
         require(!queue.has_entries() && queue.adopt().count == 0 && queue.size() == 0, "an entry too many");
       }
@@ -81,6 +81,7 @@ TYPED_TEST(segment_queues, give_back_in_order) {
       const queue_user<TypeParam> user{memory.kind(), memory.states(), locks.data(), values.data()};
       launch({1, warp_width}, order_kernel<TypeParam>{}, user, memory.chunks(), count, rounds);
       EXPECT_EQ(expect_each_once(values), 0u);
+      launch({1, 1}, drain_kernel<TypeParam>{}, user);
       memory.expect_all_back();
     }
   });
@@ -231,7 +232,7 @@ struct refusal_kernel {
           const adopted_segment some = queue.adopt();
           require(some.count != 0, "a full queue without entries");
           read += some.count;
-          user.read(some);
+          user.read(0, some);
         }
       }
       read = shuffle(whole_warp, read, leader(whole_warp));
@@ -272,7 +273,7 @@ struct full_array_kernel {
     if (is_leader(whole_warp)) user.kind.free_chunks.add({most, 1});
     sync(whole_warp);
     require(refusal_kernel<virtual_array>::fill(user, from) == 0, "more segments than the array holds");
-    if (is_leader(whole_warp)) user.read(user.queue(0).adopt());
+    if (is_leader(whole_warp)) user.read(0, user.queue(0).adopt());
     sync(whole_warp);
     require(refusal_kernel<virtual_array>::fill(user, from) != 0, "no room for a segment after one was adopted");
   }

@@ -72,7 +72,8 @@ struct storm_kernel {
       sync(all);
     });
     require((group & lane_bit()) != 0 && match(group, at.in.word) == group, "a group of several batches");
-    const std::uint64_t number = mine.ring.what(at.in) + at.index;
+    require(at.what == mine.ring.what(at.in), "another batch's word");
+    const std::uint64_t number = at.what + at.index;
     require(at.index < at.in.size() && number == expected, "units are not in the order of tickets");
     source::use(log[number], number);
     const std::uint64_t pauses = random.below(8) == 0 ? random.below(12) : 0;
@@ -234,14 +235,11 @@ struct nothing_kernel {
       const std::uint64_t before = out.load(memory_order::acquire, thread_scope::device);
       lane_mask group = lane_bit();
       if (random.below(3) != 0) group = active_group();
-      std::uint32_t ticket = 0;
-      if (is_leader(group)) ticket = ring.draw(static_cast<std::uint32_t>(group_size(group)));
-      ticket = shuffle(group, ticket, leader(group));
-      const batch_ring::place at = ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
+      const batch_ring::place at = ring.take(group, [&](lane_mask all, batch_ring::batch newest) {
         if (is_leader(all)) publish(from, newest, units);
         sync(all);
       });
-      const std::uint64_t what = ring.what(at.in);
+      const std::uint64_t what = at.what;
       if ((what & nothing) != 0) {
         require(before < (what & ~nothing), "told that there was nothing, by who looked before it asked");
         atomic_view{from->heard}.fetch_add(1, memory_order::relaxed, thread_scope::device);
@@ -249,7 +247,7 @@ struct nothing_kernel {
         source::use(units[what + at.index], what + at.index);
       }
       sync(group);
-      if (is_leader(group)) ring.finish(at.in, static_cast<std::uint32_t>(group_size(group)));
+      if (is_leader(group)) ring.leave(at.in, static_cast<std::uint32_t>(group_size(group)));
     }
   }
 
@@ -327,14 +325,11 @@ struct sweep_kernel {
   WARPHEAP_FN void draw() const {
     batch_ring& ring = from->ring;
     lane_mask group = active_group();
-    std::uint32_t ticket = 0;
-    if (is_leader(group)) ticket = ring.draw(static_cast<std::uint32_t>(group_size(group)));
-    ticket = shuffle(group, ticket, leader(group));
-    const batch_ring::place at = ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
+    const batch_ring::place at = ring.take(group, [&](lane_mask all, batch_ring::batch newest) {
       if (is_leader(all)) from->bring(newest, static_cast<std::uint32_t>(1 + mix(from->next ^ seed) % 48), units);
       sync(all);
     });
-    const std::uint64_t what = ring.what(at.in);
+    const std::uint64_t what = at.what;
     require((what & nobodys) == 0, "a unit of nobody's");
     source::use(units[what + at.index], what + at.index);
     sync(group);

@@ -11,9 +11,9 @@
 namespace warpheap::test {
 
 inline constexpr std::uint32_t ticket_mask = (1u << 28) - 1;
-inline constexpr std::uint64_t nobodys = std::uint64_t{1} << 63;  // a batch whose tickets nobody holds
+inline constexpr std::uint64_t nobodys = std::uint64_t{1} << 51;  // a batch whose tickets nobody holds
 inline constexpr std::uint64_t nothing = std::uint64_t{1}
-                                         << 62;  // a batch that tells its holders that there is nothing
+                                         << 50;  // a batch that tells its holders that there is nothing
 
 /// What a unit went through.
 struct unit {

@@ -57,14 +57,21 @@ class bit_tree {
   /// highest leaf with members and those right below it. A lane gets its `leaf` and a mask of what it took there, at
   /// most `most` members, maybe 0; if all lanes got nothing the set was empty at one moment during the call.
   /// Collective.
-  WARPHEAP_COLD_FN std::uint64_t take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
-                                           std::uint32_t& leaf) const;
+  WARPHEAP_FN std::uint64_t take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
+                                      std::uint32_t& leaf) const {
+    return take_some(true, group, leaves, most, leaf);
+  }
+  /// The same from the lowest leaf with members and those right above it.
+  WARPHEAP_FN std::uint64_t take_low(lane_mask group, std::uint32_t leaves, std::uint32_t most,
+                                     std::uint32_t& leaf) const {
+    return take_some(false, group, leaves, most, leaf);
+  }
 
   /// Takes `run` as a whole or, if a member is not in the set, nothing. One lane.
   WARPHEAP_COLD_FN bool take_exactly(index_run run) const;
 
   /// The first leaf from `from` on that may have members; false if there is none. A hint while others add and take.
-  WARPHEAP_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
   struct watch {
@@ -93,8 +100,10 @@ class bit_tree {
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const;
   WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
+                                           std::uint32_t& leaf) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
-  WARPHEAP_COLD_FN std::uint64_t extend(lane_mask group, std::uint64_t next_leaf, std::uint64_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t next_leaf, std::uint32_t most) const;
 
   levels* upper_;
   std::byte* leaves_;

@@ -60,10 +60,18 @@ struct flat_segments {
   WARPHEAP_FN std::uint32_t& entry(std::uint32_t id, std::uint32_t place) const {
     return words[(std::uint64_t{id} + 1) * segment_words + place];
   }
+  /// Says that a segment was read by all who had entries of it. Releases their accesses, which the caller acquired, to
+  /// who opens it again.
+  WARPHEAP_FN void retire(std::uint32_t id) const {
+    atomic_view{header(id).in_use}.store(0, memory_order::release, thread_scope::device);
+  }
 };
 
-/// Segments in chunks of an arena, up to 256 each; the id is the index of the first chunk.
+/// Segments in chunks of an arena, up to 256 each. The id is the index of the first chunk, with `dense` added if each
+/// chunk of it lies right before the one before it, as they mostly do: then nobody has to look it up.
 struct chunk_segments {
+  static constexpr std::uint32_t dense = 1u << 26;
+
   std::byte* arena;
   std::uint32_t chunk_shift;  ///< binary logarithm of a chunk's bytes
 
@@ -71,12 +79,14 @@ struct chunk_segments {
     return reinterpret_cast<std::uint32_t*>(arena + (std::uint64_t{chunk} << chunk_shift));
   }
   WARPHEAP_FN segment_header& header(std::uint32_t id) const {
-    return *reinterpret_cast<segment_header*>(chunk_words(id));
+    return *reinterpret_cast<segment_header*>(chunk_words(id & ~dense));
   }
   WARPHEAP_FN std::uint32_t& entry(std::uint32_t id, std::uint32_t place) const {
     const std::uint32_t word = segment_words + place;
     const std::uint32_t in_chunk = chunk_shift - 2;
-    return chunk_words(header(id).chunk[word >> in_chunk])[word & ((1u << in_chunk) - 1)];
+    const std::uint32_t i = word >> in_chunk;
+    const std::uint32_t chunk = (id & dense) != 0 ? (id & ~dense) - i : header(id).chunk[i];
+    return chunk_words(chunk)[word & ((1u << in_chunk) - 1)];
   }
 };
 

@@ -16,7 +16,8 @@
 // | `open(group, state)` | called by the opener's group: the packed name of a new segment, or 0 if there is no room |
 // | `take_oldest(state, number)` | called by the adopter: the name of the oldest segment, the `number`th of all |
 // | `name(state, i)` | the name of the i-th oldest, while nobody uses the queue |
-// | `retire(id)` | an adopted segment was read by all; gives its storage back |
+// | `retire(state, id)` | an adopted segment was read by all; gives its storage back, or keeps it in reserve |
+// | `trim(state)` | gives back what is in reserve; true if there was any. One lane |
 namespace warpheap {
 
 /// The static queue: a ring of segments of one size in memory of its own. It refuses when all of them hold entries.
@@ -33,7 +34,8 @@ struct static_ring {
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
   WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const { return place(of, of.adopted + i); }
-  WARPHEAP_FN void retire(std::uint32_t id) const;
+  WARPHEAP_FN void retire(state&, std::uint32_t id) const { flat.retire(id); }
+  WARPHEAP_FN bool trim(state&) const { return false; }
 
  private:
   WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
@@ -42,23 +44,43 @@ struct static_ring {
   }
 };
 
-/// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read.
+/// What the states of the virtualised queues share.
+struct virtual_queue_state : segment_queue_state {
+  /// Segments that were read and wait for the next opener, packed names; 0: none. Whoever takes one out owns it.
+  std::uint32_t reserve[2];
+};
+
+/// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read,
+/// but for a reserve: to find the chunks of a large segment takes long, and who opens one makes others wait.
 struct virtual_queue {
   chunk_segments chunks;
   bit_tree free_chunks;
 
   WARPHEAP_FN chunk_segments segments() const { return chunks; }
-  WARPHEAP_FN void retire(std::uint32_t id) const;
+  WARPHEAP_FN void retire(virtual_queue_state& of, std::uint32_t id) const;
+  WARPHEAP_FN bool trim(virtual_queue_state& of) const;
 
  protected:
-  WARPHEAP_FN std::uint32_t make_segment(lane_mask group, segment_queue_state& of) const;
+  WARPHEAP_FN std::uint32_t fresh_segment(lane_mask group, virtual_queue_state& of) const;
+
+ private:
+  WARPHEAP_FN std::uint32_t make_segment(lane_mask group, virtual_queue_state& of) const;
+  WARPHEAP_FN std::uint32_t take_reserve(virtual_queue_state& of) const;
+  WARPHEAP_FN void give_back(std::uint32_t id) const;
+  // A segment's size is that of a chunk and the binary logarithm of its chunks.
+  WARPHEAP_FN std::uint32_t chunk_size() const {
+    return static_cast<std::uint32_t>(highest_bit((1u << chunks.chunk_shift) / 4 / segment_words));
+  }
+  WARPHEAP_FN std::uint32_t packed_name(std::uint32_t id, std::uint32_t chunks_log2) const {
+    return segment_name{id, chunk_size() + chunks_log2}.packed();
+  }
 };
 
 /// The virtualised array queue: an array keeps the names of the segments in order.
 struct virtual_array : virtual_queue {
   static constexpr std::uint32_t ring_segments = 256;
 
-  struct state : segment_queue_state {
+  struct state : virtual_queue_state {
     std::uint32_t ring[ring_segments];
   };
 
@@ -71,7 +93,7 @@ struct virtual_array : virtual_queue {
 
 /// The virtualised linked queue: each segment's header names the next one.
 struct virtual_list : virtual_queue {
-  struct state : segment_queue_state {
+  struct state : virtual_queue_state {
     std::uint32_t front;  ///< the oldest segment that is not adopted
   };
 

@@ -39,26 +39,40 @@ class segment_queue {
 
   /// Puts one value of each lane of `group` in. Returns false to a lane whose value found no room. Collective; any
   /// lanes. Who adopts the entry sees what the lane wrote before.
-  WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const;
+  WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const {
+    return push(group, value, [this](lane_mask openers, batch_ring::batch newest) {
+      cold_call([*this, openers, newest] { open(openers, newest); });
+    });
+  }
+  /// The same for who can make the queue anew: `open_anew(openers, newest)` calls `open` with these. So nothing of the
+  /// queue has to be kept for it.
+  template <class OpenAnew>
+  WARPHEAP_FN bool push(lane_mask group, std::uint32_t value, OpenAnew open_anew) const;
+
+  /// Publishes the places of a new segment, or places that are nowhere; part of `push`. Collective over the opener's
+  /// group.
+  WARPHEAP_COLD_FN void open(lane_mask group, batch_ring::batch newest) const;
 
   /// Takes over the oldest segment with all that was put in before the call; who reads its entries retires it. None if
   /// the queue is empty. One lane, and no other adopts at the same time.
   WARPHEAP_COLD_FN adopted_segment adopt() const;
+
+  /// Gives back the storage that is kept in reserve, if there is any. One lane.
+  WARPHEAP_COLD_FN bool trim() const { return kind_.trim(state_); }
 
   /// True if an `adopt` would find something. A hint while others push.
   WARPHEAP_FN bool has_entries() const;
 
   /// Entries that can be adopted. Only while nobody uses the queue.
   WARPHEAP_FN std::uint64_t size() const;
-  /// Chunks that hold them, where segments lie in chunks. Only while nobody uses the queue.
+  /// Chunks that hold them or are kept in reserve, where segments lie in chunks. Only while nobody uses the queue.
   WARPHEAP_FN std::uint64_t chunks() const;
 
  private:
-  WARPHEAP_COLD_FN void open(lane_mask group, batch_ring::batch newest) const;
   WARPHEAP_FN segment_name adopt_last(std::uint32_t number) const;
 
   state& state_;
-  const Kind& kind_;
+  Kind kind_;
 };
 
 }  // namespace warpheap

@@ -14,7 +14,7 @@ namespace warpheap {
 /// Here the last ticket and the end of the newest batch say all three: tickets below the end have units, the holder of
 /// the ticket at the end is expected to bring a batch, and the tickets beyond it are reserved, in order of arrival. A
 /// ticket also tells *which* unit is meant, so nothing else has to be counted to find it, and no draw is ever in vain
-/// or undone. What a batch is the user says by 64 bits of its own; a batch can also tell its holders that there is
+/// or undone. What a batch is the user says by 52 bits of its own; a batch can also tell its holders that there is
 /// nothing.
 ///
 /// Tickets count modulo 2^28. Those that are drawn and not resolved lie within 8 batches, each of at most 2^23 units
@@ -42,6 +42,7 @@ class batch_ring {
   struct place {
     batch in;
     std::uint32_t index;  ///< counted from the batch's first unit
+    std::uint64_t what;   ///< what the batch is
   };
 
   /// Draws `count` tickets in a row and returns the first. One lane, for its group.
@@ -52,6 +53,10 @@ class batch_ring {
   /// Draws `all` tickets if each ticket drawn before has a unit: the caller then has all undrawn units of the batch
   /// `newest` and is to publish the next, which begins with the rest of its draw. One lane.
   WARPHEAP_FN bool try_draw_all(batch& newest, std::uint32_t& ticket);
+
+  /// Draws a ticket for each lane of `group` and finds their units, as `resolve` does.
+  template <class Publish>
+  WARPHEAP_FN place take(lane_mask& group, Publish publish);
 
   /// Finds the units of the tickets from `ticket` on, one for each lane of `group` in lane order. The lanes that get
   /// units of the same batch return together, `group` set to them. Waits for batches that others have to publish; where
@@ -76,36 +81,40 @@ class batch_ring {
   WARPHEAP_FN std::int32_t balance() const { return distance(front(), newest().end()); }
 
   /// What the batch is, as its publisher said. For holders of a unit that is not finished.
-  WARPHEAP_FN std::uint64_t what(batch of) const {
-    return atomic_view{const_cast<std::uint64_t&>(slot_[of.turn() % slots].what)}.load(memory_order::relaxed,
-                                                                                       thread_scope::device);
-  }
+  WARPHEAP_FN std::uint64_t what(batch of) const { return word_of(of.turn()) & what_mask; }
 
-  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish. Only the holder of
+  /// Publishes a batch of `size` units behind `newest`, `what` below 2^52, of which `open` are for others to finish. Only the holder of
   /// the first ticket without a unit. Waits for holders of units of the batch eight before. Releases.
   WARPHEAP_FN void publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open);
 
   /// Says that `count` units of `of` are done with; true for the last. Releases the caller's accesses to the last, who
   /// acquires them. One lane, after a `sync` of those whose units they are.
   WARPHEAP_FN bool finish(batch of, std::uint32_t count) {
-    return atomic_view{slot_[of.turn() % slots].open}.fetch_sub(count, memory_order::acq_rel, thread_scope::device) ==
+    return atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::acq_rel, thread_scope::device) ==
            count;
+  }
+  /// The same, and does not ask who is last; so nobody waits for an answer.
+  WARPHEAP_FN void leave(batch of, std::uint32_t count) {
+    atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::release, thread_scope::device);
   }
   /// The same for units that the caller never touched: orders nothing and does not ask who is last.
   WARPHEAP_FN void pass(batch of, std::uint32_t count) {
-    atomic_view{slot_[of.turn() % slots].open}.fetch_sub(count, memory_order::relaxed, thread_scope::device);
+    atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::relaxed, thread_scope::device);
   }
   /// The number of the batch that will be published behind `newest`. For its publisher.
   WARPHEAP_FN std::uint32_t next_number(batch newest) const {
-    const std::uint32_t& number = slot_[newest.turn() % slots].number;
+    const std::uint32_t& number = number_[newest.turn() % slots];
     return 1 + atomic_view{const_cast<std::uint32_t&>(number)}.load(memory_order::relaxed, thread_scope::device);
   }
   /// Waits until all units of the batch with that number are finished. Acquires what was released.
   WARPHEAP_FN void await_finished(std::uint32_t number) const;
+  /// Waits until all units of all batches are finished. Only the holder of the first ticket without a unit; acquires
+  /// what was released.
+  WARPHEAP_FN void await_all_finished() const;
   /// The batch that holds `ticket`, `newest` or one before it. For holders of the ticket.
   WARPHEAP_FN batch holding(batch newest, std::uint32_t ticket) const {
     while (distance(newest.begin(), ticket) < 0) {  // not a spin: each turn goes one batch back, eight at most
-      const std::uint64_t& span = slot_[(newest.turn() - 1) % slots].span;
+      const std::uint64_t& span = span_[(newest.turn() - 1) % slots];
       newest.word = atomic_view{const_cast<std::uint64_t&>(span)}.load(memory_order::relaxed, thread_scope::device);
     }
     return newest;
@@ -113,22 +122,31 @@ class batch_ring {
 
  private:
   static constexpr std::uint32_t ticket_mask = (1u << 28) - 1;
+  static constexpr int what_bits = 52;
+  static constexpr std::uint64_t what_mask = (std::uint64_t{1} << what_bits) - 1;
+
+  WARPHEAP_FN std::uint64_t word_of(std::uint32_t turn) const {
+    return atomic_view{const_cast<std::uint64_t&>(what_[turn % slots])}.load(memory_order::relaxed,
+                                                                             thread_scope::device);
+  }
+  template <class Publish>
+  WARPHEAP_FN place find(lane_mask& group, std::uint32_t ticket, batch found, std::uint64_t seen, Publish publish);
 
   WARPHEAP_FN std::uint32_t front() const {
     return atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);
   }
 
-  // Each on a line of its own: all groups go to the first two and to the newest slot, and a line serves one at a time.
-  struct slot {
-    alignas(128) std::uint64_t what;
-    std::uint64_t span;
-    std::uint32_t number;  // of the batch, counted from 1
-    alignas(128) std::uint32_t open;
+  struct alignas(128) open_units {
+    std::uint32_t units;  // of a batch, that are not finished
   };
 
-  alignas(128) std::uint32_t front_;   // tickets drawn
-  alignas(128) std::uint64_t newest_;  // the newest batch
-  slot slot_[slots];
+  // All groups go to the first three and to one of the last, and a line serves one at a time: so each has its own.
+  alignas(128) std::uint32_t front_;        // tickets drawn
+  alignas(128) std::uint64_t newest_;       // the newest batch
+  alignas(128) std::uint64_t what_[slots];  // what the user said, below the batch's turn
+  alignas(128) std::uint64_t span_[slots];  // the batches
+  std::uint32_t number_[slots];             // their numbers, counted from 1
+  open_units open_[slots];
 };
 
 }  // namespace warpheap

@@ -83,6 +83,9 @@ class basic_ouroboros {
   WARPHEAP_FN Kind kind() const;
   WARPHEAP_FN flat_segments flat() const { return {words_}; }
 
+  // What size q has queued: pages, or hints to chunks.
+  WARPHEAP_FN segment_queue<Kind> queue(std::uint32_t q) const { return {of_class(q).queue, kind()}; }
+
   // The lanes of `group` with the same page size of the same heap: lanes of one warp may use several heaps.
   WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
     return match(group, reinterpret_cast<std::uint64_t>(&of_class(q)));
@@ -91,46 +94,78 @@ class basic_ouroboros {
   // Taking pages.
   WARPHEAP_FN void* take_page(std::uint32_t q, lane_mask group) const;
   WARPHEAP_FN void* page_of(std::uint32_t q, lane_mask group, batch_ring::place at) const;
+  WARPHEAP_FN void* hinted_page(std::uint32_t q, lane_mask group, batch_ring::place at) const;
+  WARPHEAP_FN std::uint32_t take_counted(std::uint32_t q, std::uint64_t chunk, std::uint32_t most, bool last,
+                                         bool& more) const;
+  WARPHEAP_FN std::uint64_t take_page_bit(std::uint32_t q, std::uint64_t chunk, std::uint32_t rank) const;
   WARPHEAP_COLD_FN void renew(std::uint32_t q, lane_mask group, batch_ring::batch newest) const;
-  WARPHEAP_FN source find_pages(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
-                                std::uint32_t& units) const;
+  WARPHEAP_COLD_FN source find_at_last(std::uint32_t q, lane_mask group, std::uint32_t wanted,
+                                       std::uint32_t& units) const;
+  WARPHEAP_COLD_FN void await_holders(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN source find_pages(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
+                                     std::uint32_t& units) const;
   WARPHEAP_COLD_FN source take_chunks(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
                                       std::uint32_t& units) const;
+  WARPHEAP_COLD_FN source queued_pages(std::uint32_t q, lane_mask group, std::uint32_t& units) const;
+  WARPHEAP_FN std::uint32_t fresh_pages(std::uint32_t q, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN std::uint32_t gather_chunks(lane_mask group, std::uint32_t id, std::uint32_t count,
+                                               std::uint32_t wanted) const;
+  WARPHEAP_FN std::uint32_t next_staging(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_FN void await_staging(lane_mask group, std::uint32_t id) const;
+  WARPHEAP_FN void* fresh_page(std::uint32_t q, std::uint64_t chunk, std::uint32_t page) const;
   WARPHEAP_FN std::uint64_t entry(source from, std::uint32_t place) const;
   WARPHEAP_FN std::uint64_t* staging(std::uint32_t id) const;
-  WARPHEAP_COLD_FN void retire(source from) const;
+  WARPHEAP_COLD_FN void retire(std::uint32_t q, source from) const;
 
   // Pages that wait in the bitmaps of their chunks.
+  WARPHEAP_FN bool push_page(std::uint32_t q, lane_mask group, std::uint32_t page) const;
+  WARPHEAP_FN void free_otherwise(void* block) const;
   WARPHEAP_FN void park(lane_mask group, std::uint32_t q, std::uint64_t offset) const;
+  WARPHEAP_FN duty count_pages(lane_mask group, std::uint32_t q, std::uint64_t offset, bool& ends) const;
+  WARPHEAP_FN void end_duty(std::uint32_t q, lane_mask group, std::uint64_t chunk, duty then, bool ends) const;
   WARPHEAP_FN duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
-  WARPHEAP_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const;
+  WARPHEAP_COLD_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const;
   WARPHEAP_FN void list(std::uint32_t q, std::uint64_t chunk) const;
-  WARPHEAP_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
+  WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const;
   WARPHEAP_FN void end_move(std::uint32_t q) const;
-  WARPHEAP_FN bool nothing_moves() const;
+  WARPHEAP_COLD_FN bool nothing_moves() const;
+  WARPHEAP_FN void clear_bits(std::uint64_t chunk) const;
   WARPHEAP_FN void give_back(std::uint64_t chunk) const;
-  WARPHEAP_FN void give_back_whole(std::uint64_t chunk) const;
+  WARPHEAP_COLD_FN bool queue_hint(std::uint32_t q, lane_mask group, std::uint32_t chunk) const;
+  WARPHEAP_COLD_FN void push_hint(std::uint32_t q, lane_mask group, std::uint64_t chunk) const;
+  WARPHEAP_COLD_FN void give_back_together(lane_mask group, std::uint64_t chunk) const;
+  WARPHEAP_FN void end_life(std::uint64_t chunk) const;
   WARPHEAP_COLD_FN source harvest(std::uint32_t q, lane_mask group, std::uint32_t& units) const;
-  WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group, bool& listed) const;
-  WARPHEAP_COLD_FN std::uint64_t next_hint(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN bool harvest_some(std::uint32_t q, lane_mask group, std::uint32_t id, std::uint32_t& units) const;
+  WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group) const;
   WARPHEAP_COLD_FN std::uint64_t next_parked(std::uint32_t q, lane_mask group) const;
-  WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk, bool listed) const;
+  WARPHEAP_FN std::uint32_t following(std::uint64_t chunk) const;
+  WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk) const;
   WARPHEAP_FN void unpark(std::uint32_t q, std::uint64_t chunk, std::uint32_t count, std::uint64_t* to) const;
 
   // Taking sizes apart that hold what others need.
-  WARPHEAP_FN bool sweep(std::uint32_t but, lane_mask group) const;
-  WARPHEAP_FN bool can_sweep(std::uint32_t q) const;
+  WARPHEAP_COLD_FN bool sweep(std::uint32_t but, lane_mask group) const;
+  WARPHEAP_COLD_FN bool trim_queues(lane_mask group) const;
+  WARPHEAP_COLD_FN bool can_sweep(std::uint32_t q) const;
   WARPHEAP_COLD_FN void sweep_class(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN void sweep_carried(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN void sweep_queue(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_COLD_FN void sweep_chunks(std::uint32_t q, lane_mask group, source from, std::uint32_t first,
+                                     std::uint32_t units) const;
+  WARPHEAP_FN void sweep_rest(std::uint32_t q, lane_mask group, std::uint64_t chunk, std::uint32_t begin) const;
   WARPHEAP_COLD_FN void sweep_stock(std::uint32_t q, lane_mask group, batch_ring::batch from,
                                     std::uint32_t first) const;
   WARPHEAP_COLD_FN void sweep_entries(std::uint32_t q, lane_mask group, source from, std::uint32_t begin,
                                       std::uint32_t end) const;
+  WARPHEAP_COLD_FN void sweep_page(std::uint32_t q, lane_mask group, std::uint64_t offset) const;
   WARPHEAP_COLD_FN void sweep_parked(std::uint32_t q, lane_mask group) const;
 
   // Runs of chunks.
-  WARPHEAP_FN index_run search_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN index_run search_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
-  WARPHEAP_COLD_FN index_run take_neighbours(std::uint64_t least, std::uint64_t most, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, std::uint32_t least,
+                                          std::uint32_t most, std::uint32_t alignment) const;
+  WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
   WARPHEAP_COLD_FN void free_run(std::uint64_t chunk, std::uint64_t count) const;
   WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {
     const std::uint64_t chunks = bytes < lead_ ? 0 : (bytes - lead_) >> layout::chunk_shift;

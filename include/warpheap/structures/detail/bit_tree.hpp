@@ -180,7 +180,7 @@ WARPHEAP_FN inline bool bit_tree::was_quiet(watch before) const {
          before.begun == atomic_view{upper_->changes_begun}.load(memory_order::acquire, thread_scope::device);
 }
 
-WARPHEAP_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32_t& leaf) const {
+WARPHEAP_COLD_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32_t& leaf) const {
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t word = from / 64; word < most_leaves / 64;) {  // not a spin: each turn goes on to later words
@@ -223,58 +223,56 @@ WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::u
 
 // Takes up to `most` more members, from the first one of `next_leaf` on: each lane takes some leaves, and what does not
 // follow without a gap goes back. Returns how many follow. Collective.
-WARPHEAP_COLD_FN inline std::uint64_t bit_tree::extend(lane_mask group, std::uint64_t next_leaf,
-                                                       std::uint64_t most) const {
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t next_leaf,
+                                                       std::uint32_t most) const {
   using enum memory_order;
   using enum thread_scope;
-  constexpr int rows = 2;  // leaves of a lane at a time, since each access waits for memory
-  const std::uint64_t first_leaf = next_leaf;
-  const auto lanes = static_cast<std::uint64_t>(group_size(group));
-  const auto rank = static_cast<std::uint64_t>(group_rank(group));
-  std::uint64_t total = 0;
+  constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
+  const std::uint32_t first_leaf = next_leaf;
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  std::uint32_t total = 0;
   // Members that go back are missing for a while.
   if (is_leader(group)) begin_change();
   sync(group);
   for (bool whole = true; whole && total < most; next_leaf += rows * lanes) {
+    const std::uint32_t mine = next_leaf + static_cast<std::uint32_t>(group_rank(group));
     std::uint64_t got[rows];
     bool shown[rows];
-    for (int row = 0; row < rows; ++row) {
+    for (std::uint32_t row = 0; row < rows; ++row) {
       // A leaf that no bit above shows may not even have memory behind it.
-      const std::uint64_t leaf = next_leaf + static_cast<std::uint64_t>(row) * lanes + rank;
+      const std::uint32_t leaf = mine + row * lanes;
       shown[row] =
           leaf < most_leaves && (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
     }
-    for (int row = 0; row < rows; ++row) {
-      const std::uint64_t at = static_cast<std::uint64_t>(row) * lanes + rank;
-      const std::uint64_t before_mine = total + at * leaf_bits;
-      const std::uint64_t wanted = before_mine < most ? most - before_mine : 0;
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t leaf = mine + row * lanes;
+      const std::uint32_t before_mine = total + (leaf - next_leaf) * leaf_bits;
+      const std::uint32_t wanted = before_mine < most ? most - before_mine : 0;
       got[row] = 0;
       if (wanted != 0 && shown[row]) {
         const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
-        got[row] = leaf_view(static_cast<std::uint32_t>(next_leaf + at)).fetch_and(~mask, acquire, device) & mask;
+        got[row] = leaf_view(leaf).fetch_and(~mask, acquire, device) & mask;
       }
     }
-    for (int row = 0; row < rows; ++row) {
+    for (std::uint32_t row = 0; row < rows; ++row) {
       const std::uint32_t follows = detail::trailing_ones(got[row]);
       const lane_mask broken = ballot(group, follows < leaf_bits);
       // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
       const bool keeps = whole && lanes_below(broken) == 0 && follows != 0;
       const std::uint64_t kept = keeps ? detail::bit_range(0, follows) : 0;
-      if (got[row] != kept) {
-        add(static_cast<std::uint32_t>(next_leaf + static_cast<std::uint64_t>(row) * lanes + rank), got[row] & ~kept);
-      }
+      if (got[row] != kept) add(mine + row * lanes, got[row] & ~kept);
       if (!whole) continue;
       if (broken == 0) {
         total += leaf_bits * lanes;
       } else {
         const int last = lowest_bit(broken);
         total +=
-            leaf_bits * static_cast<std::uint64_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
+            leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
         whole = false;
       }
     }
   }
-  if (total != 0) hide_together(group, first_leaf, first_leaf + divide_up(total, leaf_bits));
+  if (total != 0) hide_together(group, first_leaf, first_leaf + (total + leaf_bits - 1) / leaf_bits);
   sync(group);
   if (is_leader(group)) end_change();
   return total;
@@ -287,27 +285,36 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint6
   }
   run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
   if (run.count != 0 && run.count < most && (run.first + run.count) % leaf_bits == 0) {
-    run.count += extend(group, (run.first + run.count) / leaf_bits, most - run.count);
+    const std::uint64_t rest = most - run.count;
+    constexpr std::uint32_t all = most_leaves * leaf_bits;
+    run.count += extend(group, static_cast<std::uint32_t>((run.first + run.count) / leaf_bits),
+                        rest < all ? static_cast<std::uint32_t>(rest) : all);
   }
   return run;
 }
 
-WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
-                                                          std::uint32_t& leaf) const {
+// `highest` tells at which end.
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mask group, std::uint32_t leaves,
+                                                          std::uint32_t most, std::uint32_t& leaf) const {
   using enum memory_order;
   using enum thread_scope;
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const std::uint32_t used = leaves < lanes ? leaves : lanes;
   for (;;) {
     bool found = false;
-    std::uint32_t highest = 0;
-    if (is_leader(group)) found = find(true, highest);
+    std::uint32_t end = 0;
+    if (is_leader(group)) found = find(highest, end);
     if (!any(group, found)) return 0;
-    highest = shuffle(group, highest, leader(group));
-    leaf = highest - rank;
+    end = shuffle(group, end, leader(group));
+    leaf = highest ? end - rank : end + rank;
     std::uint64_t got = 0;
     bool emptied = false;
-    if (rank < leaves && rank <= highest &&
-        (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0) {
+    // A leaf that no bit above shows may not even have memory behind it. Below the lowest the number wraps around.
+    const bool shown = rank < used && leaf < most_leaves &&
+                       (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
+    const lane_mask lookers = ballot(group, shown);
+    if (shown) {
       std::uint64_t mask = leaf_view(leaf).load(relaxed, device);
       if (popcount(mask) > static_cast<int>(most)) {
         // Keep what lies above the highest place above which there are more than wanted.
@@ -321,11 +328,9 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_high(lane_mask group, std::
       emptied = (before & ~mask) == 0;
       got = before & mask;
     }
-    const auto used = static_cast<std::uint64_t>(leaves < static_cast<std::uint32_t>(group_size(group))
-                                                     ? leaves
-                                                     : static_cast<std::uint32_t>(group_size(group)));
     if (any(group, emptied)) {
-      hide_together(group, highest + 1 < used ? 0 : highest + 1 - used, std::uint64_t{highest} + 1);
+      const auto reach = static_cast<std::uint32_t>(popcount(group & low_bits(highest_bit(lookers))));
+      hide_together(group, highest ? end - reach : end, highest ? end + 1 : end + reach + 1);
     }
     if (any(group, got != 0)) return got;
   }

@@ -22,13 +22,9 @@ WARPHEAP_FN inline std::uint32_t static_ring::open(lane_mask group, state& of) c
   return shuffle(group, opened, leader(group));
 }
 
-WARPHEAP_FN inline void static_ring::retire(std::uint32_t id) const {
-  atomic_view{flat.header(id).in_use}.store(0, memory_order::release, thread_scope::device);
-}
-
 // Takes chunks for a segment as large as the hint says, or smaller; 0 if there is no chunk. Chunks come from the end of
 // the heap, away from the blocks. Collective.
-WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, segment_queue_state& of) const {
+WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, virtual_queue_state& of) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t largest = 8;
@@ -37,6 +33,7 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, se
   const std::uint32_t wanted = 1u << wish;
   std::uint32_t id = 0, got = 0, parts = 0;
   segment_header* header = nullptr;
+  bool dense = true;
   while (got < wanted && parts < segment_header::most_parts) {
     const std::uint32_t needs = wanted - got;
     std::uint32_t leaves = needs < 128 ? 1 : needs / 64;
@@ -54,6 +51,11 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, se
       id = shuffle(group, first, lowest_bit(takers));
       header = &chunks.header(id);
     }
+    // Dense if each lane's chunks follow each other and those of the lane before, downwards.
+    const auto highest = static_cast<std::uint32_t>(mask != 0 ? highest_bit(mask) : 0);
+    const bool follows = mask == 0 || (leaf * bit_tree::leaf_bits + highest == id - before &&
+                                       mask == detail::bit_range(highest + 1 - mine, mine));
+    dense = all(group, follows) && dense;
     sync(group);  // what each acquired holds for all
     if (mine != 0) {
       const std::uint32_t part = parts + static_cast<std::uint32_t>(popcount(lanes_below(takers)));
@@ -83,16 +85,72 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, se
     // meanwhile misses them; it is found in a sweep.
     header->chunks = got;
     header->parts = parts;
-    header->next = 0;
     // Grow quickly: each new segment makes those wait who push.
     if (size == wish) atomic_view{of.size_hint}.store(size + 2 < largest ? size + 2 : largest, relaxed, device);
   }
   sync(group);
-  const auto chunk_units = static_cast<std::uint32_t>(highest_bit((1u << chunks.chunk_shift) / 4 / segment_words));
-  return segment_name{id, chunk_units + size}.packed();
+  return packed_name(dense ? id | chunk_segments::dense : id, size);
 }
 
-WARPHEAP_FN inline void virtual_queue::retire(std::uint32_t id) const {
+// The name of a segment for the opener, from the reserve or of free chunks; 0 if there is none. Collective.
+WARPHEAP_FN inline std::uint32_t virtual_queue::fresh_segment(lane_mask group, virtual_queue_state& of) const {
+  std::uint32_t fresh = 0;
+  if (is_leader(group)) fresh = take_reserve(of);
+  fresh = shuffle(group, fresh, leader(group));
+  if (fresh == 0) fresh = make_segment(group, of);
+  if (fresh != 0 && is_leader(group)) chunks.header(segment_name::unpack(fresh).id).next = 0;
+  return fresh;
+}
+
+// One lane.
+WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state& of) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (std::uint32_t& place : of.reserve) {
+    const atomic_view kept{place};
+    if (kept.load(relaxed, device) == 0) continue;
+    // Acquires the accesses of those who read it.
+    const std::uint32_t name = kept.exchange(0, acquire, device);
+    if (name == 0) continue;
+    const std::uint32_t wish = atomic_view{of.size_hint}.load(relaxed, device);
+    if (segment_name::unpack(name).size >= chunk_size() + wish) return name;
+    give_back(segment_name::unpack(name).id);  // too small by now
+  }
+  return 0;
+}
+
+WARPHEAP_FN inline bool virtual_queue::trim(virtual_queue_state& of) const {
+  using enum memory_order;
+  using enum thread_scope;
+  bool any_kept = false;
+  for (std::uint32_t& place : of.reserve) {
+    const atomic_view kept{place};
+    if (kept.load(relaxed, device) == 0) continue;
+    const std::uint32_t name = kept.exchange(0, acquire, device);
+    if (name == 0) continue;
+    give_back(segment_name::unpack(name).id);
+    any_kept = true;
+  }
+  return any_kept;
+}
+
+WARPHEAP_FN inline void virtual_queue::retire(virtual_queue_state& of, std::uint32_t id) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto size = static_cast<std::uint32_t>(highest_bit(chunks.header(id).chunks));
+  // As large as the next one should be: kept. Releases the accesses of those who read it.
+  if (size >= atomic_view{of.size_hint}.load(relaxed, device)) {
+    for (std::uint32_t& place : of.reserve) {
+      const atomic_view kept{place};
+      std::uint32_t none = 0;
+      if (kept.load(relaxed, device) == 0 && kept.compare_exchange(none, packed_name(id, size), release, device))
+        return;
+    }
+  }
+  give_back(id);
+}
+
+WARPHEAP_FN inline void virtual_queue::give_back(std::uint32_t id) const {
   const segment_header& header = chunks.header(id);
   // The part with the header goes last: from then on it is somebody else's.
   for (std::uint32_t part = header.parts; part-- > 0;) {
@@ -105,7 +163,7 @@ WARPHEAP_FN inline std::uint32_t virtual_array::open(lane_mask group, state& of)
   using enum thread_scope;
   const std::uint32_t adopted = atomic_view{of.adopted}.load(acquire, device);
   if (any(group, is_leader(group) && of.opened - adopted >= ring_segments)) return 0;
-  const std::uint32_t fresh = make_segment(group, of);
+  const std::uint32_t fresh = fresh_segment(group, of);
   if (fresh != 0 && is_leader(group)) of.ring[of.opened % ring_segments] = fresh;
   return fresh;
 }
@@ -117,7 +175,7 @@ WARPHEAP_FN inline segment_name virtual_array::take_oldest(state& of, std::uint3
 // `front` is written by the adopter, who moves it to the next segment, and by the opener when there is no segment
 // before the new one, which is when the adopter has sealed the last: never both at once.
 WARPHEAP_FN inline std::uint32_t virtual_list::open(lane_mask group, state& of) const {
-  const std::uint32_t fresh = make_segment(group, of);
+  const std::uint32_t fresh = fresh_segment(group, of);
   if (fresh == 0 || !is_leader(group)) return fresh;
   // The adopter reads either only when it sees the count of opened segments, which the opener releases.
   if (of.last != 0) {

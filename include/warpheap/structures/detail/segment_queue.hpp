@@ -6,7 +6,6 @@
 
 namespace warpheap {
 
-// Publishes the places of a new segment, or places that are nowhere. Collective over the opener's group.
 template <class Kind>
 WARPHEAP_COLD_FN void segment_queue<Kind>::open(lane_mask group, batch_ring::batch newest) const {
   using enum memory_order;
@@ -30,17 +29,14 @@ WARPHEAP_COLD_FN void segment_queue<Kind>::open(lane_mask group, batch_ring::bat
 }
 
 template <class Kind>
-WARPHEAP_FN bool segment_queue<Kind>::push(lane_mask group, std::uint32_t value) const {
+template <class OpenAnew>
+WARPHEAP_FN bool segment_queue<Kind>::push(lane_mask group, std::uint32_t value, OpenAnew open_anew) const {
   batch_ring& places = state_.places;
-  std::uint32_t ticket = 0;
-  if (is_leader(group)) ticket = places.draw(static_cast<std::uint32_t>(group_size(group)));
-  ticket = shuffle(group, ticket, leader(group));
-  const batch_ring::place mine =
-      places.resolve(group, ticket, [&](lane_mask openers, batch_ring::batch newest) { open(openers, newest); });
-  const auto segment = static_cast<std::uint32_t>(places.what(mine.in));
+  const batch_ring::place mine = places.take(group, open_anew);
+  const auto segment = static_cast<std::uint32_t>(mine.what);
   if (segment != 0) kind_.segments().entry(segment_name::unpack(segment).id, mine.index) = value;
   sync(group);
-  if (is_leader(group)) places.finish(mine.in, static_cast<std::uint32_t>(group_size(group)));
+  if (is_leader(group)) places.leave(mine.in, static_cast<std::uint32_t>(group_size(group)));
   return segment != 0;
 }
 
@@ -66,6 +62,11 @@ WARPHEAP_FN std::uint64_t segment_queue<Kind>::chunks() const {
   std::uint64_t total = 0;
   const std::uint32_t behind = state_.opened - state_.adopted;
   for (std::uint32_t i = 0; i < behind; ++i) total += kind_.segments().header(kind_.name(state_, i).id).chunks;
+  if constexpr (requires { state_.reserve; }) {
+    for (const std::uint32_t kept : state_.reserve) {
+      if (kept != 0) total += kind_.segments().header(segment_name::unpack(kept).id).chunks;
+    }
+  }
   return total;
 }
 

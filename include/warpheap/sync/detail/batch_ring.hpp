@@ -22,10 +22,39 @@ WARPHEAP_FN inline bool batch_ring::try_draw_all(batch& found, std::uint32_t& ti
 }
 
 template <class Publish>
+WARPHEAP_FN auto batch_ring::take(lane_mask& group, Publish publish) -> place {
+  std::uint32_t ticket = 0;
+  batch found{0};
+  // Asked for together, since each answer is as long in coming. A batch that was the newest before the draw holds our
+  // ticket as well as one that was it after, or does not.
+  if (is_leader(group)) {
+    ticket = draw(static_cast<std::uint32_t>(group_size(group)));
+    found = newest();
+  }
+  const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
+  return find(group, shuffle(group, ticket, leader(group)), found, seen, publish);
+}
+
+template <class Publish>
 WARPHEAP_FN auto batch_ring::resolve(lane_mask& group, std::uint32_t ticket, Publish publish) -> place {
-  for (;;) {
-    batch found{0};
+  batch found{0};
+  if (is_leader(group)) found = newest();
+  const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
+  return find(group, ticket, found, seen, publish);
+}
+
+// `found` is what the leader saw as the newest batch, `seen` the word of slot i in each lane whose number is i modulo
+// their number, as of about the same time.
+template <class Publish>
+WARPHEAP_FN auto batch_ring::find(lane_mask& group, std::uint32_t ticket, batch found, std::uint64_t seen,
+                                  Publish publish) -> place {
+  bool looks = true;
+  const auto look_again = [&] {
     if (is_leader(group)) found = newest();
+    looks = false;
+    seen = 0;
+  };
+  for (;; look_again()) {
     found.word = shuffle(group, found.word, leader(group));
     sync(group);  // what the leader acquired holds for all
     const std::int32_t covered = distance(ticket, found.end());
@@ -46,7 +75,13 @@ WARPHEAP_FN auto batch_ring::resolve(lane_mask& group, std::uint32_t ticket, Pub
     const lane_mask rest = ballot(group, rank >= here);
     if (rank < here) {
       group &= ~rest;
-      return {found, static_cast<std::uint32_t>(distance(found.begin(), ticket) + rank)};
+      // The turn tells whether the word that was seen is this batch's. If not, it is now: it was written before the batch
+      // was published, and stays until we finish.
+      const lane_mask holders = group & (lane_mask{0x01010101} << found.turn() % slots);
+      looks = looks && holders != 0;
+      std::uint64_t word = looks ? shuffle(group, seen, lowest_bit(holders)) : 0;
+      if (!looks || word >> what_bits != found.turn()) word = word_of(found.turn());
+      return {found, static_cast<std::uint32_t>(distance(found.begin(), ticket) + rank), word & what_mask};
     }
     group = rest;
     ticket = found.end();
@@ -56,11 +91,19 @@ WARPHEAP_FN auto batch_ring::resolve(lane_mask& group, std::uint32_t ticket, Pub
 WARPHEAP_FN inline void batch_ring::await_finished(std::uint32_t number) const {
   using enum memory_order;
   using enum thread_scope;
-  slot& of = const_cast<slot&>(slot_[number % slots]);
+  const atomic_view of{const_cast<std::uint32_t&>(number_[number % slots])};
+  const atomic_view open{const_cast<std::uint32_t&>(open_[number % slots].units)};
   for (backoff wait;; wait.pause()) {
     // A slot that holds a later batch was finished before: its publisher acquired that, and we acquire it from it.
-    if (atomic_view{of.number}.load(acquire, device) != number) return;
-    if (atomic_view{of.open}.load(acquire, device) == 0) return;
+    if (of.load(acquire, device) != number) return;
+    if (open.load(acquire, device) == 0) return;
+  }
+}
+
+WARPHEAP_FN inline void batch_ring::await_all_finished() const {
+  for (const open_units& batch : open_) {
+    const atomic_view open{const_cast<std::uint32_t&>(batch.units)};
+    for (backoff wait; open.load(memory_order::acquire, thread_scope::device) != 0;) wait.pause();
   }
 }
 
@@ -70,12 +113,13 @@ WARPHEAP_FN inline void batch_ring::publish(batch newest, std::uint64_t what, st
   const std::uint32_t number = next_number(newest);
   const std::uint64_t word =
       std::uint64_t{number & 0xfff} << 52 | std::uint64_t{size} << 28 | ((newest.end() + size) & ticket_mask);
-  slot& into = slot_[number % slots];
-  for (backoff wait; atomic_view{into.open}.load(acquire, device) != 0;) wait.pause();
-  atomic_view{into.open}.store(open, relaxed, device);
-  atomic_view{into.what}.store(what, relaxed, device);
-  atomic_view{into.span}.store(word, relaxed, device);
-  atomic_view{into.number}.store(number, release, device);
+  const std::uint32_t into = number % slots;
+  const atomic_view units{open_[into].units};
+  for (backoff wait; units.load(acquire, device) != 0;) wait.pause();
+  units.store(open, relaxed, device);
+  atomic_view{what_[into]}.store(std::uint64_t{number & 0xfff} << what_bits | what, relaxed, device);
+  atomic_view{span_[into]}.store(word, relaxed, device);
+  atomic_view{number_[into]}.store(number, release, device);
   atomic_view{newest_}.store(word, release, device);
 }
 

@@ -75,16 +75,14 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
     const segment_queue<Kind> queue{of_class(q).queue, of};
     const source from{mine.stock.what(mine.stock.newest())};
     const std::int32_t unclaimed = from.what() != source::none ? mine.stock.balance() : 0;
-    auto pages = static_cast<std::uint64_t>(unclaimed);
+    const bool are_hints = from.what() == source::queued && !layout::stores_pages(q);
+    auto pages = static_cast<std::uint64_t>(are_hints ? 0 : unclaimed);
     if (layout::stores_pages(q)) pages += queue.size();
     live -= pages * layout::page_bytes(q);
     if constexpr (uses_chunks<Kind>) {
       live -= queue.chunks() * std::uint64_t{Options.chunk_bytes};
       if (from.what() == source::queued && unclaimed != 0) {
         live -= of.chunks.header(static_cast<std::uint32_t>(from.base())).chunks * std::uint64_t{Options.chunk_bytes};
-      }
-      if (mine.hints_next != mine.hints_count) {
-        live -= of.chunks.header(mine.hints_id).chunks * std::uint64_t{Options.chunk_bytes};
       }
     }
   }

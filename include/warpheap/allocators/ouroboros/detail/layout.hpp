@@ -15,12 +15,13 @@ struct chunk_record {
   /// Who uses it: a page size (1 + its number), or the first of a run of n chunks (`run_base` + n). Written with each
   /// page that is handed out, always the same value as long as the chunk stays with its owner.
   std::uint32_t owner;
-  std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1
+  std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1; `link_pending` until that is known
   /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).
   std::uint64_t state;
   std::uint32_t bits[16];  ///< a bit for each page that waits here; set before it is counted, cleared after
 
   static constexpr std::uint32_t run_base = 32;
+  static constexpr std::uint32_t link_pending = ~0u;
 };
 
 /// The parts of `chunk_record::state`. One word, so that the count, who has been told of it and the chunk's life change
@@ -48,19 +49,25 @@ struct chunk_group {
   chunk_record record[chunks];
 };
 
-/// What a batch of pages is: where it begins above what kind it is (2 bits).
+/// What a batch of pages is, in 52 bits: its kind (3 bits), where it begins (45), and how many units an entry stands for
+/// (the binary logarithm, 4).
 struct ouroboros_source {
   enum kind : std::uint32_t {
     none,    ///< no pages: the heap was full
     run,     ///< pages of neighbouring chunks, from chunk `base` on
-    queued,  ///< entries of segment `base` of the size's queue
-    staged   ///< entries of staging segment `base`
+    queued,  ///< entries of segment `base` of the size's queue: pages, or hints to chunks that may have some
+    staged,  ///< entries of staging segment `base`, which are pages
+    listed   ///< all pages of the chunks that are entries of staging segment `base`
   };
   std::uint64_t word;
 
-  WARPHEAP_FN static ouroboros_source make(kind what, std::uint64_t base) { return {base << 2 | std::uint64_t{what}}; }
-  WARPHEAP_FN std::uint64_t base() const { return word >> 2; }
-  WARPHEAP_FN kind what() const { return static_cast<kind>(word & 3); }
+  static constexpr int shift_at = 48;
+  WARPHEAP_FN static ouroboros_source make(kind what, std::uint64_t base, std::uint32_t shift = 0) {
+    return {std::uint64_t{shift} << shift_at | base << 3 | std::uint64_t{what}};
+  }
+  WARPHEAP_FN std::uint64_t base() const { return (word & ((std::uint64_t{1} << shift_at) - 1)) >> 3; }
+  WARPHEAP_FN std::uint32_t shift() const { return static_cast<std::uint32_t>(word >> shift_at); }
+  WARPHEAP_FN kind what() const { return static_cast<kind>(word & 7); }
 };
 
 /// Where everything lies in the metadata: control | words of segments | groups of chunk records.
@@ -83,6 +90,9 @@ struct ouroboros_layout {
   WARPHEAP_FN static constexpr std::uint32_t pages(std::uint32_t q) {
     return q < chunk_classes ? 1u << (chunk_classes - 1 - q) : 1;
   }
+  WARPHEAP_FN static constexpr std::uint32_t pages_log2(std::uint32_t q) {
+    return q < chunk_classes ? chunk_classes - 1 - q : 0;
+  }
   WARPHEAP_FN static constexpr std::uint32_t chunks_of_page(std::uint32_t q) {
     return q < chunk_classes ? 1 : 1u << (q - chunk_classes + 1);
   }
@@ -104,11 +114,10 @@ struct ouroboros_layout {
     // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
     std::uint32_t waiting;  // the renewer waits for the lock
     std::uint32_t turn;
-    std::uint32_t chain;     // parked chunks that were taken off the list and not looked at yet
-    std::uint32_t hints_id;  // segment of hints being gone through
-    std::uint32_t hints_next, hints_count;
-    std::uint32_t carried;    // hints that were taken out and could not be served yet
-    std::uint32_t carry[32];  // the chunk, times 2, plus 1 if its hint was in the list
+    std::uint32_t fresh;    // pages that were taken from free chunks at a time, at most
+    std::uint32_t chain;    // parked chunks that were taken off the list and not looked at yet
+    std::uint32_t carried;  // parked chunks that were taken off the list and did not fit a batch
+    std::uint32_t carry[32];
   };
 
   struct control {
@@ -118,7 +127,13 @@ struct ouroboros_layout {
     alignas(128) bit_tree::levels free_chunks;
   };
 
-  // Each size has two staging segments, used in turn, with entries of 64 bits.
+  // Pages that are taken from free chunks at a time, at least, as far as they are no more than a share of the heap.
+  static constexpr std::uint32_t least_fresh = 1u << 16;
+  static constexpr std::uint32_t fresh_share = 16;
+  // Chunks of a run, at least, to be worth a batch of their own.
+  static constexpr std::uint32_t short_run = 64;
+
+  // Each size has two staging segments, used in turn. Pages are entries of 64 bits there, chunks of 32.
   static constexpr std::uint32_t staging_size = 3;
   static constexpr std::uint32_t staging_capacity = segment_capacity(staging_size) / 2;
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/allocators/ouroboros/detail/handle.hpp>
+#include <warpheap/allocators/ouroboros/detail/hints.hpp>
 #include <warpheap/allocators/ouroboros/detail/pages.hpp>
 #include <warpheap/allocators/ouroboros/detail/parking.hpp>
 #include <warpheap/allocators/ouroboros/detail/relocation.hpp>

@@ -7,14 +7,14 @@
 // A free page that is in no queue waits in the bitmap of its chunk: it is *parked*. For page sizes that queue chunks
 // this is the rule, for those that queue pages it is what happens when the queue has no room.
 //
-// Order in which things change. Freeing: bit, then count; so at least as many bits are set as are counted. Taking,
-// which only the size's renewer does: count, then bits. A chunk is given back by whoever counts its last page, by the
+// Order in which things change. Freeing: bit, then count; so at least as many bits are set as are counted. Taking:
+// count, then bits, and any of them will do. A chunk is given back by whoever counts its last page, by the
 // same compare-and-swap, so nobody else can give it back or take its pages.
 //
 // Invariant: a chunk with a count above 0 has a hint, and its hint field tells where that lies: in the queue of its own
 // size, or in the list of its size. Whoever sets the field puts the hint there; whoever takes the hint clears the field
-// before it reads the count. A hint whose chunk says otherwise is out of date and is dropped. A chunk in the list keeps
-// its size until it is taken off, because it has one link only.
+// by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is out of date and is
+// dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
 
 namespace warpheap {
 
@@ -22,35 +22,55 @@ namespace warpheap {
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, std::uint32_t q,
                                                              std::uint64_t offset) const {
+  const std::uint64_t chunk = offset >> layout::chunk_shift;
+  if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
+  bool ends = false;
+  const duty then = count_pages(group, q, offset, ends);
+  // What is to be done then happens to few lanes, or to one for many pages.
+  if (!any(group, ends || then != duty::none)) return;
+  cold_call([*this, q, group, chunk, then, ends] {
+    const lane_mask queuers = ballot(group, then == duty::queue);
+    if (then == duty::queue) push_hint(q, queuers, chunk);
+    end_duty(q, group, chunk, then, ends);
+  });
+}
+
+// Sets the bits of the pages and counts them. A lane has to do what it is told then, for the pages of all lanes that have
+// some of the same chunk; `ends`: its chunk is to be given back. Collective.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::count_pages(lane_mask group, std::uint32_t q,
+                                                                    std::uint64_t offset, bool& ends) const -> duty {
   using enum memory_order;
   using enum thread_scope;
   const std::uint64_t chunk = offset >> layout::chunk_shift;
-  if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
   const lane_mask mine = match(group, chunk);
   const auto freed = static_cast<std::uint32_t>(group_size(mine));
   // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may
   // take them before they are counted.
   sync(mine);
-  duty then = duty::none;
   if (freed == layout::pages(q)) {
-    if (is_leader(mine)) give_back_whole(chunk);
-  } else {
-    const std::uint32_t page =
-        static_cast<std::uint32_t>(offset & (Options.chunk_bytes - 1)) >> (layout::page_shift + q);
-    const lane_mask same_word = match(mine, page / 32);
-    const std::uint32_t mask = reduce(same_word, 1u << page % 32, bit_or{});
-    if (is_leader(same_word)) atomic_view{record(chunk).bits[page / 32]}.fetch_or(mask, release, device);
-    sync(mine);
-    if (is_leader(mine)) then = settle(q, chunk, freed);
+    ends = is_leader(mine);
+    if (ends) end_life(chunk);
+    return duty::none;
   }
-  const lane_mask queuers = ballot(group, then == duty::queue);
-  if (then == duty::queue) {
-    const Kind of = kind();
-    const bool queued = segment_queue<Kind>{of_class(q).queue, of}.push(queuers, static_cast<std::uint32_t>(chunk));
-    if (!queued) list_instead(q, chunk);
-  }
+  const std::uint32_t page = static_cast<std::uint32_t>(offset & (Options.chunk_bytes - 1)) >> (layout::page_shift + q);
+  const lane_mask same_word = match(mine, page / 32);
+  const std::uint32_t mask = reduce(same_word, 1u << page % 32, bit_or{});
+  if (is_leader(same_word)) atomic_view{record(chunk).bits[page / 32]}.fetch_or(mask, release, device);
+  sync(mine);
+  const duty then = is_leader(mine) ? settle(q, chunk, freed) : duty::none;
+  ends = then == duty::give_back;
+  return then;
+}
+
+// The rest of a lane's duty, when hints are where they belong. Collective.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_duty(std::uint32_t q, lane_mask group, std::uint64_t chunk,
+                                                                 duty then, bool ends) const {
   if (then == duty::list) list(q, chunk);
-  if (then == duty::give_back) give_back(chunk);
+  if (then == duty::give_back) clear_bits(chunk);
+  const lane_mask enders = ballot(group, ends);
+  if (ends) give_back_together(enders, chunk);
   if (then != duty::none) end_move(q);
 }
 
@@ -62,7 +82,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_move(std::uint32_t q
 // True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One
 // lane.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
+WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t q = 0; q < layout::chunk_classes; ++q) {
@@ -110,22 +130,21 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
   }
 }
 
-// Gives back a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is to be
-// told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One lane.
+// Ends the use of a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is to
+// be told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One lane.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back_whole(std::uint64_t chunk) const {
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_life(std::uint64_t chunk) const {
   const atomic_view state{record(chunk).state};
   chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
   // A renewer may be dropping a hint that is out of date.
   while (!state.compare_exchange(now.word, now.next_life().word, memory_order::relaxed, thread_scope::device)) {
   }
   invariant(now.count() == 0 && now.hint() != chunk_state::in_list, "ouroboros: a page was freed twice");
-  free_chunks().add({chunk, 1});
 }
 
 // Moves the duty for a hint from the queue, which had no room, to the list.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list_instead(std::uint32_t q, std::uint64_t chunk) const {
+WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::list_instead(std::uint32_t q, std::uint64_t chunk) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view state{record(chunk).state};
@@ -139,23 +158,36 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list_instead(std::uint32
   }
 }
 
-// Puts `chunk` on the list of its size. Only pushed to, and emptied as a whole, so that no link is read too late.
+// Puts `chunk` on the list of its size, which is only pushed to, and emptied as a whole: so no link is read too late. An
+// exchange never has to be tried again, however many push; who empties the list may see the chunk before its link.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, std::uint64_t chunk) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view head{of_class(q).parked};
-  std::uint32_t first = head.load(relaxed, device);
-  do {
-    atomic_view{record(chunk).link}.store(first, relaxed, device);
-  } while (!head.compare_exchange(first, static_cast<std::uint32_t>(chunk) + 1, release, device));
+  const atomic_view link{record(chunk).link};
+  link.store(chunk_record::link_pending, relaxed, device);
+  const std::uint32_t first =
+      atomic_view{of_class(q).parked}.exchange(static_cast<std::uint32_t>(chunk) + 1, release, device);
+  link.store(first, release, device);
+}
+
+// The chunk behind `chunk` in a list that was emptied, plus 1; who pushed it runs, and waits for nobody.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::following(std::uint64_t chunk) const {
+  const atomic_view link{record(chunk).link};
+  std::uint32_t next = link.load(memory_order::acquire, thread_scope::device);
+  for (backoff wait; next == chunk_record::link_pending;) {
+    wait.pause();
+    next = link.load(memory_order::acquire, thread_scope::device);
+  }
+  return next;
 }
 
 // Counts pages as free again that a renewer has taken from the count and cannot use; their bits are still set. One
 // lane.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
-                                                                   std::uint32_t freed) const {
+WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
+                                                                        std::uint32_t freed) const {
   const duty then = settle(q, chunk, freed);
   if (then == duty::queue) list_instead(q, chunk);
   if (then == duty::list) list(q, chunk);
@@ -163,13 +195,35 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t
   if (then != duty::none) end_move(q);
 }
 
-// Makes a chunk free whose pages are all free and counted no more; their bits are still set.
+// Clears the bits of a chunk whose pages are all free and counted no more.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t chunk) const {
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::clear_bits(std::uint64_t chunk) const {
   for (std::uint32_t& word : record(chunk).bits) {
     atomic_view{word}.store(0, memory_order::relaxed, thread_scope::device);
   }
+}
+
+// Makes such a chunk free, whose bits are still set.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t chunk) const {
+  clear_bits(chunk);
   free_chunks().add({chunk, 1});
+}
+
+// Adds the chunk of each lane to the free ones, neighbours together: a warp that frees large pages frees many chunks at
+// once. Collective.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::give_back_together(lane_mask group,
+                                                                                std::uint64_t chunk) const {
+  const auto leaf = static_cast<std::uint32_t>(chunk / bit_tree::leaf_bits);
+  const lane_mask mine = match(group, leaf);
+  const std::uint32_t bit = 1u << chunk % 32;
+  const bool high = (chunk & 32) != 0;
+  const std::uint64_t lower = reduce(mine, high ? 0 : bit, bit_or{});
+  const std::uint64_t upper = reduce(mine, high ? bit : 0, bit_or{});
+  sync(mine);  // what each did to its chunk, the leader releases
+  if (is_leader(mine)) free_chunks().add(leaf, upper << 32 | lower);
+  sync(mine);
 }
 
 // The next chunk of the list for each lane, as far as there are that many; no_chunk for the others. The renewer's
@@ -195,50 +249,49 @@ WARPHEAP_COLD_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::next_parke
     }
     if (at == 0) break;
     if (group_rank(group) == i) mine = at - 1;
-    at = atomic_view{record(at - 1).link}.load(relaxed, device);
+    at = following(at - 1);
   }
   if (is_leader(group)) size.chain = at;
   sync(group);
   return mine;
 }
 
-// Takes the hint to `chunk` and all pages that are counted there: they are the caller's, their bits still set.
-// `listed` tells where the hint was found. One lane of the renewer's group.
+// Takes a chunk off the list for good, with all pages that are counted there: they are the caller's, their bits still
+// set. One lane of the renewer's group.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::harvest_chunk(std::uint32_t q, std::uint64_t chunk,
-                                                                               bool listed) const {
+WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::harvest_chunk(std::uint32_t q,
+                                                                               std::uint64_t chunk) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view state{record(chunk).state};
-  const std::uint64_t expected = listed ? chunk_state::in_list : q + 1;
-  chunk_state now{state.load(acquire, device)};
-  for (;;) {
-    if (now.hint() != expected) return 0;  // out of date
-    // A count belongs to our size: a chunk of another size that has one would have another hint.
-    if (state.compare_exchange(now.word, now.with_count(0).with_hint(chunk_state::no_hint).word, acq_rel, device))
-      break;
+  chunk_state now{state.load(relaxed, device)};
+  while (!state.compare_exchange(now.word, now.with_count(0).with_hint(chunk_state::no_hint).word, acq_rel, device)) {
   }
-  if (listed && now.count() == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_sub(1, relaxed, device);
+  if (now.count() == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_sub(1, relaxed, device);
   return now.count();
 }
 
 // Takes `count` set bits of `chunk` and writes the numbers of their pages from `to` on. One lane of the renewer's
-// group, who has taken that many from the count.
+// group, who has taken that many from the count. Others may take bits, too, but leave as many.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::unpark(std::uint32_t q, std::uint64_t chunk,
                                                                std::uint32_t count, std::uint64_t* to) const {
   using enum memory_order;
   using enum thread_scope;
+  constexpr std::uint32_t words = sizeof(chunk_record::bits) / sizeof(std::uint32_t);
   const std::uint64_t first = chunk * layout::pages(q);
-  for (std::uint32_t word = 0; count != 0; ++word) {
+  for (std::uint32_t word = 0; count != 0; word = (word + 1) % words) {
     const atomic_view bits{record(chunk).bits[word]};
-    std::uint32_t there = bits.load(relaxed, device);
-    std::uint32_t taken = 0;
-    for (; there != 0 && count != 0; there &= there - 1, --count) {
-      taken |= there & (0u - there);
-      *to++ = first + word * 32 + static_cast<std::uint64_t>(lowest_bit(there));
+    std::uint32_t wanted = 0;
+    std::uint32_t left = count;
+    // not a spin: each turn drops a bit of a word that was read once
+    for (std::uint32_t there = bits.load(relaxed, device); there != 0 && left != 0; there &= there - 1, --left) {
+      wanted |= there & (0u - there);
     }
-    if (taken != 0) bits.fetch_and(~taken, acquire, device);
+    if (wanted == 0) continue;
+    for (std::uint32_t got = bits.fetch_and(~wanted, acquire, device) & wanted; got != 0; got &= got - 1, --count) {
+      *to++ = first + word * 32 + static_cast<std::uint64_t>(lowest_bit(got));
+    }
   }
 }
 

@@ -9,10 +9,10 @@
 
 // The host reads copies of what the design keeps, so there is no kernel for it.
 //
-// The record of a chunk tells who owns it if a page of it was handed out, as of each chunk of a fresh batch: it has no
-// more of them than those who waited needed. It tells nothing of chunks that hold a queue, and of all but the first
-// chunk of a block that has several: those still say who had them before. The former are known by number and set aside;
-// the latter are stepped over, from a block's first chunk to the chunk behind its last.
+// The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch of
+// which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
+// several: those still say who had them before. The first two are known by number and set aside; the others are stepped
+// over, from a block's first chunk to the chunk behind its last.
 
 namespace warpheap {
 
@@ -36,7 +36,8 @@ ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
   return result;
 }
 
-// What is known of size q beside its chunks, from a copy of its state. Sets aside the chunks that hold its queue.
+// What is known of size q beside the chunks that have pages in use, from a copy of its state. Sets aside the chunks that
+// hold its queue or have no page that was claimed.
 template <class Items, class Kind, ouroboros_options Options>
 ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     std::uint32_t q, const page_class& size, std::vector<std::uint64_t>& aside) const {
@@ -69,6 +70,11 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     result.queue_entries += header.count;
     add_storage(header);
   }
+  if constexpr (uses_chunks<Kind>) {
+    for (const std::uint32_t kept : size.queue.reserve) {
+      if (kept != 0) add_storage(fetch(segment_name::unpack(kept).id));
+    }
+  }
   const bool is_open = size.queue.places.what(size.queue.places.newest()) != 0;
   if (size.queue.opened != size.queue.adopted && is_open) {
     result.queue_entries -= static_cast<std::uint64_t>(size.queue.places.balance());  // places that nobody drew
@@ -77,14 +83,33 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
 
   // What was taken out of it and is not read to the end.
   const source from{size.stock.what(size.stock.newest())};
-  if (from.what() != source::none) result.unclaimed_pages = static_cast<std::uint64_t>(size.stock.balance());
-  if (result.unclaimed_pages != 0 && from.what() == source::queued) {
-    result.queue_entries += result.unclaimed_pages;
+  const std::int32_t unclaimed = from.what() != source::none ? size.stock.balance() : 0;
+  if (unclaimed != 0 && from.what() == source::queued) {
+    // An entry is used up with its last unit.
+    const std::uint64_t per_entry = std::uint64_t{1} << from.shift();
+    result.queue_entries += divide_up(static_cast<std::uint64_t>(unclaimed), per_entry);
     add_storage(fetch(static_cast<std::uint32_t>(from.base())));
   }
-  if (size.hints_next != size.hints_count) {
-    result.queue_entries += size.hints_count - size.hints_next;
-    add_storage(fetch(size.hints_id));
+  if (from.what() == source::run || from.what() == source::listed) {
+    const std::uint32_t chunks = size.stock.newest().size() >> layout::pages_log2(q);
+    const auto whole = static_cast<std::uint32_t>(unclaimed) >> layout::pages_log2(q);
+    std::vector<std::uint32_t> list(whole);
+    if (from.what() == source::listed && whole != 0) {
+      const auto id = static_cast<std::uint32_t>(from.base());
+      device_copy(list.data(), &flat().entry(id, chunks - whole), whole * sizeof(std::uint32_t));
+    }
+    const std::uint32_t each = layout::chunks_of_page(q);
+    for (std::uint32_t i = 0; i < whole; ++i) {
+      const std::uint64_t first =
+          from.what() == source::listed ? list[i] : from.base() + std::uint64_t{chunks - whole + i} * each;
+      for (std::uint64_t chunk = first; chunk < first + each; ++chunk) {
+        aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
+      }
+    }
+    result.chunks += std::uint64_t{whole} * each;
+  }
+  if (from.what() != source::queued || layout::stores_pages(q)) {
+    result.unclaimed_pages = static_cast<std::uint64_t>(unclaimed);
   }
 
   result.queue_bytes = result.queue_chunks * Options.chunk_bytes;
