@@ -279,9 +279,13 @@ void expect_empty(stage<A>& s, std::uint64_t whole) {
   EXPECT_EQ(s.longest_run(), whole) << "chunks got lost, or wait in queues";
 }
 
-/// All of the paper's.
+/// All of the paper's, or the one that this translation unit is for.
+#if defined(WARPHEAP_TEST_DESIGN)
+using designs = testing::Types<WARPHEAP_TEST_DESIGN>;
+#else
 using designs =
     testing::Types<ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>;
+#endif
 
 /// Tests are named after their design.
 struct design_names {
