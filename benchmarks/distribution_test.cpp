@@ -55,6 +55,15 @@ TEST(distribution, knows_the_median_of_each_round) {
   EXPECT_EQ(figures.round_medians().values(), (std::vector<double>{3, 3, 7}));
 }
 
+TEST(distribution, has_its_median_within_the_interval) {
+  // Ten rounds of one figure, and a large one whose figures are the median of all.
+  distribution figures;
+  for (int i = 0; i < 10; ++i) figures.add_round({1});
+  figures.add_round(std::vector<float>(100, 50));
+  const std::string text = figures.summary()->text();
+  EXPECT_NE(text.find("\"median\": 50, \"median_low\": 1, \"median_high\": 50,"), std::string::npos) << text;
+}
+
 TEST(distribution, is_precise_for_large_figures) {
   distribution figures;
   samples exact;

@@ -55,10 +55,12 @@ double distribution::percentile(double share) const {
 std::optional<json_object> distribution::summary() const {
   if (count_ == 0) return std::nullopt;
   const auto within = round_medians_.confidence();
+  // Where rounds are unlike each other, the median of all figures can lie beside those of the rounds.
+  const double median = (nth((count_ + 1) / 2) + nth(count_ / 2 + 1)) / 2;
   json_object result;
-  result.add("median", (nth((count_ + 1) / 2) + nth(count_ / 2 + 1)) / 2)
-      .add("median_low", within ? std::optional{within->first} : std::nullopt)
-      .add("median_high", within ? std::optional{within->second} : std::nullopt)
+  result.add("median", median)
+      .add("median_low", within ? std::optional{std::min(within->first, median)} : std::nullopt)
+      .add("median_high", within ? std::optional{std::max(within->second, median)} : std::nullopt)
       .add("p95", percentile(0.95))
       .add("p99", percentile(0.99))
       .add("p999", percentile(0.999))

@@ -28,7 +28,7 @@ class distribution {
   const samples& round_medians() const { return round_medians_; }
 
   /// As `samples::summary`, with `p999` behind `p99`, or nothing if there are no figures. All of it is of all figures,
-  /// except the confidence interval, which is that of the median of the rounds' medians.
+  /// except the confidence interval, which is that of the median of the rounds' medians, widened to hold the median.
   std::optional<json_object> summary() const;
 
  private:

@@ -129,6 +129,8 @@ def measure(given: dict[str, str]) -> int:
         "status": "ok" if ok else "failed",
         "reason": "" if ok else "request 1 overlaps request 2 <&>",
     }
+    if name == "contradicts":
+        record["measures"]["malloc"]["median"] = 7.9
     if ok and given["--case"] in SERIES:
         record["series"] = {name: {"unit": "ratio", "values": [1.5, 1.6, 1.7]} for name in SERIES[given["--case"]]}
     print(json.dumps(record))

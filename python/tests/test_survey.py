@@ -80,7 +80,7 @@ def test_other_sources_are_measured_anew_and_old_records_kept(
 
 
 def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
-    driver = fake_driver(allocators="hangs crashes babbles overlaps good")
+    driver = fake_driver(allocators="hangs crashes babbles contradicts overlaps good")
     done = warpheap(
         "survey", "--driver", driver, "--out", tmp_path / "out", "--time-limit", "2", *SMALL[:6], "--sizes", "16"
     )
@@ -93,9 +93,11 @@ def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: Ma
     assert "SIGSEGV" in by_name["crashes"]["reason"]
     assert "terminate called" in by_name["crashes"]["reason"]
     assert by_name["babbles"]["status"] == "crashed"
+    assert by_name["contradicts"]["status"] == "crashed"
+    assert "its median should lie between 'median_low' and 'median_high'" in by_name["contradicts"]["reason"]
     assert by_name["overlaps"]["status"] == "failed"
     assert by_name["good"]["status"] == "ok"
-    assert [by_name[name]["measures"] for name in ("hangs", "crashes", "babbles", "overlaps")] == [{}] * 4
+    assert [each["measures"] for name, each in by_name.items() if name != "good"] == [{}] * 5
     page = (tmp_path / "out" / "report.html").read_text()
     for name in ("hangs", "crashes", "overlaps"):
         assert name in page

@@ -78,10 +78,11 @@ class Driver:
         outcome = process.run(command, effort.time_limit, environment=self.environment)
         if not outcome.timed_out and outcome.exit_code == _BAD_USAGE:
             raise UsageError(f"{self.path.name}: {outcome.last_words}")
-        record = None if outcome.timed_out else _last_record(outcome.stdout)
+        record, problem = (None, "") if outcome.timed_out else _last_record(outcome.stdout)
         if record is None:
             status = "timeout" if outcome.timed_out else "crashed"
-            record = self.record_without_result(point, status, outcome.describe_end())
+            reason = f"its record breaks the format: {problem}" if problem else outcome.describe_end()
+            record = self.record_without_result(point, status, reason)
         return record | {"seconds": round(outcome.seconds, 3), "time_limit_s": effort.time_limit}
 
     def record_without_result(self, point: Point, status: str, reason: str) -> Record:
@@ -132,9 +133,12 @@ def _no_driver(path: Path) -> UsageError:
     return UsageError(f"{path} is no warpheap benchmark driver; see its --help")
 
 
-def _last_record(stdout: str) -> Record | None:
+def _last_record(stdout: str) -> tuple[Record | None, str]:
+    """The record in the last line, or what is wrong with it if it is one."""
     lines = stdout.splitlines()
     try:
-        return validate(json.loads(lines[-1])) if lines else None
-    except (json.JSONDecodeError, RecordError):
-        return None
+        return (validate(json.loads(lines[-1])), "") if lines else (None, "")
+    except json.JSONDecodeError:
+        return None, ""
+    except RecordError as problem:
+        return None, str(problem)
