@@ -20,6 +20,9 @@ namespace warpheap {
 /// that it needs itself, and saves its caller's. So the kernel needs the most that one of them does, not their sum.
 ///
 /// `body` captures by value: a captured reference would put the variable in memory on the way that is not cold, too.
+/// Nor does the compiler know which body is called, so each kernel with a cold call holds a copy of all of them that its
+/// translation unit has: keep what programs do not use together in different ones.
+///
 /// The stack behind the call is not in what the compiler reports: keep it below 1,024 bytes with all that it calls,
 /// the least that a kernel has (`cudaLimitStackSize`).
 template <class Body>
