@@ -11,9 +11,15 @@ from typing import Any
 
 import pytest
 
-from warpheap import cli
+from warpheap import cli, project
 
 HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def nothing_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether somebody has built footprints in the checkout makes no difference to a fake driver."""
+    monkeypatch.setattr(project, "footprint_folders", list)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from conftest import Finished
 
-from warpheap import project
 from warpheap.cases.registers.cubin import CubinError, read_cubin
 from warpheap.record import read_records
 
@@ -111,10 +110,7 @@ def test_the_case_records_what_was_compiled(
     assert "was not built" in by_name["host_only"]["reason"]
 
 
-def test_without_footprints_the_case_is_left_out(
-    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(project, "footprint_folders", list)
+def test_without_footprints_the_case_is_left_out(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     words = ("survey", "--driver", fake_driver(allocators="good", backend="host"), "--out", tmp_path / "out")
     done = warpheap(*words, "--preset", "quick")
     assert done.code == 0, done.err
