@@ -30,11 +30,11 @@ build_preset() {
     cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
 }
 
-# Where no GPU can run them, the suites of three designs stand for all, and the oldest architecture for the others: the
-# driver holds every allocator anyway.
+# Where no GPU can run them, the suites of three designs stand for all, and the portable code of the oldest architecture
+# for machine code: the driver holds every allocator anyway, and their footprints are compiled to the end.
 build_cuda_tests() {
   local fewer=()
-  has_gpu || fewer=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c" -DWARPHEAP_CUDA_ARCHITECTURES=80)
+  has_gpu || fewer=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c" -DWARPHEAP_CUDA_ARCHITECTURES=80-virtual)
   configure cuda "${fewer[@]}" && cmake --build "$root/build/cuda" --parallel "$jobs"
 }
 
