@@ -247,7 +247,8 @@ struct never_empty_kernel {
     for (;;) {
       std::uint32_t at = 0;
       const auto lanes = static_cast<std::uint32_t>(group_size(group));
-      const std::uint64_t mask = seed % 2 == 0 ? set.take_high(group, lanes, 1, at) : set.take_low(group, lanes, 1, at);
+      const bool from_above = shuffle(group, mine % 2, leader(group)) == 0;
+      const std::uint64_t mask = from_above ? set.take_high(group, lanes, 1, at) : set.take_low(group, lanes, 1, at);
       const lane_mask rest = ballot(group, mask == 0);
       require(rest != group && popcount(mask) < 2, "empty beside our members, or too many");
       if (mask != 0) return std::uint64_t{at} * bit_tree::leaf_bits + static_cast<std::uint64_t>(lowest_bit(mask));

@@ -68,6 +68,9 @@ struct order_kernel {
       }
       sync(whole_warp);
     }
+    // By then segments are as large as they become, so the last one is kept.
+    const bool keeps = std::is_base_of_v<virtual_queue, Kind> && rounds >= 20;
+    if (is_leader(whole_warp)) require((queue.chunks() != 0) >= keeps, "nothing in reserve after many rounds");
   }
 };
 

@@ -71,6 +71,7 @@ struct flat_segments {
 /// chunk of it lies right before the one before it, as they mostly do: then nobody has to look it up.
 struct chunk_segments {
   static constexpr std::uint32_t dense = 1u << 26;
+  static_assert(std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits <= dense);
 
   std::byte* arena;
   std::uint32_t chunk_shift;  ///< binary logarithm of a chunk's bytes

@@ -45,9 +45,11 @@ struct static_ring {
 };
 
 /// What the states of the virtualised queues share.
+///
+/// Invariant: a segment in reserve is in no queue, and all who read it have finished. Its header and its chunks are as
+/// its opener made them. Whoever exchanges its name for 0 owns it.
 struct virtual_queue_state : segment_queue_state {
-  /// Segments that were read and wait for the next opener, packed names; 0: none. Whoever takes one out owns it.
-  std::uint32_t reserve[2];
+  std::uint32_t reserve[2];  ///< packed names; 0: none
 };
 
 /// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read,
@@ -66,6 +68,7 @@ struct virtual_queue {
  private:
   WARPHEAP_FN std::uint32_t make_segment(lane_mask group, virtual_queue_state& of) const;
   WARPHEAP_FN std::uint32_t take_reserve(virtual_queue_state& of) const;
+  WARPHEAP_FN static std::uint32_t take_out(std::uint32_t& reserved);
   WARPHEAP_FN void give_back(std::uint32_t id) const;
   // A segment's size is that of a chunk and the binary logarithm of its chunks.
   WARPHEAP_FN std::uint32_t chunk_size() const {

@@ -54,7 +54,8 @@ class batch_ring {
   /// `newest` and is to publish the next, which begins with the rest of its draw. One lane.
   WARPHEAP_FN bool try_draw_all(batch& newest, std::uint32_t& ticket);
 
-  /// Draws a ticket for each lane of `group` and finds their units, as `resolve` does.
+  /// Draws a ticket for each lane of `group` and finds their units, as `resolve` does, but asks for all that it needs
+  /// at once.
   template <class Publish>
   WARPHEAP_FN place take(lane_mask& group, Publish publish);
 
@@ -83,8 +84,9 @@ class batch_ring {
   /// What the batch is, as its publisher said. For holders of a unit that is not finished.
   WARPHEAP_FN std::uint64_t what(batch of) const { return word_of(of.turn()) & what_mask; }
 
-  /// Publishes a batch of `size` units behind `newest`, `what` below 2^52, of which `open` are for others to finish. Only the holder of
-  /// the first ticket without a unit. Waits for holders of units of the batch eight before. Releases.
+  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish; `what` is below 2^52.
+  /// Only the holder of the first ticket without a unit. Waits for holders of units of the batch eight before.
+  /// Releases.
   WARPHEAP_FN void publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open);
 
   /// Says that `count` units of `of` are done with; true for the last. Releases the caller's accesses to the last, who
@@ -122,7 +124,7 @@ class batch_ring {
 
  private:
   static constexpr std::uint32_t ticket_mask = (1u << 28) - 1;
-  static constexpr int what_bits = 52;
+  static constexpr int what_bits = 52;  // as those below a batch's turn
   static constexpr std::uint64_t what_mask = (std::uint64_t{1} << what_bits) - 1;
 
   WARPHEAP_FN std::uint64_t word_of(std::uint32_t turn) const {

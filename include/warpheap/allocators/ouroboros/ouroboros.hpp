@@ -181,6 +181,8 @@ class basic_ouroboros {
   // For the host's statistics.
   ouroboros_page_statistics inspect_class(std::uint32_t q, const page_class& size,
                                           std::vector<std::uint64_t>& aside) const;
+  std::uint64_t set_aside_unclaimed(std::uint32_t q, const page_class& size, std::uint32_t unclaimed,
+                                    std::vector<std::uint64_t>& aside) const;
   void inspect_chunks(ouroboros_statistics& result, const std::vector<std::uint64_t>& aside) const;
 
   std::byte* data_;

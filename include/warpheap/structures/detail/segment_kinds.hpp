@@ -102,17 +102,20 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::fresh_segment(lane_mask group, v
   return fresh;
 }
 
-// One lane.
-WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state& of) const {
+// What one place of the reserve holds. Acquires the accesses of those who read it. One lane.
+WARPHEAP_FN inline std::uint32_t virtual_queue::take_out(std::uint32_t& reserved) {
   using enum memory_order;
   using enum thread_scope;
+  const atomic_view kept{reserved};
+  return kept.load(relaxed, device) == 0 ? 0 : kept.exchange(0, acquire, device);
+}
+
+// A segment of the reserve that is as large as the next one should be, or 0. One lane.
+WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state& of) const {
   for (std::uint32_t& place : of.reserve) {
-    const atomic_view kept{place};
-    if (kept.load(relaxed, device) == 0) continue;
-    // Acquires the accesses of those who read it.
-    const std::uint32_t name = kept.exchange(0, acquire, device);
+    const std::uint32_t name = take_out(place);
     if (name == 0) continue;
-    const std::uint32_t wish = atomic_view{of.size_hint}.load(relaxed, device);
+    const std::uint32_t wish = atomic_view{of.size_hint}.load(memory_order::relaxed, thread_scope::device);
     if (segment_name::unpack(name).size >= chunk_size() + wish) return name;
     give_back(segment_name::unpack(name).id);  // too small by now
   }
@@ -120,13 +123,9 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state
 }
 
 WARPHEAP_FN inline bool virtual_queue::trim(virtual_queue_state& of) const {
-  using enum memory_order;
-  using enum thread_scope;
   bool any_kept = false;
   for (std::uint32_t& place : of.reserve) {
-    const atomic_view kept{place};
-    if (kept.load(relaxed, device) == 0) continue;
-    const std::uint32_t name = kept.exchange(0, acquire, device);
+    const std::uint32_t name = take_out(place);
     if (name == 0) continue;
     give_back(segment_name::unpack(name).id);
     any_kept = true;

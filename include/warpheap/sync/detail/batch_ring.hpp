@@ -25,8 +25,9 @@ template <class Publish>
 WARPHEAP_FN auto batch_ring::take(lane_mask& group, Publish publish) -> place {
   std::uint32_t ticket = 0;
   batch found{0};
-  // Asked for together, since each answer is as long in coming. A batch that was the newest before the draw holds our
-  // ticket as well as one that was it after, or does not.
+  // Asked for together, since each answer is as long in coming. Nothing orders the draw before the look: a batch that was
+  // the newest a little earlier holds our ticket for good, or ends before it; and if it ends right before, it still is
+  // the newest, for only we can publish behind it.
   if (is_leader(group)) {
     ticket = draw(static_cast<std::uint32_t>(group_size(group)));
     found = newest();
@@ -77,6 +78,7 @@ WARPHEAP_FN auto batch_ring::find(lane_mask& group, std::uint32_t ticket, batch 
       group &= ~rest;
       // The turn tells whether the word that was seen is this batch's. If not, it is now: it was written before the batch
       // was published, and stays until we finish.
+      static_assert(slots == 8, "the mask has each eighth lane");
       const lane_mask holders = group & (lane_mask{0x01010101} << found.turn() % slots);
       looks = looks && holders != 0;
       std::uint64_t word = looks ? shuffle(group, seen, lowest_bit(holders)) : 0;
@@ -110,14 +112,15 @@ WARPHEAP_FN inline void batch_ring::await_all_finished() const {
 WARPHEAP_FN inline void batch_ring::publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open) {
   using enum memory_order;
   using enum thread_scope;
+  invariant(what <= what_mask, "batch_ring: a batch is told in 52 bits");
   const std::uint32_t number = next_number(newest);
-  const std::uint64_t word =
-      std::uint64_t{number & 0xfff} << 52 | std::uint64_t{size} << 28 | ((newest.end() + size) & ticket_mask);
+  const std::uint64_t turn = std::uint64_t{number & 0xfff} << what_bits;
+  const std::uint64_t word = turn | std::uint64_t{size} << 28 | ((newest.end() + size) & ticket_mask);
   const std::uint32_t into = number % slots;
   const atomic_view units{open_[into].units};
   for (backoff wait; units.load(acquire, device) != 0;) wait.pause();
   units.store(open, relaxed, device);
-  atomic_view{what_[into]}.store(std::uint64_t{number & 0xfff} << what_bits | what, relaxed, device);
+  atomic_view{what_[into]}.store(turn | what, relaxed, device);
   atomic_view{span_[into]}.store(word, relaxed, device);
   atomic_view{number_[into]}.store(number, release, device);
   atomic_view{newest_}.store(word, release, device);

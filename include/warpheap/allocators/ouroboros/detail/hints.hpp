@@ -88,7 +88,8 @@ WARPHEAP_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::take_page_bit(s
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t words = divide_up(layout::pages(q), 32);
-  for (std::uint32_t word = 0;; word = word + 1 < words ? word + 1 : 0) {
+  for (std::uint32_t word = 0;;
+       word = word + 1 < words ? word + 1 : 0) {  // not a spin: who is too late, another was served
     const atomic_view bits{record(chunk).bits[word]};
     std::uint32_t there = bits.load(relaxed, device);
     for (; there != 0 && rank != 0; --rank) there &= there - 1;

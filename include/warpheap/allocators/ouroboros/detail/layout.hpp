@@ -87,9 +87,7 @@ struct ouroboros_layout {
 
   WARPHEAP_FN static constexpr std::uint32_t page_bytes(std::uint32_t q) { return 1u << (page_shift + q); }
   // Pages of a chunk; for sizes above a chunk one, of several chunks.
-  WARPHEAP_FN static constexpr std::uint32_t pages(std::uint32_t q) {
-    return q < chunk_classes ? 1u << (chunk_classes - 1 - q) : 1;
-  }
+  WARPHEAP_FN static constexpr std::uint32_t pages(std::uint32_t q) { return 1u << pages_log2(q); }
   WARPHEAP_FN static constexpr std::uint32_t pages_log2(std::uint32_t q) {
     return q < chunk_classes ? chunk_classes - 1 - q : 0;
   }
@@ -114,7 +112,7 @@ struct ouroboros_layout {
     // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
     std::uint32_t waiting;  // the renewer waits for the lock
     std::uint32_t turn;
-    std::uint32_t fresh;    // pages that were taken from free chunks at a time, at most
+    std::uint32_t fresh;    // pages that were asked of the free chunks last; 0 after a sweep
     std::uint32_t chain;    // parked chunks that were taken off the list and not looked at yet
     std::uint32_t carried;  // parked chunks that were taken off the list and did not fit a batch
     std::uint32_t carry[32];
@@ -127,10 +125,11 @@ struct ouroboros_layout {
     alignas(128) bit_tree::levels free_chunks;
   };
 
-  // Pages that are taken from free chunks at a time, at least, as far as they are no more than a share of the heap.
+  // Pages that are asked of the free chunks at a time: at least so many, and unless more are wanted no more than one part
+  // in `fresh_share` of the heap.
   static constexpr std::uint32_t least_fresh = 1u << 16;
   static constexpr std::uint32_t fresh_share = 16;
-  // Chunks of a run, at least, to be worth a batch of their own.
+  // A run of fewer chunks is not worth a batch of its own.
   static constexpr std::uint32_t short_run = 64;
 
   // Each size has two staging segments, used in turn. Pages are entries of 64 bits there, chunks of 32.

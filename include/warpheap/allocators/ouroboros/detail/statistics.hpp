@@ -90,24 +90,7 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     result.queue_entries += divide_up(static_cast<std::uint64_t>(unclaimed), per_entry);
     add_storage(fetch(static_cast<std::uint32_t>(from.base())));
   }
-  if (from.what() == source::run || from.what() == source::listed) {
-    const std::uint32_t chunks = size.stock.newest().size() >> layout::pages_log2(q);
-    const auto whole = static_cast<std::uint32_t>(unclaimed) >> layout::pages_log2(q);
-    std::vector<std::uint32_t> list(whole);
-    if (from.what() == source::listed && whole != 0) {
-      const auto id = static_cast<std::uint32_t>(from.base());
-      device_copy(list.data(), &flat().entry(id, chunks - whole), whole * sizeof(std::uint32_t));
-    }
-    const std::uint32_t each = layout::chunks_of_page(q);
-    for (std::uint32_t i = 0; i < whole; ++i) {
-      const std::uint64_t first =
-          from.what() == source::listed ? list[i] : from.base() + std::uint64_t{chunks - whole + i} * each;
-      for (std::uint64_t chunk = first; chunk < first + each; ++chunk) {
-        aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
-      }
-    }
-    result.chunks += std::uint64_t{whole} * each;
-  }
+  result.chunks = set_aside_unclaimed(q, size, static_cast<std::uint32_t>(unclaimed), aside);
   if (from.what() != source::queued || layout::stores_pages(q)) {
     result.unclaimed_pages = static_cast<std::uint64_t>(unclaimed);
   }
@@ -119,6 +102,32 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     result.queue_bytes += static_ring::ring_segments * words * sizeof(std::uint32_t);
   }
   return result;
+}
+
+// Sets aside the chunks at the end of a fresh batch of which none of the `unclaimed` pages' neighbours was claimed either;
+// returns how many.
+template <class Items, class Kind, ouroboros_options Options>
+std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::uint32_t q, const page_class& size,
+                                                                         std::uint32_t unclaimed,
+                                                                         std::vector<std::uint64_t>& aside) const {
+  const batch_ring::batch newest = size.stock.newest();
+  const source from{size.stock.what(newest)};
+  if (from.what() != source::run && from.what() != source::listed) return 0;
+  const std::uint32_t end = newest.size() >> layout::pages_log2(q);
+  const std::uint32_t begin = end - (unclaimed >> layout::pages_log2(q));
+  std::vector<std::uint32_t> list(end - begin);
+  if (from.what() == source::listed && begin != end) {
+    const std::uint32_t* const entries = &flat().entry(static_cast<std::uint32_t>(from.base()), begin);
+    device_copy(list.data(), entries, list.size() * sizeof(std::uint32_t));
+  }
+  const std::uint64_t each = layout::chunks_of_page(q);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const std::uint64_t first = from.what() == source::listed ? list[i - begin] : from.base() + i * each;
+    for (std::uint64_t chunk = first; chunk < first + each; ++chunk) {
+      aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
+    }
+  }
+  return (end - begin) * each;
 }
 
 // Goes through the records of all chunks but those set aside, a part of them at a time.

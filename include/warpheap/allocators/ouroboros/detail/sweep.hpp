@@ -28,8 +28,10 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::trim_queues(lane_mask group) const {
   bool found = false;
   if constexpr (uses_chunks<Kind>) {
-    for (std::uint32_t q = 0; is_leader(group) && q < layout::classes; ++q) {
-      if (queue(q).trim()) found = true;
+    if (is_leader(group)) {
+      for (std::uint32_t q = 0; q < layout::classes; ++q) {
+        if (queue(q).trim()) found = true;
+      }
     }
   }
   return any(group, found);
