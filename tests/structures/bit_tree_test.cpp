@@ -55,7 +55,11 @@ struct steps_kernel {
   WARPHEAP_FN void operator()(bit_tree set, std::uint64_t members) const {
     const bool leads = is_leader(whole_warp);
     require(is(set.take_run(whole_warp, 5), 0, 0), "a run of nothing");
-    if (leads) alone(set);
+    if (leads) {
+      alone(set);
+      neighbours(set);
+      marks(set);
+    }
     sync(whole_warp);
     if constexpr (warp_width >= 4) {
       highest(set);
@@ -118,6 +122,30 @@ struct steps_kernel {
     require(set.leaf_word(0) == ~std::uint64_t{0} && set.leaf_word(1) == 0 && set.leaf_word(2) == ~std::uint64_t{0},
             "nothing was kept");
     require(set.take_exactly({0, 64}) && set.take_exactly({128, 64}) && high(set, 64, at) == 0, "all is taken");
+  }
+
+  WARPHEAP_FN static void neighbours(const bit_tree& set) {
+    require(is(set.take_neighbours(1, 1, 1, 0), 0, 0), "no neighbours in an empty set");
+    set.add({3, 10});
+    require(is(set.take_neighbours(4, 4, 4, 0), 4, 4), "the lowest that are aligned");
+    require(is(set.take_neighbours(4, 8, 4, 0), 8, 4), "what there is, in whole multiples");
+    set.add({60, 200});
+    require(is(set.take_neighbours(3, 100, 64, 4 + 128), 60, 99), "aligned in the owner's numbers");
+    require(is(set.take_neighbours(102, 200, 1, 0), 0, 0), "one neighbour too few");
+    require(is(set.take_neighbours(50, 1000, 1, 7), 159, 100), "across leaves");
+    require(set.take_exactly({3, 1}) && set.take_exactly({12, 1}) && set.take_exactly({259, 1}), "what is left");
+  }
+  WARPHEAP_FN static void marks(const bit_tree& set) {
+    set.mark(70);
+    set.mark(70);
+    set.mark(64);
+    set.unmark(71);
+    require(set.leaf_word(1) == 0x41, "two members, one of them marked twice");
+    set.unmark(64);
+    set.unmark(64);
+    set.unmark(70);
+    std::uint32_t at = 0;
+    require(high(set, 1, at) == 0, "members that are none any more");
   }
 
   /// A leaf for each lane.
@@ -293,6 +321,39 @@ TEST(bit_tree, is_never_empty_beside_a_member) {
   });
 }
 
+/// Who marks a member finds it, though others hide and show the words above it meanwhile.
+struct marks_kernel {
+  bit_tree set;
+  std::uint32_t spread;
+  int rounds;
+
+  WARPHEAP_FN void operator()() const {
+    const auto mine = static_cast<std::uint32_t>(grid_thread_index()) * spread;
+    for (int round = 0; round < rounds; ++round) {
+      set.mark(mine);
+      for (backoff wait;; wait.pause()) {
+        const bit_tree::watch before = set.begin_watch();
+        std::uint32_t leaf = 0;
+        if (set.next_leaf(mine / bit_tree::leaf_bits, leaf) && leaf == mine / bit_tree::leaf_bits) break;
+        require(!set.was_quiet(before), "a member out of sight, and nobody is at work");
+      }
+      require((set.leaf_word(mine / bit_tree::leaf_bits) >> mine % bit_tree::leaf_bits & 1) != 0, "not a member");
+      set.unmark(mine);
+    }
+  }
+};
+
+TEST(bit_tree, a_marked_member_is_in_sight) {
+  for_each_schedule([](std::uint64_t) {
+    for (const std::uint32_t spread : {1, 23, 64, 4096}) {
+      const grid_shape grid = grid_shape::covering(scaled(96, 1 << 10), 48);
+      const set_memory memory{grid.blocks * grid.threads * spread};
+      launch(grid, marks_kernel{memory.tree(), spread, 8});
+      memory.expect_members(0);
+    }
+  });
+}
+
 /// Takes in all ways, and gives back.
 struct churn_kernel {
   bit_tree set;
@@ -316,6 +377,7 @@ struct churn_kernel {
       switch (random.below(4)) {
         case 0: take_at_an_end(active_group(), random); break;
         case 1: take_exactly(random); break;
+        case 2: take_neighbours(random); break;
         default: take_run(random);
       }
     }
@@ -364,11 +426,27 @@ struct churn_kernel {
   WARPHEAP_FN void take_exactly(random_stream& random) const {
     const std::uint64_t count = random.size(members < 400 ? members / 2 : 200);
     const index_run run{random.below(members - count), count};
-    if (!set.take_exactly(run)) return;
-    for (std::uint64_t i = run.first; i < run.first + count; ++i) claim(i);
+    if (set.take_exactly(run)) hold(run);
+  }
+
+  /// One thread of all, since two would spoil each other's search.
+  WARPHEAP_FN void take_neighbours(random_stream& random) const {
+    const auto least = static_cast<std::uint32_t>(random.size(70));
+    const auto most = static_cast<std::uint32_t>(random.size(400));
+    const std::uint32_t alignment = 1u << random.below(8);
+    const auto phase = static_cast<std::uint32_t>(random.below(300));
+    if (grid_thread_index() != 0) return;
+    const index_run run = set.take_neighbours(least, most < least ? least : most, alignment, phase);
+    require(run.count % least == 0 && run.count <= (most < least ? least : most), "another number than was asked for");
+    require(run.count == 0 || (run.first + phase) % alignment == 0, "not aligned");
+    hold(run);
+  }
+
+  WARPHEAP_FN void hold(index_run run) const {
+    for (std::uint64_t i = run.first; i < run.first + run.count; ++i) claim(i);
     backoff wait;
     wait.pause();
-    for (std::uint64_t i = run.first; i < run.first + count; ++i) disclaim(i);
+    for (std::uint64_t i = run.first; i < run.first + run.count; ++i) disclaim(i);
     set.add(run);
   }
 };

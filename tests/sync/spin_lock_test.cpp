@@ -55,6 +55,32 @@ TEST(spin_lock, blocks_hold_it_in_turn) {
   });
 }
 
+/// Who does not get it at once goes on.
+struct try_kernel {
+  WARPHEAP_FN void operator()(guarded* shared, std::uint32_t* taken, int times) const {
+    for (int i = 0; i < times; ++i) {
+      if (!shared->lock.try_acquire()) continue;
+      require(!shared->lock.try_acquire(), "taken twice");
+      ++shared->count;
+      ++taken[grid_thread_index()];
+      shared->lock.release();
+    }
+  }
+};
+
+TEST(spin_lock, is_not_waited_for_by_who_only_tries) {
+  for_each_schedule([](std::uint64_t) {
+    const grid_shape grid = grid_shape::covering(scaled(96, 1 << 10), 48);
+    const device_array<guarded> shared(1);
+    const device_array<std::uint32_t> taken(grid.blocks * grid.threads);
+    launch(grid, try_kernel{}, shared.data(), taken.data(), 5);
+    std::uint32_t all = 0;
+    for (const std::uint32_t each : taken.to_host()) all += each;
+    EXPECT_EQ(shared.at(0).count, all);
+    EXPECT_NE(all, 0u);
+  });
+}
+
 /// A leader takes one of several locks for its group, whose lanes all write.
 struct group_kernel {
   WARPHEAP_FN void operator()(guarded* shared, std::uint64_t seed, int times) const {

@@ -70,6 +70,18 @@ class bit_tree {
   /// Takes `run` as a whole or, if a member is not in the set, nothing. One lane.
   WARPHEAP_COLD_FN bool take_exactly(index_run run) const;
 
+  /// Takes between `least` and `most` neighbours, a multiple of `least`, from a member m on for which `phase + m` is a
+  /// multiple of `alignment`, a power of two: the lowest that it finds, or an empty run if there were none at one
+  /// moment of the call. One lane at a time, or two spoil each other's search by what they take and put back; others
+  /// may add and take.
+  WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
+                                             std::uint32_t phase) const;
+
+  /// Makes `member` one, if it is not. One lane.
+  WARPHEAP_FN void mark(std::uint32_t member) const;
+  /// Makes `member` none, if it is one. One lane.
+  WARPHEAP_FN void unmark(std::uint32_t member) const;
+
   /// The first leaf from `from` on that may have members; false if there is none. A hint while others add and take.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
@@ -102,6 +114,10 @@ class bit_tree {
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                            std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN index_run search_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
+                                               std::uint32_t phase) const;
+  WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, std::uint32_t least,
+                                          std::uint32_t most, std::uint32_t alignment, std::uint32_t phase) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t next_leaf, std::uint32_t most) const;
 
@@ -113,3 +129,4 @@ class bit_tree {
 }  // namespace warpheap
 
 #include <warpheap/structures/detail/bit_tree.hpp>
+#include <warpheap/structures/detail/bit_tree_neighbours.hpp>

@@ -16,13 +16,15 @@ class spin_lock {
  public:
   /// Waits until the lock is free and takes it.
   WARPHEAP_FN void acquire() {
+    for (backoff wait; !try_acquire();) wait.pause();
+  }
+  /// Takes the lock if it is free; true if it did.
+  WARPHEAP_FN bool try_acquire() {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view word{word_};
-    // Look with a load, so that those who wait do not slow down the holder's release.
-    for (backoff wait; word.load(relaxed, device) != 0 || word.exchange(1, memory_order::acquire, device) != 0;) {
-      wait.pause();
-    }
+    // Looked at first, so that those who wait do not slow down the holder's release.
+    return word.load(relaxed, device) == 0 && word.exchange(1, memory_order::acquire, device) == 0;
   }
   /// Gives it back.
   WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }

@@ -161,11 +161,12 @@ class basic_ouroboros {
   WARPHEAP_COLD_FN void sweep_parked(std::uint32_t q, lane_mask group) const;
 
   // Runs of chunks.
-  WARPHEAP_COLD_FN index_run search_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
-  WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, std::uint32_t least,
-                                          std::uint32_t most, std::uint32_t alignment) const;
-  WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
+  WARPHEAP_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
+    return free_chunks().take_neighbours(
+        least, most, alignment,
+        static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> layout::chunk_shift));
+  }
   WARPHEAP_COLD_FN void free_run(std::uint64_t chunk, std::uint64_t count) const;
   WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {
     const std::uint64_t chunks = bytes < lead_ ? 0 : (bytes - lead_) >> layout::chunk_shift;

@@ -114,6 +114,18 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   show(leaf);
 }
 
+WARPHEAP_FN inline void bit_tree::mark(std::uint32_t member) const {
+  const std::uint32_t leaf = member / leaf_bits;
+  leaf_view(leaf).fetch_or(std::uint64_t{1} << member % leaf_bits, memory_order::acq_rel, thread_scope::device);
+  show(leaf);
+}
+
+WARPHEAP_FN inline void bit_tree::unmark(std::uint32_t member) const {
+  const std::uint32_t leaf = member / leaf_bits;
+  const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
+  if (leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device) == bit) hide(leaf);
+}
+
 WARPHEAP_FN inline void bit_tree::add(index_run run) const {
   while (run.count != 0) {
     const std::uint32_t first = run.first % leaf_bits;
