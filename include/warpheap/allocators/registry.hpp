@@ -5,6 +5,7 @@
 #include <warpheap/allocators/bump/bump.hpp>
 #include <warpheap/allocators/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
+#include <warpheap/allocators/warp_slab/warp_slab.hpp>
 #include <warpheap/floor.hpp>
 
 /// Every allocator, once. Tests, benchmark, survey and Python take their list from here: `entry(name)` for a design
@@ -12,6 +13,7 @@
 // clang-format off
 #define WARPHEAP_ALLOCATORS(entry, cuda_entry) \
   entry(bump)                                  \
+  entry(warp_slab)                             \
   entry(ouroboros_s_p)                         \
   entry(ouroboros_va_p)                        \
   entry(ouroboros_vl_p)                        \

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/allocators/warp_slab/warp_slab.hpp>
+
+// More slabs for a class that has no free block.
+//
+// One group at a time does it, the holder of the heap's lock, for all that wait. Attempts are numbered when they begin.
+// Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which nothing
+// was to be had lies within its call.
+
+namespace warpheap {
+
+// Waits for the class to be extended, or extends it. `extensions` is how many times it had been when the caller's leader
+// began the search that found nothing. `served`: no slab could be added, but a block was found. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, std::uint32_t extensions,
+                                               slab_claim& got) const -> outcome {
+  using enum memory_order;
+  using enum thread_scope;
+  class_state& state = of_class(c);
+  const auto wanted = static_cast<std::uint32_t>(group_size(group));
+  outcome then = outcome::extended;
+  bool holds = false;
+  if (is_leader(group)) {
+    const std::uint32_t earlier = atomic_view{control_->attempts}.load(relaxed, device);
+    atomic_view{state.waiting}.fetch_add(wanted, relaxed, device);
+    for (backoff wait;; wait.pause()) {
+      if (atomic_view{state.extensions}.load(acquire, device) != extensions) break;
+      const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
+      if (static_cast<std::int32_t>(refused - earlier) > 0) {
+        then = outcome::refused;
+        break;
+      }
+      if (!control_->lock.try_acquire()) continue;
+      holds = atomic_view{state.extensions}.load(relaxed, device) == extensions;
+      if (holds) break;
+      control_->lock.release();
+    }
+  }
+  if (!any(group, holds)) {
+    if (is_leader(group)) atomic_view{state.waiting}.fetch_sub(wanted, relaxed, device);
+    return shuffle(group, then, leader(group));
+  }
+  std::uint32_t slabs = 0;
+  std::uint32_t attempt = 0;
+  if (is_leader(group)) {
+    attempt = atomic_view{control_->attempts}.fetch_add(1, relaxed, device) + 1;
+    // What is waited for, and a sixteenth of what there is, so that a class grows in few steps and not far beyond need.
+    const std::uint32_t waiting = atomic_view{state.waiting}.fetch_sub(wanted, relaxed, device);
+    slabs = (waiting + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
+  }
+  slabs = shuffle(group, slabs, leader(group));
+  sync(group);  // what the lock's holder before wrote is visible to all lanes
+  bool added = add_slabs(group, c, slabs);
+  if (!added && reclaim(group)) added = add_slabs(group, c, slabs);
+  if (is_leader(group)) {
+    if (added) {
+      atomic_view{state.extensions}.fetch_add(1, release, device);
+    } else {
+      // Blocks of the class may have come back since the caller looked, and units gone to others.
+      got = search(c, wanted);
+      then = got.blocks != 0 ? outcome::served : outcome::refused;
+      if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
+    }
+    control_->lock.release();
+  }
+  return shuffle(group, then, leader(group));
+}
+
+// Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
+WARPHEAP_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+  const std::uint32_t units = classes::units(c);
+  const std::uint32_t most = slabs * units;
+  index_run run{0, 0};
+  if (units == 1) {
+    run = free_units().take_run(group, most);
+  } else {
+    // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
+    if (is_leader(group)) run = free_units().take_neighbours(units, most, units, 0);
+    run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+  }
+  if (run.count == 0) return false;
+  make_slabs(group, c, static_cast<std::uint32_t>(run.first), static_cast<std::uint32_t>(run.count / units));
+  return true;
+}
+
+// Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective; each lane makes
+// some of the slabs.
+WARPHEAP_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                              std::uint32_t slabs) const {
+  using enum memory_order;
+  using enum thread_scope;
+  class_state& state = of_class(c);
+  const std::uint32_t places = atomic_view{state.places}.load(relaxed, device);
+  if (is_leader(group)) begin_change(c);
+  sync(group);
+  // Vacant places first; they are rare, so one lane looks for them.
+  std::uint32_t filled = 0;
+  if (is_leader(group)) {
+    for (; filled < slabs && atomic_view{state.vacant}.load(relaxed, device) != 0; ++filled) {
+      make_slab(c, unit + filled * classes::units(c), vacant_place(c));
+    }
+  }
+  filled = shuffle(group, filled, leader(group));
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  for (auto i = filled + static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
+    make_slab(c, unit + i * classes::units(c), places + i - filled);
+  }
+  sync(group);
+  if (!is_leader(group)) return;
+  atomic_view{state.places}.store(places + slabs - filled, release, device);
+  end_change(c);
+}
+
+// One slab, at `place` of the table. One lane.
+WARPHEAP_FN inline void warp_slab::make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t words = classes::words(c);
+  for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = (c + 1) | u << 8;
+  header(unit).place = place;
+  // Claimers of old news may look at the words, and those who drop hints at `maybe`: they find nothing of theirs here.
+  atomic_view{header(unit).maybe}.store(low_bits(static_cast<int>(words)), relaxed, device);
+  fence(release, device);  // the header, and what those who had the units did, come before any claim
+  for (std::uint32_t w = 0; w < words; ++w) {
+    word(unit * classes::most_words + w).store(slab_word::make(c, layout::all_blocks(c, w)).value, relaxed, device);
+  }
+  table(c, place).store(unit + 1, release, device);
+  hints(c).mark(place);
+}
+
+// A place of the class's table that has no slab. The lock's holder; one lane.
+WARPHEAP_FN inline std::uint32_t warp_slab::vacant_place(std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  class_state& state = of_class(c);
+  const std::uint32_t places = atomic_view{state.places}.load(relaxed, device);
+  const std::uint32_t vacant = atomic_view{state.vacant}.load(relaxed, device);
+  if (vacant == 0) return places;
+  atomic_view{state.vacant}.store(vacant - 1, relaxed, device);
+  std::uint32_t at = 0;
+  while (table(c, at).load(relaxed, device) != 0) ++at;
+  return at;
+}
+
+}  // namespace warpheap

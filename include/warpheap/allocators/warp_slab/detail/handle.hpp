@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/allocators/warp_slab/warp_slab.hpp>
+
+namespace warpheap {
+
+inline warp_slab::warp_slab(const arena& from)
+    : data_(from.data),
+      control_(reinterpret_cast<layout::control*>(from.metadata)),
+      groups_(reinterpret_cast<unit_group*>(from.metadata + layout::groups_at())),
+      initial_bytes_(from.bytes) {}
+
+// Adds units [from, to) to the set of free ones; thread `index` of `threads` that share the work.
+WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index,
+                                             std::uint64_t threads) const {
+  constexpr std::uint64_t leaf = bit_tree::leaf_bits;
+  for (std::uint64_t i = from / leaf + index; i * leaf < to; i += threads) {
+    const std::uint64_t begin = i * leaf < from ? from : i * leaf;
+    const std::uint64_t end = (i + 1) * leaf < to ? (i + 1) * leaf : to;
+    free_units().add({begin, end - begin});
+  }
+}
+
+WARPHEAP_FN inline void warp_slab::initialise() const {
+  add_units(0, initial_bytes_ >> classes::unit_shift, grid_thread_index(), grid_threads());
+  if (grid_thread_index() == 0) control_->units = initial_bytes_ >> classes::unit_shift;
+}
+
+WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
+  // One block does it, because its threads must all read the old end before it changes.
+  if (block_index() != 0) return;
+  const std::uint64_t from = control_->units;
+  sync_block();
+  add_units(from, bytes >> classes::unit_shift, thread_index(), block_threads());
+  if (thread_index() == 0) control_->units = bytes >> classes::unit_shift;
+}
+
+WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
+  if (bytes > classes::largest_bytes) return malloc_run(bytes, 1);
+  return take_block(active_group(), classes::of(bytes));
+}
+
+WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
+  // Blocks of a power of two are aligned to their size, as far as the heap's memory is.
+  constexpr std::uint64_t most = 4096;
+  if (alignment <= capabilities.alignment) return malloc(bytes);
+  if (bytes > classes::largest_bytes || alignment > most) return malloc_run(bytes, alignment);
+  return malloc(next_power_of_two(bytes < alignment ? alignment : bytes));
+}
+
+WARPHEAP_FN inline std::uint64_t warp_slab::usable_size(const void* block) const {
+  const auto unit = static_cast<std::uint32_t>(static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - data_) >>
+                                               classes::unit_shift);
+  const std::uint32_t owner = header(unit).owner;
+  if (owner >= layout::run_base) return std::uint64_t{owner - layout::run_base} << classes::unit_shift;
+  return classes::bytes((owner & 255) - 1);
+}
+
+WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
+  std::uint64_t live = 0;
+  for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
+    const auto unit = static_cast<std::uint32_t>(i);
+    const std::uint32_t owner = header(unit).owner;
+    if (owner >= layout::run_base) {
+      live += std::uint64_t{owner - layout::run_base} << classes::unit_shift;
+    } else if (owner != 0 && owner >> 8 == 0) {
+      const std::uint32_t c = owner - 1;
+      std::uint32_t blocks = classes::blocks(c);
+      for (std::uint32_t w = 0; w < classes::words(c); ++w) {
+        const slab_word each{word(unit * classes::most_words + w).load(memory_order::relaxed, thread_scope::device)};
+        blocks -= static_cast<std::uint32_t>(popcount(each.free()));
+      }
+      live += std::uint64_t{blocks} * classes::bytes(c);
+    }
+  }
+  atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+}
+
+}  // namespace warpheap

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/allocators/warp_slab/size_classes.hpp>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap {
+
+// One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1.
+// So whoever clears or sets bits learns in the same step whether the slab is still of the class that was expected.
+struct slab_word {
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free) {
+    return {std::uint64_t{of_class + 1} << 32 | free};
+  }
+  WARPHEAP_FN std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return value >> 32 == of_class + 1; }
+  WARPHEAP_FN std::uint32_t of_class() const { return static_cast<std::uint32_t>(value >> 32) - 1; }
+
+  // An operand of fetch_and that clears `bits` and keeps the rest.
+  WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
+};
+
+// Where blocks were claimed: bits of one word, named by unit * most_words + word.
+struct slab_claim {
+  std::uint32_t word = 0;
+  std::uint32_t blocks = 0;  // none: nothing was claimed
+};
+
+struct warp_slab_layout {
+  using classes = slab_classes;
+
+  // What a unit is part of. A slab's first unit also has the slab's hints.
+  struct unit_header {
+    // Of a slab: class + 1 | units below this one in the slab << 8. Of the first unit of a run: run_base + units.
+    std::uint32_t owner;
+    std::uint32_t place;  // of a slab: its place in the table of its class
+    std::uint32_t maybe;  // of a slab's first unit: bit i is set if its i-th word may have free blocks
+    std::uint32_t padding;
+  };
+  static constexpr std::uint32_t run_base = 1u << 16;
+
+  // Metadata of 64 units.
+  struct unit_group {
+    static constexpr std::uint32_t units = 64;
+    std::uint64_t free;                                     // leaf of the set of free units
+    std::uint64_t hints[classes::count];                    // leaves of the sets of places
+    std::uint32_t table[classes::count][units];             // by class and place: first unit of the slab plus 1, or 0
+    alignas(16) unit_header header[units];
+    alignas(128) std::uint64_t word[units][classes::most_words];
+  };
+
+  // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
+  struct class_state {
+    alignas(128) std::uint32_t places;    // of the table that were ever used; it only rises
+    alignas(128) std::uint32_t waiting;   // blocks that those want who wait for the class to be extended
+    std::uint32_t extensions;             // times that it was
+    std::uint32_t vacant;                 // places below `places` that have no slab; the lock's holder's
+    std::uint32_t changes_begun;          // hints of slabs that are about to be set, or cleared to look again
+    std::uint32_t changes_ended;
+    bit_tree::levels hints;
+  };
+
+  struct control {
+    std::uint64_t units;
+    alignas(128) spin_lock lock;
+    std::uint32_t attempts;  // to find memory for a class or a run; each began when its number was drawn
+    std::uint32_t refused[classes::count];  // the latest attempt that found nothing for the class
+    alignas(128) bit_tree::levels free_units;
+    class_state of_class[warp_slab_layout::classes::count];
+  };
+
+  WARPHEAP_FN static constexpr std::uint64_t groups_at() { return align_up(sizeof(control), 128); }
+  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
+    return groups_at() + divide_up(bytes, unit_group::units << classes::unit_shift) * sizeof(unit_group);
+  }
+  // The bits of word `index` of a slab that stand for blocks.
+  WARPHEAP_FN static constexpr std::uint32_t all_blocks(std::uint32_t of_class, std::uint32_t index) {
+    const std::uint32_t before = index * 32;
+    return before + 32 <= classes::blocks(of_class) ? ~0u : low_bits(static_cast<int>(classes::blocks(of_class) - before));
+  }
+};
+
+}  // namespace warpheap

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <warpheap/allocators/concept.hpp>
+#include <warpheap/allocators/warp_slab/detail/layout.hpp>
+#include <warpheap/allocators/warp_slab/size_classes.hpp>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap {
+
+/// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and a place of its own for each
+/// warp to begin looking at.
+///
+/// A warp whose lanes ask together takes the word at its home, which no other warp shares as long as there are as many
+/// words as warps: one atomic operation that nobody contends, whatever the size. Frees of a warp into one word are one
+/// operation, too. Who finds nothing at home searches hints, then extends the size's slabs, then takes whole slabs back
+/// from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains it
+/// all.
+///
+/// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the call
+/// there was no block to be had.
+class warp_slab {
+ public:
+  static constexpr const char* name = "warp_slab";
+  static constexpr allocator_capabilities capabilities{.individual_free = true,
+                                                       .knows_size = true,
+                                                       .reset = true,
+                                                       .grow = true,
+                                                       .host_copy = true,
+                                                       .counts_live = true,
+                                                       .uses_arena = true};
+
+  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
+    return warp_slab_layout::metadata_bytes(bytes);
+  }
+
+  explicit warp_slab(const arena& from);
+
+  WARPHEAP_FN void initialise() const;
+  WARPHEAP_FN void grow(std::uint64_t bytes) const;
+
+  WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
+  WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
+  WARPHEAP_FN void free(void* block) const;
+  WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
+  WARPHEAP_FN void count(allocator_counts& counts) const;
+
+ private:
+  using layout = warp_slab_layout;
+  using classes = slab_classes;
+  using unit_header = layout::unit_header;
+  using unit_group = layout::unit_group;
+  using class_state = layout::class_state;
+
+  // Access to the parts.
+  WARPHEAP_FN unit_group& group_of(std::uint32_t unit) const { return groups_[unit / unit_group::units]; }
+  WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
+    return group_of(unit).header[unit % unit_group::units];
+  }
+  WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const {
+    const std::uint32_t unit = word / classes::most_words;
+    return atomic_view{group_of(unit).word[unit % unit_group::units][word % classes::most_words]};
+  }
+  WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
+    return atomic_view{groups_[place / unit_group::units].table[c][place % unit_group::units]};
+  }
+  WARPHEAP_FN bit_tree free_units() const {
+    return {&control_->free_units, reinterpret_cast<std::byte*>(&groups_->free), sizeof(unit_group)};
+  }
+  WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
+    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&groups_->hints[c]), sizeof(unit_group)};
+  }
+  WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
+
+  // claim.hpp: blocks of slabs that are there
+  WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t unit, std::uint32_t index,
+                               std::uint32_t wanted) const;
+  WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
+
+  // search.hpp: where there may be more
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN slab_claim search(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim search_slab(std::uint32_t c, std::uint32_t place, std::uint32_t wanted) const;
+
+  // release.hpp: blocks that come back
+  WARPHEAP_FN void put_back(slab_claim blocks) const;
+  WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_FN void hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit, std::uint32_t index) const;
+  WARPHEAP_FN void begin_change(std::uint32_t c) const;
+  WARPHEAP_FN void end_change(std::uint32_t c) const;
+
+  // extend.hpp: more slabs for a class
+  enum class outcome : std::uint32_t { extended, served, refused };
+  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, slab_claim& got) const;
+  WARPHEAP_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
+  WARPHEAP_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
+  WARPHEAP_FN std::uint32_t vacant_place(std::uint32_t c) const;
+
+  // reclaim.hpp: slabs without blocks, back to units
+  WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
+  WARPHEAP_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
+
+  // runs.hpp
+  WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
+  WARPHEAP_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
+  WARPHEAP_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
+    return free_units().take_neighbours(
+        least, most, alignment,
+        static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift));
+  }
+
+  // handle.hpp
+  WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
+
+  std::byte* data_;
+  layout::control* control_;
+  unit_group* groups_;
+  std::uint64_t initial_bytes_;
+};
+
+static_assert(device_allocator<warp_slab>);
+
+}  // namespace warpheap
+
+#include <warpheap/allocators/warp_slab/detail/claim.hpp>
+#include <warpheap/allocators/warp_slab/detail/extend.hpp>
+#include <warpheap/allocators/warp_slab/detail/handle.hpp>
+#include <warpheap/allocators/warp_slab/detail/reclaim.hpp>
+#include <warpheap/allocators/warp_slab/detail/release.hpp>
+#include <warpheap/allocators/warp_slab/detail/runs.hpp>
+#include <warpheap/allocators/warp_slab/detail/search.hpp>
