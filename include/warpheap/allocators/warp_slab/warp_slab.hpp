@@ -61,10 +61,11 @@ class warp_slab {
   WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
     return group_of(unit).header[unit % unit_group::units];
   }
-  WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const {
+  WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
     const std::uint32_t unit = word / classes::most_words;
-    return atomic_view{group_of(unit).word[unit % unit_group::units][word % classes::most_words]};
+    return group_of(unit).word[unit % unit_group::units][word % classes::most_words];
   }
+  WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const { return atomic_view{word_of(word)}; }
   WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
     return atomic_view{groups_[place / unit_group::units].table[c][place % unit_group::units]};
   }

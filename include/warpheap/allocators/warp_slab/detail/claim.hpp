@@ -39,7 +39,9 @@ WARPHEAP_FN inline std::uint32_t warp_number() {
 // The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits for
 // memory no longer than one that wants the same for all.
 WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c) const {
-  const lane_mask peers = match(group, c);
+  // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
+  static_assert(classes::count <= alignof(layout::control));
+  const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   slab_claim got;
   if (is_leader(peers)) got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
   got.word = shuffle(group, got.word, leader(peers));

@@ -84,7 +84,7 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const std::uint32_t at = classes::block_at((owner & 255) - 1, in_slab);
   const lane_mask group = active_group();
   const std::uint32_t mine = slab * classes::most_words + at / 32;
-  const lane_mask same = match(group, mine);
+  const lane_mask same = match(group, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
   const std::uint32_t blocks = reduce(same, 1u << at % 32, bit_or{});
   sync(same);  // the leader releases the accesses of all
   if (is_leader(same)) put_back({mine, blocks});
