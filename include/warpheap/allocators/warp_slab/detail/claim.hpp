@@ -44,6 +44,7 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   slab_claim got;
   if (is_leader(peers)) got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
+  sync(group);  // what the leaders acquired is acquired for all
   got.word = shuffle(group, got.word, leader(peers));
   got.blocks = shuffle(group, got.blocks, leader(peers));
   const int rank = group_rank(peers);

@@ -25,6 +25,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
     if (!any(group, got.blocks != 0)) then = extend(group, c, extensions, got);
     if (then == outcome::refused) return nullptr;
     if (then == outcome::extended) continue;
+    sync(group);  // what the leader acquired is acquired for all
     got.word = shuffle(group, got.word, leader(group));
     got.blocks = shuffle(group, got.blocks, leader(group));
     const int rank = group_rank(group);
