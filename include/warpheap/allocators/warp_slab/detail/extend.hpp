@@ -122,9 +122,9 @@ WARPHEAP_FN inline void warp_slab::make_slab(std::uint32_t c, std::uint32_t unit
   header(unit).place = place;
   // Claimers of old news may look at the words, and those who drop hints at `maybe`: they find nothing of theirs here.
   atomic_view{header(unit).maybe}.store(low_bits(static_cast<int>(words)), relaxed, device);
-  fence(release, device);  // the header, and what those who had the units did, come before any claim
   for (std::uint32_t w = 0; w < words; ++w) {
-    word(unit * classes::most_words + w).store(slab_word::make(c, layout::all_blocks(c, w)).value, relaxed, device);
+    // The header, and what those who had the units did, come before any claim.
+    word(unit * classes::most_words + w).store(slab_word::make(c, layout::all_blocks(c, w)).value, release, device);
   }
   table(c, place).store(unit + 1, release, device);
   hints(c).mark(place);
