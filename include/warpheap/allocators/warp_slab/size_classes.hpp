@@ -11,65 +11,53 @@ namespace warpheap {
 ///
 /// Sizes are 16, 32, 48 and 64 bytes and then four to each doubling (80, 96, 112, 128, 160, …), so from 64 bytes on less
 /// than a fifth of a block is rounding. A slab is one to 32 neighbouring units, as few as hold 32 blocks.
+///
+/// From 80 bytes on a size is 16 bytes times 5, 6, 7 or 8 (its *factor*) times a power of two (whose logarithm is its
+/// *shift*), so that nothing here divides by a number that is not known.
 struct slab_classes {
   static constexpr int unit_shift = 14;
   static constexpr std::uint64_t unit_bytes = std::uint64_t{1} << unit_shift;
   static constexpr std::uint32_t count = 44;
+  static constexpr std::uint64_t largest_bytes = 64 << 10;
   static constexpr std::uint32_t most_units = 32;
   static constexpr std::uint32_t most_words = 32;  ///< bitmap words, of 32 blocks each, of a slab
 
   /// The class of the smallest blocks of at least `bytes`, from 1 to `largest_bytes`.
-  WARPHEAP_FN static constexpr std::uint32_t of(std::uint64_t bytes) {
-    const auto above = static_cast<std::uint32_t>((bytes - 1) / 16);  // granules less one
+  WARPHEAP_FN static std::uint32_t of(std::uint64_t bytes) {
+    const auto above = static_cast<std::uint32_t>((bytes - 1) / 16);  // 16 bytes each, less one
     if (above < 4) return above;
-    const int power = highest(above);
-    const int shift = power - 2;
-    return 4 * static_cast<std::uint32_t>(shift) + (above >> shift);
+    const auto power = static_cast<std::uint32_t>(highest_bit(above)) - 2;
+    return 4 * power + (above >> power);
   }
   /// Bytes of a block.
-  WARPHEAP_FN static constexpr std::uint32_t bytes(std::uint32_t of) { return 16 * granules(of); }
+  WARPHEAP_FN static constexpr std::uint32_t bytes(std::uint32_t of) { return 16 * (factor(of) << shift(of)); }
   /// Units of a slab.
   WARPHEAP_FN static constexpr std::uint32_t units(std::uint32_t of) {
-    // 32 blocks take granules / 32 units, rounded up to a power of two.
-    const std::uint32_t least = (granules(of) + 31) / 32;
-    if (least == 1) return 1;
-    const std::uint32_t power = 2u << highest(least - 1);
-    return power < most_units ? power : most_units;
+    const std::uint32_t power = shift(of) < 2 ? 0 : shift(of) - 2;
+    return power < 5 ? 1u << power : most_units;
   }
   /// Blocks of a slab.
   WARPHEAP_FN static constexpr std::uint32_t blocks(std::uint32_t of) {
-    return (units(of) << (unit_shift - 4)) / granules(of);
+    return divide((units(of) << (unit_shift - 4)) >> shift(of), of);
   }
   /// Bitmap words of a slab.
   WARPHEAP_FN static constexpr std::uint32_t words(std::uint32_t of) { return (blocks(of) + 31) / 32; }
   /// The block of a slab that byte `offset` of it lies in.
   WARPHEAP_FN static constexpr std::uint32_t block_at(std::uint32_t of, std::uint32_t offset) {
-    const std::uint32_t at = offset / 16;
-    if (of < 4) return divide(at, of + 1);
-    return divide(at >> (of / 4 - 1), 5 + of % 4);
+    return divide(offset / 16 >> shift(of), of);
   }
-
-  static constexpr std::uint64_t largest_bytes = 64 << 10;
 
  private:
-  // 1, 2, 3, 4, and then 5, 6, 7 or 8 times a power of two.
-  WARPHEAP_FN static constexpr std::uint32_t granules(std::uint32_t of) {
-    return of < 4 ? of + 1 : (5 + of % 4) << (of / 4 - 1);
-  }
-  // A product of which the upper half is the quotient: exact, since dividend and divisor together have less than 32
-  // bits.
-  WARPHEAP_FN static constexpr std::uint32_t divide(std::uint32_t dividend, std::uint32_t divisor) {
-    const std::uint64_t reciprocal = ((std::uint64_t{1} << 32) + divisor - 1) / divisor;
-    return static_cast<std::uint32_t>(dividend * reciprocal >> 32);
-  }
-  WARPHEAP_FN static constexpr int highest(std::uint32_t word) {
-    int at = 0;
-    while (word >>= 1) ++at;
-    return at;
+  WARPHEAP_FN static constexpr std::uint32_t factor(std::uint32_t of) { return of < 4 ? of + 1 : 5 + of % 4; }
+  WARPHEAP_FN static constexpr std::uint32_t shift(std::uint32_t of) { return of < 4 ? 0 : of / 4 - 1; }
+  // `dividend`, at most 1,024, by the factor of a class: a product with 2^15 / factor, rounded up. There are four factors
+  // below class 4 and four for all others, and a word holds the numbers of four.
+  WARPHEAP_FN static constexpr std::uint32_t divide(std::uint32_t dividend, std::uint32_t of) {
+    constexpr std::uint64_t below = 0x2000'2aab'4000'8000;   // by 4, 3, 2, 1
+    constexpr std::uint64_t others = 0x1000'124a'1556'199a;  // by 8, 7, 6, 5
+    const auto reciprocal = static_cast<std::uint32_t>((of < 4 ? below : others) >> of % 4 * 16) & 0xffff;
+    return dividend * reciprocal >> 15;
   }
 };
-
-static_assert(slab_classes::bytes(slab_classes::count - 1) == slab_classes::largest_bytes);
-static_assert(slab_classes::of(slab_classes::largest_bytes) == slab_classes::count - 1);
 
 }  // namespace warpheap
