@@ -9,8 +9,8 @@ namespace warpheap {
 
 /// The sizes of blocks that slabs hold, and the shape of a slab of each size.
 ///
-/// Sizes are 16, 32, 48 and 64 bytes and then four to each doubling (80, 96, 112, 128, 160, …), so from 64 bytes on less
-/// than a fifth of a block is rounding. A slab is one to 32 neighbouring units, as few as hold 32 blocks.
+/// Sizes are 16, 32, 48 and 64 bytes and then four to each doubling (80, 96, 112, 128, 160, …), so from 64 bytes on
+/// less than a fifth of a block is rounding. A slab is one to 32 neighbouring units, as few as hold 32 blocks.
 ///
 /// From 80 bytes on a size is 16 bytes times 5, 6, 7 or 8 (its *factor*) times a power of two (whose logarithm is its
 /// *shift*), so that nothing here divides by a number that is not known.
@@ -50,8 +50,8 @@ struct slab_classes {
  private:
   WARPHEAP_FN static constexpr std::uint32_t factor(std::uint32_t of) { return of < 4 ? of + 1 : 5 + of % 4; }
   WARPHEAP_FN static constexpr std::uint32_t shift(std::uint32_t of) { return of < 4 ? 0 : of / 4 - 1; }
-  // `dividend`, at most 1,024, by the factor of a class: a product with 2^15 / factor, rounded up. There are four factors
-  // below class 4 and four for all others, and a word holds the numbers of four.
+  // `dividend`, at most 1,024, by the factor of a class: a product with 2^15 / factor, rounded up. There are four
+  // factors below class 4 and four for all others, and a word holds the numbers of four.
   WARPHEAP_FN static constexpr std::uint32_t divide(std::uint32_t dividend, std::uint32_t of) {
     constexpr std::uint64_t below = 0x2000'2aab'4000'8000;   // by 4, 3, 2, 1
     constexpr std::uint64_t others = 0x1000'124a'1556'199a;  // by 8, 7, 6, 5

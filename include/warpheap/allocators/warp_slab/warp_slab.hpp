@@ -18,11 +18,11 @@ namespace warpheap {
 /// A warp whose lanes ask together takes the word at its home, which no other warp shares as long as there are as many
 /// words as warps: one atomic operation that nobody contends, whatever the size. Frees of a warp into one word are one
 /// operation, too. Who finds nothing at home searches hints, then extends the size's slabs, then takes whole slabs back
-/// from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains it
-/// all.
+/// from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains
+/// it all.
 ///
-/// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the call
-/// there was no block to be had.
+/// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
+/// call there was no block to be had.
 class warp_slab {
  public:
   static constexpr const char* name = "warp_slab";
@@ -58,9 +58,7 @@ class warp_slab {
 
   // Access to the parts.
   WARPHEAP_FN unit_group& group_of(std::uint32_t unit) const { return groups_[unit / unit_group::units]; }
-  WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
-    return group_of(unit).header[unit % unit_group::units];
-  }
+  WARPHEAP_FN unit_header& header(std::uint32_t unit) const { return group_of(unit).header[unit % unit_group::units]; }
   WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
     const std::uint32_t unit = word / classes::most_words;
     return group_of(unit).word[unit % unit_group::units][word % classes::most_words];
@@ -80,38 +78,40 @@ class warp_slab {
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t unit, std::uint32_t index,
-                               std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t unit, std::uint32_t index, std::uint32_t wanted) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN slab_claim search(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim search_slab(std::uint32_t c, std::uint32_t place, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN slab_claim search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to,
+                                            std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN slab_claim search_slab(std::uint32_t c, std::uint32_t place, std::uint32_t wanted) const;
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
   WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
-  WARPHEAP_FN void hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit, std::uint32_t index) const;
+  WARPHEAP_COLD_FN void set_hint(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool hide(std::uint32_t c, std::uint32_t place, std::uint32_t at) const;
+  WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_FN void begin_change(std::uint32_t c) const;
   WARPHEAP_FN void end_change(std::uint32_t c) const;
 
   // extend.hpp: more slabs for a class
   enum class outcome : std::uint32_t { extended, served, refused };
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, slab_claim& got) const;
-  WARPHEAP_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
-  WARPHEAP_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
-  WARPHEAP_FN std::uint32_t vacant_place(std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
 
   // reclaim.hpp: slabs without blocks, back to units
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
-  WARPHEAP_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
+  WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
 
   // runs.hpp
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
-  WARPHEAP_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
+  WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
   WARPHEAP_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
     return free_units().take_neighbours(
         least, most, alignment,

@@ -7,13 +7,16 @@
 // More slabs for a class that has no free block.
 //
 // One group at a time does it, the holder of the heap's lock, for all that wait. Attempts are numbered when they begin.
-// Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which nothing
-// was to be had lies within its call.
+// Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which
+// nothing was to be had lies within its call.
+//
+// That moment lies in the last search for blocks of the class. Units are taken under the lock only, so if there are
+// none after it, there were none during it.
 
 namespace warpheap {
 
-// Waits for the class to be extended, or extends it. `extensions` is how many times it had been when the caller's leader
-// began the search that found nothing. `served`: no slab could be added, but a block was found. Collective.
+// Waits for the class to be extended, or extends it. `extensions` is how many times it had been when the caller's
+// leader began the search that found nothing. `served`: no slab could be added, but a block was found. Collective.
 WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, std::uint32_t extensions,
                                                slab_claim& got) const -> outcome {
   using enum memory_order;
@@ -23,7 +26,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   outcome then = outcome::extended;
   bool holds = false;
   if (is_leader(group)) {
-    const std::uint32_t earlier = atomic_view{control_->attempts}.load(relaxed, device);
+    // By an RMW, so that a later attempt sees all that comes before this call.
+    const std::uint32_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
     atomic_view{state.waiting}.fetch_add(wanted, relaxed, device);
     for (backoff wait;; wait.pause()) {
       if (atomic_view{state.extensions}.load(acquire, device) != extensions) break;
@@ -45,31 +49,40 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   std::uint32_t slabs = 0;
   std::uint32_t attempt = 0;
   if (is_leader(group)) {
-    attempt = atomic_view{control_->attempts}.fetch_add(1, relaxed, device) + 1;
+    attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
     // What is waited for, and a sixteenth of what there is, so that a class grows in few steps and not far beyond need.
     const std::uint32_t waiting = atomic_view{state.waiting}.fetch_sub(wanted, relaxed, device);
-    slabs = (waiting + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
+    slabs =
+        (waiting + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
   }
   slabs = shuffle(group, slabs, leader(group));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
   bool added = add_slabs(group, c, slabs);
   if (!added && reclaim(group)) added = add_slabs(group, c, slabs);
-  if (is_leader(group)) {
-    if (added) {
-      atomic_view{state.extensions}.fetch_add(1, release, device);
-    } else {
-      // Blocks of the class may have come back since the caller looked, and units gone to others.
+  if (!added) {
+    // Blocks of the class may have come back since the caller looked.
+    if (is_leader(group)) {
       got = search(c, wanted);
       then = got.blocks != 0 ? outcome::served : outcome::refused;
-      if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
     }
+    then = shuffle(group, then, leader(group));
+    sync(group);
+    if (then == outcome::refused && add_slabs(group, c, slabs)) {
+      added = true;
+      then = outcome::extended;
+    }
+  }
+  sync(group);
+  if (is_leader(group)) {
+    if (added) atomic_view{state.extensions}.fetch_add(1, release, device);
+    if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
     control_->lock.release();
   }
-  return shuffle(group, then, leader(group));
+  return then;
 }
 
 // Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
-WARPHEAP_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+WARPHEAP_COLD_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
   const std::uint32_t units = classes::units(c);
   const std::uint32_t most = slabs * units;
   index_run run{0, 0};
@@ -81,14 +94,14 @@ WARPHEAP_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, s
     run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
   }
   if (run.count == 0) return false;
-  make_slabs(group, c, static_cast<std::uint32_t>(run.first), static_cast<std::uint32_t>(run.count / units));
+  make_slabs(group, c, static_cast<std::uint32_t>(run.first), static_cast<std::uint32_t>(run.count) / units);
   return true;
 }
 
-// Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective; each lane makes
-// some of the slabs.
-WARPHEAP_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
-                                              std::uint32_t slabs) const {
+// Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective; each lane
+// makes some of the slabs.
+WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                                   std::uint32_t slabs) const {
   using enum memory_order;
   using enum thread_scope;
   class_state& state = of_class(c);
@@ -97,11 +110,7 @@ WARPHEAP_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, 
   sync(group);
   // Vacant places first; they are rare, so one lane looks for them.
   std::uint32_t filled = 0;
-  if (is_leader(group)) {
-    for (; filled < slabs && atomic_view{state.vacant}.load(relaxed, device) != 0; ++filled) {
-      make_slab(c, unit + filled * classes::units(c), vacant_place(c));
-    }
-  }
+  if (is_leader(group)) filled = fill_vacant(c, unit, slabs);
   filled = shuffle(group, filled, leader(group));
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   for (auto i = filled + static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
@@ -113,35 +122,39 @@ WARPHEAP_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, 
   end_change(c);
 }
 
+// Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, std::uint32_t unit,
+                                                             std::uint32_t slabs) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view vacant{of_class(c).vacant};
+  const std::uint32_t there = vacant.load(relaxed, device);
+  const std::uint32_t count = there < slabs ? there : slabs;
+  std::uint32_t filled = 0;
+  for (std::uint32_t at = 0; filled < count; ++at) {  // not a spin: each turn goes on to the next place
+    if (table(c, at).load(relaxed, device) != 0) continue;
+    make_slab(c, unit + filled * classes::units(c), at);
+    ++filled;
+  }
+  vacant.store(there - count, relaxed, device);
+  return count;
+}
+
 // One slab, at `place` of the table. One lane.
-WARPHEAP_FN inline void warp_slab::make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+WARPHEAP_COLD_FN inline void warp_slab::make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t words = classes::words(c);
   for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = (c + 1) | u << 8;
-  header(unit).place = place;
-  // Claimers of old news may look at the words, and those who drop hints at `maybe`: they find nothing of theirs here.
-  atomic_view{header(unit).maybe}.store(low_bits(static_cast<int>(words)), relaxed, device);
+  // Before the words, by which the first block of the slab is handed out.
+  atomic_view{header(unit).hints}.store(slab_hints::make(c, place, low_bits(static_cast<int>(words))).value, relaxed,
+                                        device);
   for (std::uint32_t w = 0; w < words; ++w) {
     // The header, and what those who had the units did, come before any claim.
     word(unit * classes::most_words + w).store(slab_word::make(c, layout::all_blocks(c, w)).value, release, device);
   }
   table(c, place).store(unit + 1, release, device);
   hints(c).mark(place);
-}
-
-// A place of the class's table that has no slab. The lock's holder; one lane.
-WARPHEAP_FN inline std::uint32_t warp_slab::vacant_place(std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  class_state& state = of_class(c);
-  const std::uint32_t places = atomic_view{state.places}.load(relaxed, device);
-  const std::uint32_t vacant = atomic_view{state.vacant}.load(relaxed, device);
-  if (vacant == 0) return places;
-  atomic_view{state.vacant}.store(vacant - 1, relaxed, device);
-  std::uint32_t at = 0;
-  while (table(c, at).load(relaxed, device) != 0) ++at;
-  return at;
 }
 
 }  // namespace warpheap

@@ -32,36 +32,56 @@ struct slab_claim {
   std::uint32_t blocks = 0;  // none: nothing was claimed
 };
 
+// The hints of a slab, kept with its first unit: bit i is set if its i-th word may have free blocks. The upper half
+// says which slab it is, the class plus 1 and the place in the table of the class, and 0 if no slab begins there. Who
+// comes late, to a slab that was taken back meanwhile, sees that.
+struct slab_hints {
+  static constexpr int class_bits = 6;
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_hints make(std::uint32_t of_class, std::uint32_t place, std::uint32_t words) {
+    return {std::uint64_t{place << class_bits | (of_class + 1)} << 32 | words};
+  }
+  WARPHEAP_FN std::uint32_t words() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
+    return (value >> 32 & ((1u << class_bits) - 1)) == of_class + 1;
+  }
+  WARPHEAP_FN std::uint32_t place() const { return static_cast<std::uint32_t>(value >> (32 + class_bits)); }
+  WARPHEAP_FN std::uint64_t with(std::uint32_t words) const { return value | words; }
+  WARPHEAP_FN std::uint64_t without(std::uint32_t words) const { return value & ~std::uint64_t{words}; }
+};
+static_assert(slab_classes::count < 1u << slab_hints::class_bits);
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u << (32 - slab_hints::class_bits));
+
 struct warp_slab_layout {
   using classes = slab_classes;
 
-  // What a unit is part of. A slab's first unit also has the slab's hints.
+  // What a unit is part of, and the hints of the slab that begins there.
   struct unit_header {
     // Of a slab: class + 1 | units below this one in the slab << 8. Of the first unit of a run: run_base + units.
     std::uint32_t owner;
-    std::uint32_t place;  // of a slab: its place in the table of its class
-    std::uint32_t maybe;  // of a slab's first unit: bit i is set if its i-th word may have free blocks
     std::uint32_t padding;
+    std::uint64_t hints;  // slab_hints
   };
   static constexpr std::uint32_t run_base = 1u << 16;
 
   // Metadata of 64 units.
   struct unit_group {
     static constexpr std::uint32_t units = 64;
-    std::uint64_t free;                                     // leaf of the set of free units
-    std::uint64_t hints[classes::count];                    // leaves of the sets of places
-    std::uint32_t table[classes::count][units];             // by class and place: first unit of the slab plus 1, or 0
+    std::uint64_t free;                          // leaf of the set of free units
+    std::uint64_t hints[classes::count];         // leaves of the sets of places
+    std::uint32_t table[classes::count][units];  // by class and place: first unit of the slab plus 1, or 0
     alignas(16) unit_header header[units];
     alignas(128) std::uint64_t word[units][classes::most_words];
   };
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;    // of the table that were ever used; it only rises
-    alignas(128) std::uint32_t waiting;   // blocks that those want who wait for the class to be extended
-    std::uint32_t extensions;             // times that it was
-    std::uint32_t vacant;                 // places below `places` that have no slab; the lock's holder's
-    std::uint32_t changes_begun;          // hints of slabs that are about to be set, or cleared to look again
+    alignas(128) std::uint32_t places;   // of the table that were ever used; it only rises
+    alignas(128) std::uint32_t waiting;  // blocks that those want who wait for the class to be extended
+    std::uint32_t extensions;            // times that it was
+    std::uint32_t vacant;                // places below `places` that have no slab; the lock's holder's
+    std::uint32_t changes_begun;         // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
   };
@@ -69,7 +89,7 @@ struct warp_slab_layout {
   struct control {
     std::uint64_t units;
     alignas(128) spin_lock lock;
-    std::uint32_t attempts;  // to find memory for a class or a run; each began when its number was drawn
+    std::uint32_t attempts;                 // to find memory for a class or a run; each began when its number was drawn
     std::uint32_t refused[classes::count];  // the latest attempt that found nothing for the class
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];
@@ -82,7 +102,8 @@ struct warp_slab_layout {
   // The bits of word `index` of a slab that stand for blocks.
   WARPHEAP_FN static constexpr std::uint32_t all_blocks(std::uint32_t of_class, std::uint32_t index) {
     const std::uint32_t before = index * 32;
-    return before + 32 <= classes::blocks(of_class) ? ~0u : low_bits(static_cast<int>(classes::blocks(of_class) - before));
+    return before + 32 <= classes::blocks(of_class) ? ~0u
+                                                    : low_bits(static_cast<int>(classes::blocks(of_class) - before));
   }
 };
 

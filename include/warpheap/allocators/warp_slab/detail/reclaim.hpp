@@ -25,7 +25,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
 }
 
 // One lane, for this slab.
-WARPHEAP_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint32_t place) const {
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t entry = table(c, place).load(relaxed, device);
@@ -49,6 +49,7 @@ WARPHEAP_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint32_t p
   if (all) {
     table(c, place).store(0, relaxed, device);
     atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
+    atomic_view{header(unit).hints}.store(0, relaxed, device);  // late changes of hints end here
     for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
     hints(c).unmark(place);
     free_units().add({unit, classes::units(c)});

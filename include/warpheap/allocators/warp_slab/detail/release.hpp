@@ -6,13 +6,17 @@
 
 // Blocks that come back, and the hints that lead to them.
 //
-// Three levels lead to a free block: the class's set of places, `maybe` of the slab, and the word. Invariant: after a
+// Three levels lead to a free block: the class's set of places, the hints of the slab, and the word. Invariant: after a
 // release has returned, and while the block was not claimed, its bits on the levels above are set, or a thread that is
-// about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in `changes_ended`. A set bit
-// above words without free blocks only costs time.
+// about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in `changes_ended`. A set
+// bit above words without free blocks only costs time.
 //
-// Orders: releasing and clearing hints race as in Dekker's algorithm. Who releases sets the word and then looks at
-// `maybe`; who clears clears `maybe` and then looks at the words, by RMWs that change nothing. All of these RMWs acquire
+// A slab can be taken back as soon as its last block is free, so who shows or hides blocks may come late, and find
+// another slab in its place. Hints of slabs are changed only if they are still those of the class, and of the place
+// that is meant. Of the set of places, late news can only be a mark too many.
+//
+// Orders: releasing and clearing hints race as in Dekker's algorithm. Who releases sets the word and then looks at the
+// hints; who clears clears a hint and then looks at the word, by RMWs that change nothing. All of these RMWs acquire
 // and release, so of two on one word the later sees the earlier and what came before it: either the clearer sees the
 // block, or the releaser the cleared bit. The same holds one level up.
 
@@ -34,40 +38,67 @@ WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   show(blocks.word, old.of_class());
 }
 
-// Sets the hints that lead to a word of a slab of class `c`, which has free blocks. The caller knows that the slab stays
-// what it is. A bit that is there already has those above it, or is just being set or cleared by somebody whom the
-// counts tell of.
+// Makes sure that hints lead to a word which the caller saw to be of class `c` and to have free blocks. A bit that is
+// there already has those above it, or is just being set or cleared by somebody whom the counts tell of.
 WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
+  const std::uint32_t bit = 1u << at % classes::most_words;
+  const atomic_view view{header(at / classes::most_words).hints};
+  const slab_hints seen{view.load(memory_order::acquire, thread_scope::device)};
+  if ((seen.words() & bit) == 0 && seen.is_of(c)) set_hint(at, c);
+}
+
+// Sets the hints that lead to a word, if it is still of a slab of class `c`.
+WARPHEAP_COLD_FN inline void warp_slab::set_hint(std::uint32_t at, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  unit_header& slab = header(at / classes::most_words);
   const std::uint32_t bit = 1u << at % classes::most_words;
-  const atomic_view maybe{slab.maybe};
-  if ((maybe.load(acquire, device) & bit) != 0) return;
+  const atomic_view view{header(at / classes::most_words).hints};
   begin_change(c);
-  maybe.fetch_or(bit, acq_rel, device);
-  hints(c).mark(slab.place);
+  slab_hints seen{view.load(relaxed, device)};
+  while (seen.is_of(c)) {  // not a spin: it fails only when another change came first
+    if (!view.compare_exchange(seen.value, seen.with(bit), acq_rel, device)) continue;
+    hints(c).mark(seen.place());
+    break;
+  }
   end_change(c);
 }
 
-// Clears the hint of a word that was seen to have no free block, and that of the slab if it was its last; and sets again what turns out to lead somewhere, or to be somebody else's.
-WARPHEAP_FN inline void warp_slab::hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit,
-                                        std::uint32_t index) const {
+// Clears the hint of a word that was seen to have no free block, and that of the slab if it was its last; and sets
+// again what turns out to lead somewhere. False if this is not the slab of place `place` any more.
+WARPHEAP_COLD_FN inline bool warp_slab::hide(std::uint32_t c, std::uint32_t place, std::uint32_t at) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view maybe{header(unit).maybe};
+  const std::uint32_t bit = 1u << at % classes::most_words;
+  const atomic_view view{header(at / classes::most_words).hints};
+  slab_hints seen{view.load(relaxed, device)};
   begin_change(c);
-  const std::uint32_t bit = 1u << index;
-  const bool last = (maybe.fetch_and(~bit, acq_rel, device) & ~bit) == 0;
-  const slab_word seen{word(unit * classes::most_words + index).fetch_or(0, acq_rel, device)};
-  bool leads = seen.free() != 0 || !seen.is_of(c);
-  if (leads) {
-    maybe.fetch_or(bit, acq_rel, device);
-  } else if (last) {
-    hints(c).unmark(place);
-    leads = maybe.fetch_or(0, acq_rel, device) != 0 || table(c, place).fetch_or(0, acq_rel, device) != unit + 1;
+  bool same = true;
+  do {  // not a spin: it fails only when another change came first
+    same = seen.is_of(c) && seen.place() == place;
+  } while (same && (seen.words() & bit) != 0 && !view.compare_exchange(seen.value, seen.without(bit), acq_rel, device));
+  if (same && (seen.words() & bit) != 0) {
+    const slab_word left{word(at).fetch_or(0, acq_rel, device)};
+    if (left.free() != 0 || !left.is_of(c)) {  // who takes the slab back may still put it back
+      set_hint(at, c);
+    } else if ((seen.words() & ~bit) == 0) {
+      drop_place(c, place);
+    }
   }
-  if (leads) hints(c).mark(place);
+  end_change(c);
+  return same;
+}
+
+// Takes a place out of the class's set that seems to have no slab with hints.
+WARPHEAP_COLD_FN inline void warp_slab::drop_place(std::uint32_t c, std::uint32_t place) const {
+  using enum memory_order;
+  using enum thread_scope;
+  begin_change(c);
+  hints(c).unmark(place);
+  const std::uint32_t entry = table(c, place).fetch_or(0, acq_rel, device);
+  if (entry != 0) {
+    const slab_hints left{atomic_view{header(entry - 1).hints}.fetch_or(0, acq_rel, device)};
+    if (left.words() != 0 && left.is_of(c) && left.place() == place) hints(c).mark(place);
+  }
   end_change(c);
 }
 
@@ -84,7 +115,8 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const std::uint32_t at = classes::block_at((owner & 255) - 1, in_slab);
   const lane_mask group = active_group();
   const std::uint32_t mine = slab * classes::most_words + at / 32;
-  const lane_mask same = match(group, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
+  const lane_mask same =
+      match(group, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
   const std::uint32_t blocks = reduce(same, 1u << at % 32, bit_or{});
   sync(same);  // the leader releases the accesses of all
   if (is_leader(same)) put_back({mine, blocks});

@@ -23,7 +23,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   return data_ + (run.first << classes::unit_shift);
 }
 
-WARPHEAP_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {
+WARPHEAP_COLD_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {
   header(unit).owner = 0;
   free_units().add({unit, units});
 }

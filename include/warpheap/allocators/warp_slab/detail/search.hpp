@@ -12,7 +12,7 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  for (;;) {
+  for (;;) {  // not a spin: each turn serves a lane, or waits for an extension
     const auto wanted = static_cast<std::uint32_t>(group_size(group));
     std::uint32_t extensions = 0;
     slab_claim got;
@@ -56,8 +56,8 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::search(std::uint32_t c, std::uint3
 }
 
 // The same at places [from, to), in one pass.
-WARPHEAP_FN inline slab_claim warp_slab::search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to,
-                                                       std::uint32_t wanted) const {
+WARPHEAP_COLD_FN inline slab_claim warp_slab::search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to,
+                                                            std::uint32_t wanted) const {
   constexpr std::uint32_t bits = bit_tree::leaf_bits;
   const bit_tree some = hints(c);
   for (std::uint32_t leaf = 0; from < to && some.next_leaf(from / bits, leaf);) {
@@ -77,22 +77,22 @@ WARPHEAP_FN inline slab_claim warp_slab::search_places(std::uint32_t c, std::uin
 }
 
 // The same in one slab. Drops hints that lead nowhere.
-WARPHEAP_FN inline slab_claim warp_slab::search_slab(std::uint32_t c, std::uint32_t place, std::uint32_t wanted) const {
+WARPHEAP_COLD_FN inline slab_claim warp_slab::search_slab(std::uint32_t c, std::uint32_t place,
+                                                          std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t entry = table(c, place).load(acquire, device);
-  if (entry == 0) return {};
+  std::uint32_t left = 0;
+  if (entry != 0) left = slab_hints{atomic_view{header(entry - 1).hints}.load(relaxed, device)}.words();
+  if (left == 0) drop_place(c, place);
   const std::uint32_t unit = entry - 1;
-  std::uint32_t maybe = atomic_view{header(unit).maybe}.load(relaxed, device);
-  const std::uint32_t turn = detail::warp_number();
-  if (maybe == 0) hide(c, place, unit, 0);
-  while (maybe != 0) {  // not a spin: each turn drops a bit of a word that was read once
-    const auto ahead = maybe & ~low_bits(static_cast<int>(turn % 32));
-    const auto index = static_cast<std::uint32_t>(lowest_bit(ahead != 0 ? ahead : maybe));
-    maybe &= ~(1u << index);
+  while (left != 0) {  // not a spin: each turn drops a bit of a word that was read once
+    const std::uint32_t ahead = left & ~low_bits(static_cast<int>(detail::warp_number() % 32));
+    const auto index = static_cast<std::uint32_t>(lowest_bit(ahead != 0 ? ahead : left));
+    left &= ~(1u << index);
     const slab_claim got = claim(c, unit, index, wanted);
     if (got.blocks != 0) return got;
-    hide(c, place, unit, index);
+    if (!hide(c, place, unit * classes::most_words + index)) break;
   }
   return {};
 }
