@@ -7,8 +7,8 @@
 // Claiming blocks of slabs that are there.
 //
 // A claim clears bits of a word and so owns their blocks. It swaps the whole word, whose upper half is the class of the
-// slab: a claimer that comes with old news, to a slab that was taken back and is of another class now, changes nothing. No
-// block is ever cleared but by who keeps it, so no free block is out of sight for a moment.
+// slab: a claimer that comes with old news, to a slab that was taken back and is of another class now, changes nothing.
+// No block is ever cleared but by who keeps it, so no free block is out of sight for a moment.
 //
 // Orders: a claim acquires what the release of its blocks released, the accesses of who had them before. News on where
 // slabs lie (`places`, `table`) need no order, since the word itself is what is believed.
@@ -36,8 +36,8 @@ WARPHEAP_FN inline std::uint32_t warp_number() {
 
 // A block for each lane of `group`, whose lanes may want blocks of different classes. Collective.
 //
-// The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits for
-// memory no longer than one that wants the same for all.
+// The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits
+// for memory no longer than one that wants the same for all.
 WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c) const {
   // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
   static_assert(classes::count <= alignof(layout::control));
@@ -50,7 +50,8 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   const int rank = group_rank(peers);
   const bool served = rank < popcount(got.blocks);
   const lane_mask rest = ballot(group, !served) & peers;
-  return served ? block_of(c, got, rank) : take_elsewhere(rest, c);
+  if (served) return block_of(c, got, rank);
+  return cold_call([*this, rest, c] { return take_elsewhere(rest, c); });
 }
 
 // Up to `wanted` blocks of the caller's home: the word that its warp begins at. One lane.
@@ -79,8 +80,10 @@ WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t un
   while (seen.is_of(c) && seen.free() != 0) {  // not a spin: it fails only when another claim or release came first
     // Warps with one home begin at different bits.
     const std::uint32_t from = detail::warp_number() % 32;
-    const std::uint32_t chosen = detail::turn_left(detail::lowest_bits(detail::turn_left(seen.free(), 32 - from), wanted), from);
-    if (view.compare_exchange(seen.value, seen.value & slab_word::all_but(chosen), acquire, device)) return {at, chosen};
+    const std::uint32_t chosen =
+        detail::turn_left(detail::lowest_bits(detail::turn_left(seen.free(), 32 - from), wanted), from);
+    if (view.compare_exchange(seen.value, seen.value & slab_word::all_but(chosen), acquire, device))
+      return {at, chosen};
   }
   return {};
 }

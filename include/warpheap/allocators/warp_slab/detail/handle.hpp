@@ -38,7 +38,7 @@ WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
 }
 
 WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
-  if (bytes > classes::largest_bytes) return malloc_run(bytes, 1);
+  if (bytes > classes::largest_bytes) return cold_call([*this, bytes] { return malloc_run(bytes, 1); });
   return take_block(active_group(), classes::of(bytes));
 }
 
@@ -46,13 +46,15 @@ WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std:
   // Blocks of a power of two are aligned to their size, as far as the heap's memory is.
   constexpr std::uint64_t most = 4096;
   if (alignment <= capabilities.alignment) return malloc(bytes);
-  if (bytes > classes::largest_bytes || alignment > most) return malloc_run(bytes, alignment);
+  if (bytes > classes::largest_bytes || alignment > most) {
+    return cold_call([*this, bytes, alignment] { return malloc_run(bytes, alignment); });
+  }
   return malloc(next_power_of_two(bytes < alignment ? alignment : bytes));
 }
 
 WARPHEAP_FN inline std::uint64_t warp_slab::usable_size(const void* block) const {
-  const auto unit = static_cast<std::uint32_t>(static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - data_) >>
-                                               classes::unit_shift);
+  const auto unit = static_cast<std::uint32_t>(
+      static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - data_) >> classes::unit_shift);
   const std::uint32_t owner = header(unit).owner;
   if (owner >= layout::run_base) return std::uint64_t{owner - layout::run_base} << classes::unit_shift;
   return classes::bytes((owner & 255) - 1);
