@@ -77,10 +77,14 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                              std::uint32_t phase) const;
 
+  /// Makes the members of `mask` in leaf `leaf` such, those that are not. One lane.
+  WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
   /// Makes `member` one, if it is not. One lane.
-  WARPHEAP_FN void mark(std::uint32_t member) const;
+  WARPHEAP_FN void mark(std::uint32_t member) const {
+    mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
+  }
   /// Makes `member` none, if it is one. One lane.
-  WARPHEAP_FN void unmark(std::uint32_t member) const;
+  WARPHEAP_COLD_FN void unmark(std::uint32_t member) const;
 
   /// The first leaf from `from` on that may have members; false if there is none. A hint while others add and take.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
@@ -101,6 +105,11 @@ class bit_tree {
   }
 
  private:
+  // How many neighbours somebody wants, and how far member 0 lies behind an aligned one.
+  struct neighbours {
+    std::uint32_t least, most, alignment, phase;
+  };
+
   WARPHEAP_FN atomic_view<std::uint64_t> leaf_view(std::uint32_t leaf) const {
     return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
   }
@@ -114,12 +123,11 @@ class bit_tree {
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                            std::uint32_t& leaf) const;
-  WARPHEAP_COLD_FN index_run search_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
-                                               std::uint32_t phase) const;
-  WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, std::uint32_t least,
-                                          std::uint32_t most, std::uint32_t alignment, std::uint32_t phase) const;
+  WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
+  WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
+  WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
-  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t next_leaf, std::uint32_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
 
   levels* upper_;
   std::byte* leaves_;

@@ -114,13 +114,12 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   show(leaf);
 }
 
-WARPHEAP_FN inline void bit_tree::mark(std::uint32_t member) const {
-  const std::uint32_t leaf = member / leaf_bits;
-  leaf_view(leaf).fetch_or(std::uint64_t{1} << member % leaf_bits, memory_order::acq_rel, thread_scope::device);
+WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t mask) const {
+  leaf_view(leaf).fetch_or(mask, memory_order::acq_rel, thread_scope::device);
   show(leaf);
 }
 
-WARPHEAP_FN inline void bit_tree::unmark(std::uint32_t member) const {
+WARPHEAP_COLD_FN inline void bit_tree::unmark(std::uint32_t member) const {
   const std::uint32_t leaf = member / leaf_bits;
   const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
   if (leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device) == bit) hide(leaf);
@@ -233,21 +232,20 @@ WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::u
   return {0, 0};
 }
 
-// Takes up to `most` more members, from the first one of `next_leaf` on: each lane takes some leaves, and what does not
-// follow without a gap goes back. Returns how many follow. Collective.
-WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t next_leaf,
+// Takes up to `most` more members, from the first one of `first_leaf` on: each lane takes some leaves, and what does
+// not follow without a gap goes back. Returns how many follow. Collective.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf,
                                                        std::uint32_t most) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
-  const std::uint32_t first_leaf = next_leaf;
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   std::uint32_t total = 0;
   // Members that go back are missing for a while.
   if (is_leader(group)) begin_change();
   sync(group);
-  for (bool whole = true; whole && total < most; next_leaf += rows * lanes) {
-    const std::uint32_t mine = next_leaf + static_cast<std::uint32_t>(group_rank(group));
+  for (bool whole = true; whole && total < most;) {  // not a spin: each turn goes on to later leaves
+    const std::uint32_t mine = first_leaf + total / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
     std::uint64_t got[rows];
     bool shown[rows];
     for (std::uint32_t row = 0; row < rows; ++row) {
@@ -258,8 +256,8 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
     }
     for (std::uint32_t row = 0; row < rows; ++row) {
       const std::uint32_t leaf = mine + row * lanes;
-      const std::uint32_t before_mine = total + (leaf - next_leaf) * leaf_bits;
-      const std::uint32_t wanted = before_mine < most ? most - before_mine : 0;
+      const std::uint32_t before = (leaf - first_leaf) * leaf_bits;
+      const std::uint32_t wanted = before < most ? most - before : 0;
       got[row] = 0;
       if (wanted != 0 && shown[row]) {
         const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
@@ -270,9 +268,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
       const std::uint32_t follows = detail::trailing_ones(got[row]);
       const lane_mask broken = ballot(group, follows < leaf_bits);
       // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
-      const bool keeps = whole && lanes_below(broken) == 0 && follows != 0;
-      const std::uint64_t kept = keeps ? detail::bit_range(0, follows) : 0;
-      if (got[row] != kept) add(mine + row * lanes, got[row] & ~kept);
+      if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
       if (!whole) continue;
       if (broken == 0) {
         total += leaf_bits * lanes;
@@ -282,6 +278,9 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
             leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
         whole = false;
       }
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      if (got[row] != 0) add(mine + row * lanes, got[row]);
     }
   }
   if (total != 0) hide_together(group, first_leaf, first_leaf + (total + leaf_bits - 1) / leaf_bits);
@@ -351,24 +350,26 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
 WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
   using enum memory_order;
   using enum thread_scope;
-  const index_run all = run;
+  // Members are below 2^25.
+  auto at = static_cast<std::uint32_t>(run.first);
+  const std::uint32_t end = at + static_cast<std::uint32_t>(run.count);
   begin_change();
   bool complete = true;
-  while (run.count != 0) {
-    const std::uint32_t first = run.first % leaf_bits;
-    const auto leaf = static_cast<std::uint32_t>(run.first / leaf_bits);
-    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
-    const std::uint64_t mask = detail::bit_range(first, count);
+  while (complete && at != end) {
+    const std::uint32_t leaf = at / leaf_bits;
+    const std::uint32_t room = leaf_bits - at % leaf_bits;
+    const std::uint32_t count = end - at < room ? end - at : room;
+    const std::uint64_t mask = detail::bit_range(at % leaf_bits, count);
     const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
     if ((before & ~mask) == 0) hide(leaf);
-    if ((before & mask) != mask) {
-      if ((before & mask) != 0) add(leaf, before & mask);
-      add({all.first, run.first - all.first});
-      complete = false;
-      break;
+    complete = (before & mask) == mask;
+    if (complete) {
+      at += count;
+    } else if ((before & mask) != 0) {
+      add(leaf, before & mask);
     }
-    run = {run.first + count, run.count - count};
   }
+  if (!complete) add({run.first, at - run.first});
   end_change();
   return complete;
 }
