@@ -82,6 +82,8 @@ WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_sc
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_max(value, cuda_order(order)); });
 }
 
+inline constexpr memory_order after_release_fence = memory_order::relaxed;
+
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) {
   switch (scope) {
     case thread_scope::block: return cuda::atomic_thread_fence(cuda_order(order), cuda::thread_scope_block);

@@ -98,6 +98,8 @@ T atomic_fetch_max(T* object, T value, memory_order order, thread_scope) {
 inline char fence_clock;  // what all fences are ordered by under ThreadSanitizer
 #endif
 
+inline constexpr memory_order after_release_fence = memory_order::release;
+
 inline void fence(memory_order order, thread_scope) {
   executor::switch_point();
 #if defined(__SANITIZE_THREAD__)
