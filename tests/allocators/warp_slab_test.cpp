@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 namespace warpheap::test {
@@ -42,17 +43,69 @@ TEST(warp_slab, a_slab_is_full_of_blocks) {
   }
 }
 
-TEST(warp_slab, hints_say_whose_they_are) {
-  for (std::uint32_t c = 0; c < classes::count; ++c) {
-    for (const std::uint32_t place : {0u, 77u, (1u << 25) - 1}) {
-      const slab_hints hints = slab_hints::make(c, place, 0x80000001);
-      const slab_hints fewer{hints.without(0x80000000)};
-      EXPECT_TRUE(fewer.is_of(c) && !fewer.is_of(c + 1));
-      EXPECT_EQ(fewer.place(), place);
-      EXPECT_EQ(fewer.words(), 1u);
-      EXPECT_EQ(fewer.with(0x80000000), hints.value);
+// An arena as plain memory gives it, aligned to 4 KiB and no more.
+class plain_arena {
+ public:
+  explicit plain_arena(std::uint64_t bytes)
+      : data_(bytes + 2 * classes::unit_bytes), metadata_(warp_slab::metadata_bytes(bytes) + 256) {
+    const std::uint64_t at = align_up(reinterpret_cast<std::uint64_t>(data_.data()), classes::unit_bytes) + 4096;
+    const std::uint64_t metadata = align_up(reinterpret_cast<std::uint64_t>(metadata_.data()), 256);
+    place_ = {reinterpret_cast<std::byte*>(at), bytes, bytes, reinterpret_cast<std::byte*>(metadata)};
+  }
+  const arena& place() const { return place_; }
+
+ private:
+  device_array<std::byte> data_, metadata_;
+  arena place_;
+};
+
+struct initialise_kernel {
+  WARPHEAP_FN void operator()(warp_slab slabs) const { slabs.initialise(); }
+};
+struct take_aligned_kernel {
+  WARPHEAP_FN void operator()(warp_slab slabs, std::uint64_t alignment, void** blocks) const {
+    blocks[grid_thread_index()] = slabs.aligned_malloc(alignment, 100);
+  }
+};
+
+TEST(warp_slab, blocks_are_aligned_in_memory_that_is_not) {
+  const std::uint64_t bytes = 64 * classes::unit_bytes;
+  for (std::uint64_t alignment = 16; alignment <= 64 << 10; alignment *= 2) {
+    const plain_arena memory{bytes};
+    const warp_slab slabs{memory.place()};
+    launch({1, 32}, initialise_kernel{}, slabs);
+    const device_array<void*> blocks{4};
+    launch({1, 4}, take_aligned_kernel{}, slabs, alignment, blocks.data());
+    for (void* const block : blocks.to_host()) {
+      const auto at = reinterpret_cast<std::uint64_t>(block);
+      const auto begin = reinterpret_cast<std::uint64_t>(memory.place().data);
+      ASSERT_NE(block, nullptr) << "aligned to " << alignment;
+      EXPECT_EQ(at % alignment, 0u) << "aligned to " << alignment;
+      EXPECT_TRUE(at >= begin && at + 100 <= begin + bytes);
     }
   }
+}
+
+TEST(warp_slab, a_hint_says_whose_it_is) {
+  for (std::uint32_t c = 0; c < classes::count; ++c) {
+    for (const std::uint32_t place : {0u, 77u, (1u << 25) - 1}) {
+      const slab_hint shown = slab_hint::make(c, place);
+      const slab_hint hidden{shown.without()};
+      EXPECT_TRUE(shown.shown() && !hidden.shown());
+      EXPECT_TRUE(hidden.is_of(c) && !hidden.is_of(c + 1));
+      EXPECT_EQ(hidden.place(), place);
+      EXPECT_EQ(hidden.with(), shown.value);
+    }
+  }
+}
+
+TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
+  slab_demand demand{0};
+  demand.value += 77;
+  EXPECT_EQ(demand.blocks(), 77u);
+  const slab_demand taken{demand.taken()};
+  EXPECT_EQ(taken.blocks(), 0u);
+  EXPECT_EQ(taken.times(), demand.times() + 1);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its home, which no other warp shares as long as there are as many
 /// words as warps: one atomic operation that nobody contends, whatever the size. Frees of a warp into one word are one
-/// operation, too. Who finds nothing at home searches hints, then extends the size's slabs, then takes whole slabs back
-/// from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains
+/// operation, too. Who finds nothing at home looks at a few words elsewhere, then follows hints, then extends the size's
+/// slabs, then takes whole slabs back from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains
 /// it all.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
@@ -78,32 +78,43 @@ class warp_slab {
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t unit, std::uint32_t index, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, slab_word seen, std::uint32_t wanted) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
 
+  // elsewhere.hpp: a few looks around
+  static constexpr std::uint32_t looks_at_once = 4;
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
+  WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t step,
+                                std::uint32_t count) const;
+  WARPHEAP_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
+
   // search.hpp: where there may be more
-  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN slab_claim search(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN slab_claim search_places(std::uint32_t c, std::uint32_t from, std::uint32_t to,
-                                            std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN slab_claim search_slab(std::uint32_t c, std::uint32_t place, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* search(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* walk(lane_mask group, std::uint32_t c, std::uint32_t patience, bool& met) const;
+  WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
+  WARPHEAP_COLD_FN void* take_from_slab(lane_mask group, std::uint32_t c, std::uint32_t place) const;
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
-  WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void set_hint(std::uint32_t at, std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool hide(std::uint32_t c, std::uint32_t place, std::uint32_t at) const;
+  WARPHEAP_COLD_FN void show(std::uint32_t unit, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void hide(lane_mask group, std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_FN void begin_change(std::uint32_t c) const;
   WARPHEAP_FN void end_change(std::uint32_t c) const;
 
   // extend.hpp: more slabs for a class
   enum class outcome : std::uint32_t { extended, served, refused };
-  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, slab_claim& got) const;
+  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, void*& found) const;
+  WARPHEAP_COLD_FN std::uint32_t take_demand(std::uint32_t c) const;
+  WARPHEAP_COLD_FN void withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
+  WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
+                                             std::uint32_t& first) const;
+  WARPHEAP_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
+  WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const;
 
   // reclaim.hpp: slabs without blocks, back to units
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
@@ -121,10 +132,17 @@ class warp_slab {
   // handle.hpp
   WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
 
+  WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {
+    const std::uint64_t units = bytes < lead_ ? 0 : (bytes - lead_) >> classes::unit_shift;
+    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
+    return static_cast<std::uint32_t>(units < most ? units : most);
+  }
+
   std::byte* data_;
   layout::control* control_;
   unit_group* groups_;
-  std::uint64_t initial_bytes_;
+  std::uint32_t lead_;  // bytes of the arena before the first unit
+  std::uint32_t initial_units_;
 };
 
 static_assert(device_allocator<warp_slab>);
@@ -132,6 +150,7 @@ static_assert(device_allocator<warp_slab>);
 }  // namespace warpheap
 
 #include <warpheap/allocators/warp_slab/detail/claim.hpp>
+#include <warpheap/allocators/warp_slab/detail/elsewhere.hpp>
 #include <warpheap/allocators/warp_slab/detail/extend.hpp>
 #include <warpheap/allocators/warp_slab/detail/handle.hpp>
 #include <warpheap/allocators/warp_slab/detail/reclaim.hpp>

@@ -49,9 +49,10 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   got.blocks = shuffle(group, got.blocks, leader(peers));
   const int rank = group_rank(peers);
   const bool served = rank < popcount(got.blocks);
-  const lane_mask rest = ballot(group, !served) & peers;
+  const lane_mask rest = ballot(group, !served);
   if (served) return block_of(c, got, rank);
-  return cold_call([*this, rest, c] { return take_elsewhere(rest, c); });
+  const lane_mask same = peers & rest;
+  return cold_call([*this, rest, same, c] { return take_elsewhere(rest, same, c); });
 }
 
 // Up to `wanted` blocks of the caller's home: the word that its warp begins at. One lane.
@@ -64,19 +65,20 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uin
   const std::uint32_t home = detail::warp_number() % (places * words);
   const std::uint32_t unit = table(c, home / words).load(relaxed, device);
   if (unit == 0) return {};
-  return claim(c, unit - 1, home % words, wanted);
+  const std::uint32_t index = home % words;
+  const std::uint32_t at = (unit - 1) * classes::most_words + index;
+  // A whole warp guesses that the word is all free, which saves the look.
+  slab_word seen = slab_word::make(c, layout::all_blocks(c, index));
+  if (wanted < warp_width) seen.value = word(at).load(relaxed, device);
+  return claim(c, at, seen, wanted);
 }
 
-// Up to `wanted` blocks of word `index` of the slab that begins at `unit`. One lane.
-WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t unit, std::uint32_t index,
+// Up to `wanted` blocks of a word, which was seen or guessed to be `seen`. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, slab_word seen,
                                                std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t at = unit * classes::most_words + index;
   const atomic_view view{word(at)};
-  // A whole warp guesses that the word is all free, which saves the look.
-  slab_word seen = slab_word::make(c, layout::all_blocks(c, index));
-  if (wanted < warp_width) seen.value = view.load(relaxed, device);
   while (seen.is_of(c) && seen.free() != 0) {  // not a spin: it fails only when another claim or release came first
     // Warps with one home begin at different bits.
     const std::uint32_t from = detail::warp_number() % 32;

@@ -18,17 +18,18 @@ namespace warpheap {
 // Waits for the class to be extended, or extends it. `extensions` is how many times it had been when the caller's
 // leader began the search that found nothing. `served`: no slab could be added, but a block was found. Collective.
 WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, std::uint32_t extensions,
-                                               slab_claim& got) const -> outcome {
+                                               void*& found) const -> outcome {
   using enum memory_order;
   using enum thread_scope;
   class_state& state = of_class(c);
   const auto wanted = static_cast<std::uint32_t>(group_size(group));
   outcome then = outcome::extended;
   bool holds = false;
+  std::uint32_t times = 0;
   if (is_leader(group)) {
     // By an RMW, so that a later attempt sees all that comes before this call.
     const std::uint32_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
-    atomic_view{state.waiting}.fetch_add(wanted, relaxed, device);
+    times = slab_demand{atomic_view{state.demand}.fetch_add(wanted, relaxed, device)}.times();
     for (backoff wait;; wait.pause()) {
       if (atomic_view{state.extensions}.load(acquire, device) != extensions) break;
       const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
@@ -43,7 +44,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
     }
   }
   if (!any(group, holds)) {
-    if (is_leader(group)) atomic_view{state.waiting}.fetch_sub(wanted, relaxed, device);
+    if (is_leader(group)) withdraw(c, wanted, times);
     return shuffle(group, then, leader(group));
   }
   std::uint32_t slabs = 0;
@@ -51,9 +52,10 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   if (is_leader(group)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
     // What is waited for, and a sixteenth of what there is, so that a class grows in few steps and not far beyond need.
-    const std::uint32_t waiting = atomic_view{state.waiting}.fetch_sub(wanted, relaxed, device);
-    slabs =
-        (waiting + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
+    const std::uint32_t waiting = take_demand(c);
+    const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
+    slabs = (least + classes::blocks(c) - 1) / classes::blocks(c) +
+            atomic_view{state.places}.load(relaxed, device) / 16;
   }
   slabs = shuffle(group, slabs, leader(group));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
@@ -61,12 +63,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   if (!added && reclaim(group)) added = add_slabs(group, c, slabs);
   if (!added) {
     // Blocks of the class may have come back since the caller looked.
-    if (is_leader(group)) {
-      got = search(c, wanted);
-      then = got.blocks != 0 ? outcome::served : outcome::refused;
-    }
-    then = shuffle(group, then, leader(group));
-    sync(group);
+    found = search(group, c);
+    then = any(group, found != nullptr) ? outcome::served : outcome::refused;
     if (then == outcome::refused && add_slabs(group, c, slabs)) {
       added = true;
       then = outcome::extended;
@@ -79,6 +77,28 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
     control_->lock.release();
   }
   return then;
+}
+
+// All blocks that are waited for, which the caller takes upon himself. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::take_demand(std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{of_class(c).demand};
+  slab_demand seen{view.load(relaxed, device)};
+  while (!view.compare_exchange(seen.value, seen.taken(), relaxed, device)) {  // not a spin: another change came first
+  }
+  return seen.blocks();
+}
+
+// Stops waiting for blocks, unless somebody took them upon himself after the demand was counted. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{of_class(c).demand};
+  slab_demand seen{view.load(relaxed, device)};
+  while (seen.times() == times && !view.compare_exchange(seen.value, seen.value - blocks, relaxed, device)) {
+    // not a spin: another change came first
+  }
 }
 
 // Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
@@ -98,8 +118,10 @@ WARPHEAP_COLD_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t
   return true;
 }
 
-// Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective; each lane
-// makes some of the slabs.
+// Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective.
+//
+// Step by step, each for all slabs, with the lanes side by side: what a word tells of must be there before the word. A
+// fence between two steps stands for the releases of all stores of the second.
 WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
                                                    std::uint32_t slabs) const {
   using enum memory_order;
@@ -110,21 +132,42 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   sync(group);
   // Vacant places first; they are rare, so one lane looks for them.
   std::uint32_t filled = 0;
-  if (is_leader(group)) filled = fill_vacant(c, unit, slabs);
+  std::uint32_t newest = places;
+  if (is_leader(group)) filled = fill_vacant(c, unit, slabs, newest);
   filled = shuffle(group, filled, leader(group));
+  unit += filled * classes::units(c);
+  slabs -= filled;
+  const std::uint32_t words = classes::words(c);
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  for (auto i = filled + static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
-    make_slab(c, unit + i * classes::units(c), places + i - filled);
+  for (std::uint32_t i = rank; i < slabs; i += lanes) make_header(c, unit + i * classes::units(c), places + i);
+  sync(group);
+  fence(release, device);
+  for (std::uint32_t i = rank; i < slabs * words; i += lanes) {
+    make_word(c, unit + i / words * classes::units(c), i % words);
+  }
+  for (std::uint32_t i = rank; i < slabs; i += lanes) {
+    table(c, places + i).store(unit + i * classes::units(c) + 1, after_release_fence, device);
+  }
+  sync(group);
+  constexpr std::uint32_t leaf = bit_tree::leaf_bits;
+  const std::uint32_t end = places + slabs;
+  for (std::uint32_t i = places / leaf + rank; i * leaf < end; i += lanes) {
+    const std::uint32_t from = i * leaf < places ? places : i * leaf;
+    const std::uint32_t to = (i + 1) * leaf < end ? (i + 1) * leaf : end;
+    if (from < to) hints(c).mark(i, detail::bit_range(from % leaf, to - from));
   }
   sync(group);
   if (!is_leader(group)) return;
-  atomic_view{state.places}.store(places + slabs - filled, release, device);
+  atomic_view{state.newest}.store(newest, relaxed, device);
+  atomic_view{state.places}.store(end, release, device);
   end_change(c);
 }
 
-// Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, std::uint32_t unit,
-                                                             std::uint32_t slabs) const {
+// Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many, and in
+// `first` the first place if there was one. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
+                                                             std::uint32_t& first) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view vacant{of_class(c).vacant};
@@ -133,28 +176,32 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, st
   std::uint32_t filled = 0;
   for (std::uint32_t at = 0; filled < count; ++at) {  // not a spin: each turn goes on to the next place
     if (table(c, at).load(relaxed, device) != 0) continue;
-    make_slab(c, unit + filled * classes::units(c), at);
+    if (filled == 0) first = at;
+    make_header(c, unit, at);
+    fence(release, device);
+    for (std::uint32_t w = 0; w < classes::words(c); ++w) make_word(c, unit, w);
+    table(c, at).store(unit + 1, after_release_fence, device);
+    hints(c).mark(at);
+    unit += classes::units(c);
     ++filled;
   }
   vacant.store(there - count, relaxed, device);
   return count;
 }
 
-// One slab, at `place` of the table. One lane.
-WARPHEAP_COLD_FN inline void warp_slab::make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+// What tells of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block is
+// handed out. One lane.
+WARPHEAP_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t words = classes::words(c);
   for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = (c + 1) | u << 8;
-  // Before the words, by which the first block of the slab is handed out.
-  atomic_view{header(unit).hints}.store(slab_hints::make(c, place, low_bits(static_cast<int>(words))).value, relaxed,
-                                        device);
-  for (std::uint32_t w = 0; w < words; ++w) {
-    // The header, and what those who had the units did, come before any claim.
-    word(unit * classes::most_words + w).store(slab_word::make(c, layout::all_blocks(c, w)).value, release, device);
-  }
-  table(c, place).store(unit + 1, release, device);
-  hints(c).mark(place);
+  atomic_view{header(unit).hint}.store(slab_hint::make(c, place).value, relaxed, device);
+}
+
+// Word `index` of it. A fence has released the header, and what those did who had the units.
+WARPHEAP_FN inline void warp_slab::make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const {
+  word(unit * classes::most_words + index)
+      .store(slab_word::make(c, layout::all_blocks(c, index)).value, after_release_fence, thread_scope::device);
 }
 
 }  // namespace warpheap

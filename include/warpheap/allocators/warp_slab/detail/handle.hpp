@@ -7,10 +7,11 @@
 namespace warpheap {
 
 inline warp_slab::warp_slab(const arena& from)
-    : data_(from.data),
+    : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), classes::unit_bytes))),
       control_(reinterpret_cast<layout::control*>(from.metadata)),
       groups_(reinterpret_cast<unit_group*>(from.metadata + layout::groups_at())),
-      initial_bytes_(from.bytes) {}
+      lead_(static_cast<std::uint32_t>(data_ - from.data)),
+      initial_units_(units_in(from.bytes)) {}
 
 // Adds units [from, to) to the set of free ones; thread `index` of `threads` that share the work.
 WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index,
@@ -24,8 +25,8 @@ WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t t
 }
 
 WARPHEAP_FN inline void warp_slab::initialise() const {
-  add_units(0, initial_bytes_ >> classes::unit_shift, grid_thread_index(), grid_threads());
-  if (grid_thread_index() == 0) control_->units = initial_bytes_ >> classes::unit_shift;
+  add_units(0, initial_units_, grid_thread_index(), grid_threads());
+  if (grid_thread_index() == 0) control_->units = initial_units_;
 }
 
 WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
@@ -33,8 +34,8 @@ WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
   if (block_index() != 0) return;
   const std::uint64_t from = control_->units;
   sync_block();
-  add_units(from, bytes >> classes::unit_shift, thread_index(), block_threads());
-  if (thread_index() == 0) control_->units = bytes >> classes::unit_shift;
+  add_units(from, units_in(bytes), thread_index(), block_threads());
+  if (thread_index() == 0) control_->units = units_in(bytes);
 }
 
 WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
@@ -43,7 +44,7 @@ WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
 }
 
 WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
-  // Blocks of a power of two are aligned to their size, as far as the heap's memory is.
+  // Blocks of a power of two are aligned to their size, up to this.
   constexpr std::uint64_t most = 4096;
   if (alignment <= capabilities.alignment) return malloc(bytes);
   if (bytes > classes::largest_bytes || alignment > most) {

@@ -32,36 +32,50 @@ struct slab_claim {
   std::uint32_t blocks = 0;  // none: nothing was claimed
 };
 
-// The hints of a slab, kept with its first unit: bit i is set if its i-th word may have free blocks. The upper half
-// says which slab it is, the class plus 1 and the place in the table of the class, and 0 if no slab begins there. Who
-// comes late, to a slab that was taken back meanwhile, sees that.
-struct slab_hints {
+// A word in which a lane saw free blocks, or saw none: then `seen` is zero.
+struct slab_look {
+  std::uint32_t word;
+  slab_word seen;
+};
+
+// The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
+// and the place in the table of the class, and 0 if no slab begins there. Who comes late, to a slab that was taken back
+// meanwhile, sees that.
+struct slab_hint {
   static constexpr int class_bits = 6;
+  static constexpr std::uint32_t shown_bit = 1u << class_bits;
+  std::uint32_t value;
+
+  WARPHEAP_FN static slab_hint make(std::uint32_t of_class, std::uint32_t place) {
+    return {place << (class_bits + 1) | shown_bit | (of_class + 1)};
+  }
+  WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value & (shown_bit - 1)) == of_class + 1; }
+  WARPHEAP_FN std::uint32_t place() const { return value >> (class_bits + 1); }
+  WARPHEAP_FN std::uint32_t with() const { return value | shown_bit; }
+  WARPHEAP_FN std::uint32_t without() const { return value & ~shown_bit; }
+};
+static_assert(slab_classes::count < slab_hint::shown_bit);
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u << (31 - slab_hint::class_bits));
+
+// Blocks that those want who wait for a class to be extended, and above them how often somebody took all of that demand
+// upon himself. Who stops waiting sees by it whether his own part is still in there.
+struct slab_demand {
   std::uint64_t value;
 
-  WARPHEAP_FN static slab_hints make(std::uint32_t of_class, std::uint32_t place, std::uint32_t words) {
-    return {std::uint64_t{place << class_bits | (of_class + 1)} << 32 | words};
-  }
-  WARPHEAP_FN std::uint32_t words() const { return static_cast<std::uint32_t>(value); }
-  WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
-    return (value >> 32 & ((1u << class_bits) - 1)) == of_class + 1;
-  }
-  WARPHEAP_FN std::uint32_t place() const { return static_cast<std::uint32_t>(value >> (32 + class_bits)); }
-  WARPHEAP_FN std::uint64_t with(std::uint32_t words) const { return value | words; }
-  WARPHEAP_FN std::uint64_t without(std::uint32_t words) const { return value & ~std::uint64_t{words}; }
+  WARPHEAP_FN std::uint32_t blocks() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN std::uint32_t times() const { return static_cast<std::uint32_t>(value >> 32); }
+  WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
 };
-static_assert(slab_classes::count < 1u << slab_hints::class_bits);
-static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u << (32 - slab_hints::class_bits));
 
 struct warp_slab_layout {
   using classes = slab_classes;
 
-  // What a unit is part of, and the hints of the slab that begins there.
+  // What a unit is part of, and the hint of the slab that begins there.
   struct unit_header {
     // Of a slab: class + 1 | units below this one in the slab << 8. Of the first unit of a run: run_base + units.
     std::uint32_t owner;
-    std::uint32_t padding;
-    std::uint64_t hints;  // slab_hints
+    std::uint32_t hint;  // slab_hint
   };
   static constexpr std::uint32_t run_base = 1u << 16;
 
@@ -77,11 +91,12 @@ struct warp_slab_layout {
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;   // of the table that were ever used; it only rises
-    alignas(128) std::uint32_t waiting;  // blocks that those want who wait for the class to be extended
-    std::uint32_t extensions;            // times that it was
-    std::uint32_t vacant;                // places below `places` that have no slab; the lock's holder's
-    std::uint32_t changes_begun;         // hints of slabs that are about to be set, or cleared to look again
+    alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
+    std::uint32_t newest;               // the first place of the latest extension
+    alignas(128) std::uint64_t demand;  // slab_demand
+    std::uint32_t extensions;           // times that the class was extended
+    std::uint32_t vacant;               // places below `places` that have no slab; the lock's holder's
+    std::uint32_t changes_begun;        // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
   };

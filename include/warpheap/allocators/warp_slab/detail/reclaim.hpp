@@ -49,7 +49,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint3
   if (all) {
     table(c, place).store(0, relaxed, device);
     atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
-    atomic_view{header(unit).hints}.store(0, relaxed, device);  // late changes of hints end here
+    atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
     for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
     hints(c).unmark(place);
     free_units().add({unit, classes::units(c)});

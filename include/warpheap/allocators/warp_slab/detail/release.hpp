@@ -6,19 +6,19 @@
 
 // Blocks that come back, and the hints that lead to them.
 //
-// Three levels lead to a free block: the class's set of places, the hints of the slab, and the word. Invariant: after a
-// release has returned, and while the block was not claimed, its bits on the levels above are set, or a thread that is
-// about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in `changes_ended`. A set
-// bit above words without free blocks only costs time.
+// Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
+// release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread that
+// is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in `changes_ended`. A
+// hint of a slab without free blocks only costs time.
 //
-// A slab can be taken back as soon as its last block is free, so who shows or hides blocks may come late, and find
-// another slab in its place. Hints of slabs are changed only if they are still those of the class, and of the place
-// that is meant. Of the set of places, late news can only be a mark too many.
+// A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
+// slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
+// the set of places, late news can only be a mark too many.
 //
-// Orders: releasing and clearing hints race as in Dekker's algorithm. Who releases sets the word and then looks at the
-// hints; who clears clears a hint and then looks at the word, by RMWs that change nothing. All of these RMWs acquire
-// and release, so of two on one word the later sees the earlier and what came before it: either the clearer sees the
-// block, or the releaser the cleared bit. The same holds one level up.
+// Orders: releasing and hiding race as in Dekker's algorithm. Who releases sets the word and then looks at the hint; who
+// hides clears the hint and then looks at all words of the slab, by RMWs that change nothing. These RMWs acquire and
+// release, by themselves or by the fences around them, so of two on one word the later sees the earlier and what came
+// before it: either the hider sees the block, or the releaser the cleared hint. The same holds one level up.
 
 namespace warpheap {
 
@@ -31,61 +31,67 @@ WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
 }
 
 // Makes blocks free. One lane.
+//
+// A hint that is there already has the bit above it, or is just being set by somebody whom the counts tell of.
 WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
-  // Releases the accesses of who had the blocks.
-  const slab_word old{word(blocks.word).fetch_or(blocks.blocks, memory_order::acq_rel, thread_scope::device)};
-  invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
-  show(blocks.word, old.of_class());
-}
-
-// Makes sure that hints lead to a word which the caller saw to be of class `c` and to have free blocks. A bit that is
-// there already has those above it, or is just being set or cleared by somebody whom the counts tell of.
-WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
-  const std::uint32_t bit = 1u << at % classes::most_words;
-  const atomic_view view{header(at / classes::most_words).hints};
-  const slab_hints seen{view.load(memory_order::acquire, thread_scope::device)};
-  if ((seen.words() & bit) == 0 && seen.is_of(c)) set_hint(at, c);
-}
-
-// Sets the hints that lead to a word, if it is still of a slab of class `c`.
-WARPHEAP_COLD_FN inline void warp_slab::set_hint(std::uint32_t at, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t bit = 1u << at % classes::most_words;
-  const atomic_view view{header(at / classes::most_words).hints};
+  // Releases the accesses of who had the blocks.
+  const slab_word old{word(blocks.word).fetch_or(blocks.blocks, acq_rel, device)};
+  invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
+  const std::uint32_t unit = blocks.word / classes::most_words;
+  const std::uint32_t c = old.of_class();
+  const slab_hint seen{atomic_view{header(unit).hint}.load(acquire, device)};
+  if (!seen.shown() && seen.is_of(c)) show(unit, c);
+}
+
+// Sets the hint of the slab that begins at `unit`, if it is still of class `c`.
+WARPHEAP_COLD_FN inline void warp_slab::show(std::uint32_t unit, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{header(unit).hint};
   begin_change(c);
-  slab_hints seen{view.load(relaxed, device)};
-  while (seen.is_of(c)) {  // not a spin: it fails only when another change came first
-    if (!view.compare_exchange(seen.value, seen.with(bit), acq_rel, device)) continue;
+  slab_hint seen{view.load(acquire, device)};
+  while (seen.is_of(c) && !seen.shown()) {  // not a spin: it fails only when another change came first
+    if (!view.compare_exchange(seen.value, seen.with(), acq_rel, device)) continue;
     hints(c).mark(seen.place());
     break;
   }
   end_change(c);
 }
 
-// Clears the hint of a word that was seen to have no free block, and that of the slab if it was its last; and sets
-// again what turns out to lead somewhere. False if this is not the slab of place `place` any more.
-WARPHEAP_COLD_FN inline bool warp_slab::hide(std::uint32_t c, std::uint32_t place, std::uint32_t at) const {
+// Clears the hint of a slab that was seen to have no free block, and sets it again if it turns out to have some.
+// Collective.
+WARPHEAP_COLD_FN inline void warp_slab::hide(lane_mask group, std::uint32_t c, std::uint32_t place,
+                                             std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t bit = 1u << at % classes::most_words;
-  const atomic_view view{header(at / classes::most_words).hints};
-  slab_hints seen{view.load(relaxed, device)};
-  begin_change(c);
-  bool same = true;
-  do {  // not a spin: it fails only when another change came first
-    same = seen.is_of(c) && seen.place() == place;
-  } while (same && (seen.words() & bit) != 0 && !view.compare_exchange(seen.value, seen.without(bit), acq_rel, device));
-  if (same && (seen.words() & bit) != 0) {
-    const slab_word left{word(at).fetch_or(0, acq_rel, device)};
-    if (left.free() != 0 || !left.is_of(c)) {  // who takes the slab back may still put it back
-      set_hint(at, c);
-    } else if ((seen.words() & ~bit) == 0) {
-      drop_place(c, place);
+  bool cleared = false;
+  if (is_leader(group)) {
+    begin_change(c);
+    const atomic_view view{header(unit).hint};
+    slab_hint seen{view.load(relaxed, device)};
+    while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: as above
+      cleared = view.compare_exchange(seen.value, seen.without(), acq_rel, device);
     }
   }
-  end_change(c);
-  return same;
+  if (any(group, cleared)) {
+    sync(group);  // the clearing comes before the looks of all lanes
+    // Two fences order all looks of a lane, each of which would wait by itself.
+    fence(acq_rel, device);
+    bool some = false;
+    for (auto w = static_cast<std::uint32_t>(group_rank(group)); w < classes::words(c);
+         w += static_cast<std::uint32_t>(group_size(group))) {
+      const slab_word left{word(unit * classes::most_words + w).fetch_or(0, relaxed, device)};
+      if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
+    }
+    fence(acq_rel, device);
+    some = any(group, some);
+    sync(group);
+    if (is_leader(group) && some) show(unit, c);
+    if (is_leader(group) && !some) drop_place(c, place);
+  }
+  if (is_leader(group)) end_change(c);
 }
 
 // Takes a place out of the class's set that seems to have no slab with hints.
@@ -96,8 +102,8 @@ WARPHEAP_COLD_FN inline void warp_slab::drop_place(std::uint32_t c, std::uint32_
   hints(c).unmark(place);
   const std::uint32_t entry = table(c, place).fetch_or(0, acq_rel, device);
   if (entry != 0) {
-    const slab_hints left{atomic_view{header(entry - 1).hints}.fetch_or(0, acq_rel, device)};
-    if (left.words() != 0 && left.is_of(c) && left.place() == place) hints(c).mark(place);
+    const slab_hint left{atomic_view{header(entry - 1).hint}.fetch_or(0, acq_rel, device)};
+    if (left.shown() && left.is_of(c) && left.place() == place) hints(c).mark(place);
   }
   end_change(c);
 }

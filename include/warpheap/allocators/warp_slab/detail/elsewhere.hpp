@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/allocators/warp_slab/warp_slab.hpp>
+
+// Beyond the caller's home: looks at a few other words, without any order or promise.
+//
+// Warps that want blocks of several sizes share homes, so some of their lanes find none there, though nearly each word
+// around has some. These lanes look side by side, each at a few words, and each that finds free blocks claims its own
+// and those of lanes that found none. The lanes of all classes of a warp do it together. Nothing is written but the
+// claim, and what is missed costs only time: after a few rounds hints lead on.
+
+namespace warpheap {
+
+// A block for each lane of `group`, of which those in `peers` want class `c`; null for those that there is none for.
+// Collective over `group`.
+WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const {
+  constexpr std::uint32_t rounds = 4;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    void* const found = probe(group, peers, c, round);
+    group = ballot(group, found == nullptr);
+    if (found != nullptr) return found;
+    peers &= group;
+  }
+  return take_along_hints(peers, c);
+}
+
+// One round of looks; a block for each lane that got one, and null for the others. Collective over `group`.
+//
+// Round 0 looks right behind the home, even rounds anywhere, and odd ones at the latest slabs, which are the likeliest
+// to have blocks.
+WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers, std::uint32_t c,
+                                               std::uint32_t round) const {
+  using enum memory_order;
+  using enum thread_scope;
+  slab_look look{};
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  if (places != 0) {
+    const std::uint32_t words = classes::words(c);
+    const std::uint32_t each = words < looks_at_once ? words : looks_at_once;
+    const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
+    const std::uint32_t begin = newest < places ? newest * words : 0;
+    std::uint32_t at = detail::warp_number();
+    if (round != 0) {
+      at = (at + round) * 0x9e3779b1;  // spreads warps whose numbers are close
+      at ^= at >> 15;
+    }
+    const std::uint32_t count = places * words - begin;
+    at = (at % count + (round == 0 ? 1 : 0) + static_cast<std::uint32_t>(group_rank(peers)) * each) % count + begin;
+    const std::uint32_t entry = table(c, at / words).load(relaxed, device);
+    if (entry != 0) look = look_at(c, entry - 1, at % words, 1, each);
+  }
+  return share(group, peers, c, look);
+}
+
+// Looks at up to `count` words of a slab, of which there are so many, from `from` on and around, `step` apart; tells of
+// the first that has free blocks. One lane.
+WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from,
+                                                std::uint32_t step, std::uint32_t count) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t words = classes::words(c);
+  const std::uint32_t first = unit * classes::most_words;
+  // All loads before the first is needed, since each waits for memory.
+  std::uint32_t at[looks_at_once];
+  slab_word seen[looks_at_once];
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+    at[i] = first + (from + (i < count ? i * step : 0)) % words;
+    seen[i] = {word(at[i]).load(relaxed, device)};
+  }
+  slab_look first_seen{};
+  for (std::uint32_t i = looks_at_once; i-- != 0;) {
+    if (seen[i].free() != 0 && seen[i].is_of(c)) first_seen = {at[i], seen[i]};
+  }
+  return first_seen;
+}
+
+// Claims blocks of the words in which lanes of `group` saw free ones, for all lanes of the same `peers`; a block for
+// each lane that got one, and null for the others. Collective over `group`.
+WARPHEAP_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const {
+  const bool finds = look.seen.free() != 0;
+  const lane_mask finders = ballot(group, finds) & peers;
+  const lane_mask others = peers & ~finders;
+  const int count = group_size(finders);
+  // The k-th of the others depends on finder k modulo `count`.
+  slab_claim got;
+  if (finds) {
+    const int depend = (group_size(others) - group_rank(finders) + count - 1) / count;
+    got = claim(c, look.word, look.seen, static_cast<std::uint32_t>(1 + depend));
+  }
+  sync(group);  // what the finders acquired is acquired for all
+  int source = lane_index();
+  int index = 0;
+  if (!finds && count != 0) {
+    source = nth_set_bit(finders, group_rank(others) % count);
+    index = 1 + group_rank(others) / count;
+  }
+  got.word = shuffle(group, got.word, source);
+  got.blocks = shuffle(group, got.blocks, source);
+  return index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
+}
+
+}  // namespace warpheap
