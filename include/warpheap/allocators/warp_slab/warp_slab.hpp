@@ -87,7 +87,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t step,
                                 std::uint32_t count) const;
-  WARPHEAP_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
+  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
@@ -95,6 +95,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void* walk(lane_mask group, std::uint32_t c, std::uint32_t patience, bool& met) const;
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
   WARPHEAP_COLD_FN void* take_from_slab(lane_mask group, std::uint32_t c, std::uint32_t place) const;
+  WARPHEAP_COLD_FN slab_look look_through(lane_mask group, std::uint32_t c, std::uint32_t unit) const;
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
@@ -107,10 +108,13 @@ class warp_slab {
   // extend.hpp: more slabs for a class
   enum class outcome : std::uint32_t { extended, served, refused };
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, void*& found) const;
+  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
+                                   std::uint32_t slabs) const;
   WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
                                              std::uint32_t& first) const;
   WARPHEAP_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;

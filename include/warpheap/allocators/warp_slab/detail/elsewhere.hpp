@@ -62,23 +62,25 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   using enum thread_scope;
   const std::uint32_t words = classes::words(c);
   const std::uint32_t first = unit * classes::most_words;
+  const auto word_at = [&](std::uint32_t i) { return first + (from + (i < count ? i * step : 0)) % words; };
   // All loads before the first is needed, since each waits for memory.
-  std::uint32_t at[looks_at_once];
   slab_word seen[looks_at_once];
-  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    at[i] = first + (from + (i < count ? i * step : 0)) % words;
-    seen[i] = {word(at[i]).load(relaxed, device)};
-  }
-  slab_look first_seen{};
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(word_at(i)).load(relaxed, device)};
+  slab_look look{};
+  std::uint32_t which = 0;
   for (std::uint32_t i = looks_at_once; i-- != 0;) {
-    if (seen[i].free() != 0 && seen[i].is_of(c)) first_seen = {at[i], seen[i]};
+    if (seen[i].free() == 0 || !seen[i].is_of(c)) continue;
+    which = i;
+    look.seen = seen[i];
   }
-  return first_seen;
+  look.word = word_at(which);
+  return look;
 }
 
 // Claims blocks of the words in which lanes of `group` saw free ones, for all lanes of the same `peers`; a block for
 // each lane that got one, and null for the others. Collective over `group`.
-WARPHEAP_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const {
+WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, std::uint32_t c,
+                                               slab_look look) const {
   const bool finds = look.seen.free() != 0;
   const lane_mask finders = ballot(group, finds) & peers;
   const lane_mask others = peers & ~finders;

@@ -47,15 +47,25 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
     if (is_leader(group)) withdraw(c, wanted, times);
     return shuffle(group, then, leader(group));
   }
+  return extend_alone(group, c, found);
+}
+
+// Extends the class for all that wait, and gives the lock back, which the caller holds. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, std::uint32_t c, void*& found) const -> outcome {
+  using enum memory_order;
+  using enum thread_scope;
+  class_state& state = of_class(c);
+  outcome then = outcome::extended;
   std::uint32_t slabs = 0;
   std::uint32_t attempt = 0;
   if (is_leader(group)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
     // What is waited for, and a sixteenth of what there is, so that a class grows in few steps and not far beyond need.
     const std::uint32_t waiting = take_demand(c);
+    const auto wanted = static_cast<std::uint32_t>(group_size(group));
     const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
-    slabs = (least + classes::blocks(c) - 1) / classes::blocks(c) +
-            atomic_view{state.places}.load(relaxed, device) / 16;
+    slabs =
+        (least + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
   }
   slabs = shuffle(group, slabs, leader(group));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
@@ -126,8 +136,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
                                                    std::uint32_t slabs) const {
   using enum memory_order;
   using enum thread_scope;
-  class_state& state = of_class(c);
-  const std::uint32_t places = atomic_view{state.places}.load(relaxed, device);
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (is_leader(group)) begin_change(c);
   sync(group);
   // Vacant places first; they are rare, so one lane looks for them.
@@ -137,31 +146,42 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   filled = shuffle(group, filled, leader(group));
   unit += filled * classes::units(c);
   slabs -= filled;
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
+    make_header(c, unit + i * classes::units(c), places + i);
+  }
+  sync(group);
+  open_slabs(group, c, unit, places, slabs);
+  if (!is_leader(group)) return;
+  atomic_view{of_class(c).newest}.store(newest, relaxed, device);
+  atomic_view{of_class(c).places}.store(places + slabs, release, device);
+  end_change(c);
+}
+
+// The words of slabs whose headers are there, and all that leads to them. Collective.
+WARPHEAP_COLD_FN inline void warp_slab::open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                                   std::uint32_t place, std::uint32_t slabs) const {
+  using enum memory_order;
+  using enum thread_scope;
   const std::uint32_t words = classes::words(c);
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  for (std::uint32_t i = rank; i < slabs; i += lanes) make_header(c, unit + i * classes::units(c), places + i);
-  sync(group);
   fence(release, device);
   for (std::uint32_t i = rank; i < slabs * words; i += lanes) {
     make_word(c, unit + i / words * classes::units(c), i % words);
   }
   for (std::uint32_t i = rank; i < slabs; i += lanes) {
-    table(c, places + i).store(unit + i * classes::units(c) + 1, after_release_fence, device);
+    table(c, place + i).store(unit + i * classes::units(c) + 1, after_release_fence, device);
   }
   sync(group);
   constexpr std::uint32_t leaf = bit_tree::leaf_bits;
-  const std::uint32_t end = places + slabs;
-  for (std::uint32_t i = places / leaf + rank; i * leaf < end; i += lanes) {
-    const std::uint32_t from = i * leaf < places ? places : i * leaf;
+  const std::uint32_t end = place + slabs;
+  for (std::uint32_t i = place / leaf + rank; i * leaf < end; i += lanes) {
+    const std::uint32_t from = i * leaf < place ? place : i * leaf;
     const std::uint32_t to = (i + 1) * leaf < end ? (i + 1) * leaf : end;
     if (from < to) hints(c).mark(i, detail::bit_range(from % leaf, to - from));
   }
   sync(group);
-  if (!is_leader(group)) return;
-  atomic_view{state.newest}.store(newest, relaxed, device);
-  atomic_view{state.places}.store(end, release, device);
-  end_change(c);
 }
 
 // Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many, and in

@@ -124,6 +124,14 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slab(lane_mask group, std::ui
   }
   if (!any(group, shown)) return nullptr;
   const std::uint32_t unit = shuffle(group, entry, leader(group)) - 1;
+  const slab_look look = look_through(group, c, unit);
+  void* const found = share(group, group, c, look);
+  if (!any(group, look.seen.free() != 0)) hide(group, c, place, unit);
+  return found;
+}
+
+// A word with free blocks among the caller's part of the words of a slab, which the lanes of `group` share. One lane.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(lane_mask group, std::uint32_t c, std::uint32_t unit) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const std::uint32_t words = classes::words(c);
   slab_look look{};
@@ -132,9 +140,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slab(lane_mask group, std::ui
     look = look_at(c, unit, w + detail::warp_number(), lanes, (words - w + lanes - 1) / lanes);
     if (look.seen.free() != 0) break;
   }
-  void* const found = share(group, group, c, look);
-  if (!any(group, look.seen.free() != 0)) hide(group, c, place, unit);
-  return found;
+  return look;
 }
 
 }  // namespace warpheap
