@@ -122,6 +122,7 @@ class warp_slab {
 
   // reclaim.hpp: slabs without blocks, back to units
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
+  WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
 
   // runs.hpp

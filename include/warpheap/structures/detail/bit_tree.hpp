@@ -201,14 +201,21 @@ WARPHEAP_COLD_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32
       leaf = word * 64 + static_cast<std::uint32_t>(lowest_bit(middle));
       return true;
     }
-    // The next word that is not zero, as the level above has it.
+    // The next word that is not zero, as the levels above have it.
     ++word;
-    for (; word < most_leaves / 64; word = (word / 64 + 1) * 64) {
+    while (word < most_leaves / 64) {  // not a spin: each turn goes on to later words
+      const std::uint64_t root = atomic_view{upper_->root[word / 64 / 64]}.load(relaxed, device) >> word / 64 % 64;
+      if (root == 0) {
+        word = (word / 64 / 64 + 1) * 64 * 64;
+        continue;
+      }
+      if ((root & 1) == 0) word = (word / 64 + static_cast<std::uint32_t>(lowest_bit(root))) * 64;
       const std::uint64_t top = atomic_view{upper_->top[word / 64]}.load(relaxed, device) >> word % 64;
       if (top != 0) {
         word += static_cast<std::uint32_t>(lowest_bit(top));
         break;
       }
+      word = (word / 64 + 1) * 64;
     }
   }
   return false;

@@ -137,7 +137,10 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (is_leader(group)) begin_change(c);
+  if (is_leader(group)) {
+    control_->used_classes |= std::uint64_t{1} << c;
+    begin_change(c);
+  }
   sync(group);
   // Vacant places first; they are rare, so one lane looks for them.
   std::uint32_t filled = 0;

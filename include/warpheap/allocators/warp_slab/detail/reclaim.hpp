@@ -10,17 +10,46 @@ namespace warpheap {
 
 // Takes back each slab, of any class, whose blocks are all free; true if there was one. The lock's holder. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const auto lanes = static_cast<std::uint32_t>(group_size(group));
   bool found = false;
-  for (std::uint32_t c = 0; c < classes::count; ++c) {
-    const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-    for (auto at = static_cast<std::uint32_t>(group_rank(group)); at < places; at += lanes) {
-      found = reclaim_slab(c, at) || found;
-    }
+  for (std::uint64_t left = control_->used_classes; left != 0; left &= left - 1) {  // not a spin: one turn a class
+    found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left))) || found;
   }
   sync(group);
+  return found;
+}
+
+// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then all slabs are
+// looked at.
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  std::uint32_t begun = 0;
+  bool quiet = false;
+  if (is_leader(group)) {
+    const std::uint32_t ended = atomic_view{of_class(c).changes_ended}.load(acquire, device);
+    begun = atomic_view{of_class(c).changes_begun}.load(acquire, device);
+    quiet = begun == ended;
+  }
+  sync(group);
+  // Only the lock's holder changes it.
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const std::uint32_t part = (places + lanes - 1) / lanes;
+  const std::uint32_t from = rank * part < places ? rank * part : places;
+  const std::uint32_t to = places - from < part ? places : from + part;
+  bool found = false;
+  for (std::uint32_t at = next_place(c, from, to); at < to; at = next_place(c, at + 1, to)) {
+    found = reclaim_slab(c, at) || found;
+  }
+  sync(group);
+  if (is_leader(group)) {
+    fence(acquire, device);
+    quiet = quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == begun;
+  }
+  if (any(group, found)) return true;
+  if (any(group, is_leader(group) && quiet)) return false;
+  for (std::uint32_t at = rank; at < places; at += lanes) found = reclaim_slab(c, at) || found;
   return any(group, found);
 }
 
