@@ -226,7 +226,7 @@ struct list_leaves_kernel {
 TEST(bit_tree, next_leaf_misses_none) {
   random_stream random{1, 0};
   // Dense to so sparse that words of each level are zero.
-  for (const std::uint64_t below : {3000, 300'000, 3'000'000}) {
+  for (const std::uint64_t below : {3000, 300'000, 3'000'000, 20'000'000}) {
     std::set<std::uint64_t> chosen{below - 1};
     std::set<std::uint32_t> expected;
     while (chosen.size() < 40) chosen.insert(random.below(below));
