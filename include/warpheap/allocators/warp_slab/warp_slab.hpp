@@ -17,9 +17,9 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its home, which no other warp shares as long as there are as many
 /// words as warps: one atomic operation that nobody contends, whatever the size. Frees of a warp into one word are one
-/// operation, too. Who finds nothing at home looks at a few words elsewhere, then follows hints, then extends the size's
-/// slabs, then takes whole slabs back from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains
-/// it all.
+/// operation, too. Who finds nothing at home looks at a few words elsewhere, then follows hints, then extends the
+/// size's slabs, then takes whole slabs back from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB
+/// units. docs/design/warp_slab.md explains it all.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.

@@ -7,18 +7,18 @@
 // Blocks that come back, and the hints that lead to them.
 //
 // Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
-// release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread that
-// is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in `changes_ended`. A
-// hint of a slab without free blocks only costs time.
+// release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
+// that is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in
+// `changes_ended`. A hint of a slab without free blocks only costs time.
 //
 // A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
 // slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
 // the set of places, late news can only be a mark too many.
 //
-// Orders: releasing and hiding race as in Dekker's algorithm. Who releases sets the word and then looks at the hint; who
-// hides clears the hint and then looks at all words of the slab, by RMWs that change nothing. These RMWs acquire and
-// release, by themselves or by the fences around them, so of two on one word the later sees the earlier and what came
-// before it: either the hider sees the block, or the releaser the cleared hint. The same holds one level up.
+// Orders: releasing and hiding race as in Dekker's algorithm. Who releases sets the word and then looks at the hint;
+// who hides clears the hint and then looks at all words of the slab, by RMWs that change nothing. These RMWs acquire
+// and release, by themselves or by the fences around them, so of two on one word the later sees the earlier and what
+// came before it: either the hider sees the block, or the releaser the cleared hint. The same holds one level up.
 
 namespace warpheap {
 

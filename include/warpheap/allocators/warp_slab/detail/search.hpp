@@ -12,8 +12,8 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  // So many slabs without blocks are put up with. It bounds the wait of one that comes after many others; what it leaves
-  // behind is found by later searches, since each clears the hints that it followed in vain.
+  // So many slabs without blocks are put up with. It bounds the wait of one that comes after many others; what it
+  // leaves behind is found by later searches, since each clears the hints that it followed in vain.
   constexpr std::uint32_t patience = 4;
   for (std::uint32_t turn = 0;; ++turn) {  // not a spin: each turn serves a lane, or waits for an extension
     std::uint32_t extensions = 0;
@@ -64,8 +64,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, std::uint32_t c
   }
 }
 
-// One pass along the hints, from the home on and around, until a slab has blocks or `patience` had none: blocks for some
-// lanes of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective.
+// One pass along the hints, from the home on and around, until a slab has blocks or `patience` had none: blocks for
+// some lanes of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, std::uint32_t patience,
                                               bool& met) const {
   using enum memory_order;
@@ -111,7 +111,8 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std
   return to;
 }
 
-// Blocks of the slab at `place` for some lanes of `group`, or null for all. Drops a hint that leads nowhere. Collective.
+// Blocks of the slab at `place` for some lanes of `group`, or null for all. Drops a hint that leads nowhere.
+// Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_from_slab(lane_mask group, std::uint32_t c, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
