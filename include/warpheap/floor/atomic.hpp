@@ -101,8 +101,8 @@ class atomic_view {
 /// still found, a fence that is too weak is not.
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) { target::fence(order, scope); }
 
-/// The order of stores that follow a release fence, one for all of them: relaxed on a GPU, where each release would wait
-/// for memory by itself. On the host, where it is free, release, so that ThreadSanitizer follows it, too.
+/// The order of stores that follow a release fence, one for all of them: relaxed on a GPU, where each release would
+/// wait for memory by itself. On the host, where it is free, release, so that ThreadSanitizer follows it, too.
 inline constexpr memory_order after_release_fence = target::after_release_fence;
 
 }  // namespace warpheap
