@@ -53,5 +53,38 @@ TEST(cold_call, returns_what_its_body_does) {
   EXPECT_EQ(called, (count + 2) / 3);
 }
 
+/// Lanes of one warp reduce in several groups at once, some of them while others are elsewhere, in a kernel that makes a
+/// cold call: compilers have another form of these instructions for such kernels.
+struct apart_kernel {
+  WARPHEAP_FN void operator()(std::uint32_t kinds, lane_mask side, std::uint32_t* wrong) const {
+    const int lane = lane_index();
+    for (std::uint32_t turn = 0; turn < 4; ++turn) {
+      const std::uint32_t kind = (static_cast<std::uint32_t>(lane) * 7 + turn) % kinds;
+      bool good = true;
+      if ((side >> lane & 1) != 0) {
+        const lane_mask same = match(active_group(), kind);
+        good = reduce(same, 1u << lane, bit_or{}) == same && reduce(same, 1, plus{}) == group_size(same);
+        sync(same);
+      } else {
+        const lane_mask same = match(active_group(), kind + 100);
+        const std::uint32_t found = reduce(same, 1u << lane, bit_or{});
+        if (kind % 2 != 0) good = cold_call([found, same] { return reduce(same, found, bit_and{}); }) == same;
+        good = good && found == same;
+      }
+      if (!good) atomic_view{*wrong}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    }
+  }
+};
+
+TEST(cold_call, leaves_groups_apart) {
+  const device_array<std::uint32_t> wrong(1);
+  for (std::uint32_t kinds = 1; kinds <= 32; ++kinds) {
+    for (const lane_mask side : {0xffff'ffffu, 0u, 0x5555'5555u, 0x0000'ffffu, 0x8f31'04c7u}) {
+      launch({2, 64}, apart_kernel{}, kinds, side, wrong.data());
+      ASSERT_EQ(wrong.at(0), 0) << kinds << " kinds, lanes " << side;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace warpheap
