@@ -15,11 +15,11 @@ namespace warpheap {
 /// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and a place of its own for each
 /// warp to begin looking at.
 ///
-/// A warp whose lanes ask together takes the word at its home, which no other warp shares as long as there are as many
-/// words as warps: one atomic operation that nobody contends, whatever the size. Frees of a warp into one word are one
-/// operation, too. Who finds nothing at home looks at a few words elsewhere, then follows hints, then extends the
-/// size's slabs, then takes whole slabs back from other sizes. Sizes: `slab_classes`; larger blocks are runs of 16 KiB
-/// units. docs/design/warp_slab.md explains it all.
+/// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
+/// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
+/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks at a few words
+/// elsewhere, then follows hints, then extends the size's slabs, then takes whole slabs back from other sizes. Sizes:
+/// `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains it all.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.
@@ -76,14 +76,18 @@ class warp_slab {
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
   // claim.hpp: blocks of slabs that are there
+  WARPHEAP_FN atomic_view<std::uint32_t> seat(std::uint32_t c) const;
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, slab_word seen, std::uint32_t wanted) const;
+  WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
 
   // elsewhere.hpp: a few looks around
   static constexpr std::uint32_t looks_at_once = 4;
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const;
+  WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t step,
                                 std::uint32_t count) const;
@@ -99,7 +103,8 @@ class warp_slab {
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
-  WARPHEAP_COLD_FN void show(std::uint32_t unit, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void show(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
   WARPHEAP_COLD_FN void hide(lane_mask group, std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_FN void begin_change(std::uint32_t c) const;
@@ -148,6 +153,7 @@ class warp_slab {
   unit_group* groups_;
   std::uint32_t lead_;  // bytes of the arena before the first unit
   std::uint32_t initial_units_;
+  std::uint32_t seat_mask_;  // warps whose numbers differ in other bits only share a seat
 };
 
 static_assert(device_allocator<warp_slab>);

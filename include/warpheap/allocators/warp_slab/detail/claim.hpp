@@ -10,8 +10,11 @@
 // slab: a claimer that comes with old news, to a slab that was taken back and is of another class now, changes nothing.
 // No block is ever cleared but by who keeps it, so no free block is out of sight for a moment.
 //
+// A warp begins at its seat, the word where it last found blocks of the class. Nobody keeps it from others, and it may be
+// stale; then the word says so.
+//
 // Orders: a claim acquires what the release of its blocks released, the accesses of who had them before. News on where
-// slabs lie (`places`, `table`) need no order, since the word itself is what is believed.
+// slabs lie (`seats`, `places`, `table`) need no order, since the word itself is what is believed.
 
 namespace warpheap {
 namespace detail {
@@ -43,34 +46,42 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   static_assert(classes::count <= alignof(layout::control));
   const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   slab_claim got;
-  if (is_leader(peers)) got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
-  sync(group);  // what the leaders acquired is acquired for all
-  got.word = shuffle(group, got.word, leader(peers));
-  got.blocks = shuffle(group, got.blocks, leader(peers));
-  const int rank = group_rank(peers);
-  const bool served = rank < popcount(got.blocks);
-  const lane_mask rest = ballot(group, !served);
-  if (served) return block_of(c, got, rank);
+  if (is_leader(peers)) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  void* const found = hand_out(group, peers, c, got);
+  const lane_mask rest = ballot(group, found == nullptr);
+  if (found != nullptr) return found;
   const lane_mask same = peers & rest;
   return cold_call([*this, rest, same, c] { return take_elsewhere(rest, same, c); });
 }
 
-// Up to `wanted` blocks of the caller's home: the word that its warp begins at. One lane.
-WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uint32_t wanted) const {
+// The caller's seat for class `c`.
+WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::seat(std::uint32_t c) const {
+  constexpr std::uint32_t there = unit_group::seats_of_group;
+  const std::uint32_t mine = detail::warp_number() & seat_mask_;
+  return atomic_view{groups_[mine / there].seats[c][mine % there]};
+}
+
+// Up to `wanted` blocks of the word at the caller's seat. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (places == 0) return {};
-  const std::uint32_t words = classes::words(c);
-  const std::uint32_t home = detail::warp_number() % (places * words);
-  const std::uint32_t unit = table(c, home / words).load(relaxed, device);
-  if (unit == 0) return {};
-  const std::uint32_t index = home % words;
-  const std::uint32_t at = (unit - 1) * classes::most_words + index;
+  const std::uint32_t named = seat(c).load(relaxed, device);
+  if (named == 0) return {};
+  const std::uint32_t at = named - 1;
   // A whole warp guesses that the word is all free, which saves the look.
-  slab_word seen = slab_word::make(c, layout::all_blocks(c, index));
+  slab_word seen = slab_word::make(c, layout::all_blocks(c, at % classes::most_words));
   if (wanted < warp_width) seen.value = word(at).load(relaxed, device);
   return claim(c, at, seen, wanted);
+}
+
+// The blocks that the leader of `peers` claimed for them, one for each lane as far as they go; null for the others.
+// Collective over `group`.
+WARPHEAP_FN inline void* warp_slab::hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const {
+  sync(group);  // what the leaders acquired is acquired for all
+  got.word = shuffle(group, got.word, leader(peers));
+  got.blocks = shuffle(group, got.blocks, leader(peers));
+  const int rank = group_rank(peers);
+  return rank < popcount(got.blocks) ? block_of(c, got, rank) : nullptr;
 }
 
 // Up to `wanted` blocks of a word, which was seen or guessed to be `seen`. One lane.

@@ -11,7 +11,8 @@ inline warp_slab::warp_slab(const arena& from)
       control_(reinterpret_cast<layout::control*>(from.metadata)),
       groups_(reinterpret_cast<unit_group*>(from.metadata + layout::groups_at())),
       lead_(static_cast<std::uint32_t>(data_ - from.data)),
-      initial_units_(units_in(from.bytes)) {}
+      initial_units_(units_in(from.bytes)),
+      seat_mask_(layout::seats(initial_units_) - 1) {}
 
 // Adds units [from, to) to the set of free ones; thread `index` of `threads` that share the work.
 WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index,

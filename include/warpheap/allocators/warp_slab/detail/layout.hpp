@@ -10,17 +10,23 @@
 
 namespace warpheap {
 
-// One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1.
-// So whoever clears or sets bits learns in the same step whether the slab is still of the class that was expected.
+// One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1
+// and whether a hint leads to the slab. So whoever clears or sets bits learns in the same step whether the slab is still
+// of the class that was expected, and whether there is anything left to do.
 struct slab_word {
+  static constexpr std::uint64_t shown_bit = std::uint64_t{1} << 63;
   std::uint64_t value;
 
   WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free) {
-    return {std::uint64_t{of_class + 1} << 32 | free};
+    return {shown_bit | std::uint64_t{of_class + 1} << 32 | free};
   }
   WARPHEAP_FN std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
-  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return value >> 32 == of_class + 1; }
-  WARPHEAP_FN std::uint32_t of_class() const { return static_cast<std::uint32_t>(value >> 32) - 1; }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
+  WARPHEAP_FN std::uint32_t of_class() const { return tag() - 1; }
+  WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
+  WARPHEAP_FN slab_word unshown() const { return {value & ~shown_bit}; }
+
+  WARPHEAP_FN std::uint32_t tag() const { return static_cast<std::uint32_t>((value & ~shown_bit) >> 32); }
 
   // An operand of fetch_and that clears `bits` and keeps the rest.
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
@@ -82,9 +88,11 @@ struct warp_slab_layout {
   // Metadata of 64 units.
   struct unit_group {
     static constexpr std::uint32_t units = 64;
-    std::uint64_t free;                          // leaf of the set of free units
-    std::uint64_t hints[classes::count];         // leaves of the sets of places
-    std::uint32_t table[classes::count][units];  // by class and place: first unit of the slab plus 1, or 0
+    static constexpr std::uint32_t seats_of_group = 8;
+    std::uint64_t free;                                   // leaf of the set of free units
+    std::uint64_t hints[classes::count];                  // leaves of the sets of places
+    std::uint32_t table[classes::count][units];           // by class and place: first unit of the slab plus 1, or 0
+    std::uint32_t seats[classes::count][seats_of_group];  // by class and warp: the word to begin at plus 1, or 0
     alignas(16) unit_header header[units];
     alignas(128) std::uint64_t word[units][classes::most_words];
   };
@@ -114,6 +122,11 @@ struct warp_slab_layout {
   WARPHEAP_FN static constexpr std::uint64_t groups_at() { return align_up(sizeof(control), 128); }
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return groups_at() + divide_up(bytes, unit_group::units << classes::unit_shift) * sizeof(unit_group);
+  }
+  // Seats of each class in a heap that begins with so many units: a power of two, so that finding one is no division.
+  WARPHEAP_FN static std::uint32_t seats(std::uint32_t units) {
+    const std::uint64_t most = divide_up(units, unit_group::units) * unit_group::seats_of_group;
+    return most == 0 ? 1 : 1u << highest_bit(most);
   }
   // The bits of word `index` of a slab that stand for blocks.
   WARPHEAP_FN static constexpr std::uint32_t all_blocks(std::uint32_t of_class, std::uint32_t index) {

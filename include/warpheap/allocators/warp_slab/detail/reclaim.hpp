@@ -62,17 +62,23 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint3
   const std::uint32_t unit = entry - 1;
   const std::uint32_t first = unit * classes::most_words;
   const std::uint32_t words = classes::words(c);
-  const auto whole = [&](std::uint32_t w) { return slab_word::make(c, layout::all_blocks(c, w)); };
+  const auto is_whole = [&](std::uint32_t w, slab_word seen) {
+    return seen.is_of(c) && seen.free() == layout::all_blocks(c, w);
+  };
   for (std::uint32_t w = 0; w < words; ++w) {
-    if (word(first + w).load(relaxed, device) != whole(w).value) return false;
+    if (!is_whole(w, {word(first + w).load(relaxed, device)})) return false;
   }
   // Whoever misses these blocks meanwhile sees the change.
   begin_change(c);
   std::uint32_t taken = 0;
   for (; taken < words; ++taken) {
-    std::uint64_t expected = whole(taken).value;
+    slab_word seen{word(first + taken).load(relaxed, device)};
+    bool took = false;
     // Acquires what those who had the blocks did; tag and all, so that nobody takes the slab for one of the class.
-    if (!word(first + taken).compare_exchange(expected, 0, acq_rel, device)) break;
+    while (!took && is_whole(taken, seen)) {  // not a spin: it fails only when another change came first
+      took = word(first + taken).compare_exchange(seen.value, 0, acq_rel, device);
+    }
+    if (!took) break;
   }
   const bool all = taken == words;
   if (all) {
@@ -83,7 +89,11 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint3
     hints(c).unmark(place);
     free_units().add({unit, classes::units(c)});
   } else {
-    while (taken-- > 0) word(first + taken).store(whole(taken).value, release, device);
+    // A hider may have been there meanwhile, so they do not say that they are shown.
+    while (taken-- > 0) {
+      const slab_word whole = slab_word::make(c, layout::all_blocks(c, taken)).unshown();
+      word(first + taken).store(whole.value, release, device);
+    }
   }
   end_change(c);
   return all;

@@ -9,16 +9,18 @@
 // Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
 // release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
 // that is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in
-// `changes_ended`. A hint of a slab without free blocks only costs time.
+// `changes_ended`. The same holds for a word that says that it is shown. A hint of a slab without free blocks only costs
+// time, and so does a word that is shown and does not say so.
 //
 // A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
 // slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
 // the set of places, late news can only be a mark too many.
 //
-// Orders: releasing and hiding race as in Dekker's algorithm. Who releases sets the word and then looks at the hint;
-// who hides clears the hint and then looks at all words of the slab, by RMWs that change nothing. These RMWs acquire
-// and release, by themselves or by the fences around them, so of two on one word the later sees the earlier and what
-// came before it: either the hider sees the block, or the releaser the cleared hint. The same holds one level up.
+// Orders: who hides a slab clears the hint and then looks at all words by RMWs, which make them say that they are not
+// shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the later, the
+// releaser reads that the word is not shown. Who makes a word say so does it before he looks at the hint. His RMW and the
+// hider's acquire and release, by themselves or by the fences around them, so of the two the later sees the earlier and
+// what came before it: either the hider takes it back, or he sees the cleared hint. The same holds one level up.
 
 namespace warpheap {
 
@@ -30,34 +32,41 @@ WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
   atomic_view{of_class(c).changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 
-// Makes blocks free. One lane.
-//
-// A hint that is there already has the bit above it, or is just being set by somebody whom the counts tell of.
+// Makes blocks free. One lane, after a fence that releases the accesses of who had the blocks.
 WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
-  using enum memory_order;
-  using enum thread_scope;
-  // Releases the accesses of who had the blocks.
-  const slab_word old{word(blocks.word).fetch_or(blocks.blocks, acq_rel, device)};
+  const slab_word old{word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
   invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
-  const std::uint32_t unit = blocks.word / classes::most_words;
-  const std::uint32_t c = old.of_class();
-  const slab_hint seen{atomic_view{header(unit).hint}.load(acquire, device)};
-  if (!seen.shown() && seen.is_of(c)) show(unit, c);
+  if (!old.shown()) show(blocks.word, old.of_class());
 }
 
-// Sets the hint of the slab that begins at `unit`, if it is still of class `c`.
-WARPHEAP_COLD_FN inline void warp_slab::show(std::uint32_t unit, std::uint32_t c) const {
+// Leads searchers to the slab of word `at`, in which a block was made free, and has the word say so; unless the slab is
+// no longer of class `c`. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{word(at)};
+  begin_change(c);
+  slab_word seen{view.load(relaxed, device)};
+  bool said = seen.shown();
+  while (!said && seen.is_of(c)) {  // not a spin: it fails only when another change came first
+    said = view.compare_exchange(seen.value, seen.value | slab_word::shown_bit, acq_rel, device) || seen.shown();
+  }
+  set_hint(at / classes::most_words, c);
+  end_change(c);
+}
+
+// Sets the hint of the slab that begins at `unit`, if it is still of class `c`, and the bit of its place. One lane, with
+// the change begun.
+WARPHEAP_COLD_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view view{header(unit).hint};
-  begin_change(c);
   slab_hint seen{view.load(acquire, device)};
   while (seen.is_of(c) && !seen.shown()) {  // not a spin: it fails only when another change came first
     if (!view.compare_exchange(seen.value, seen.with(), acq_rel, device)) continue;
     hints(c).mark(seen.place());
     break;
   }
-  end_change(c);
 }
 
 // Clears the hint of a slab that was seen to have no free block, and sets it again if it turns out to have some.
@@ -82,13 +91,13 @@ WARPHEAP_COLD_FN inline void warp_slab::hide(lane_mask group, std::uint32_t c, s
     bool some = false;
     for (auto w = static_cast<std::uint32_t>(group_rank(group)); w < classes::words(c);
          w += static_cast<std::uint32_t>(group_size(group))) {
-      const slab_word left{word(unit * classes::most_words + w).fetch_or(0, relaxed, device)};
+      const slab_word left{word(unit * classes::most_words + w).fetch_and(~slab_word::shown_bit, relaxed, device)};
       if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
     }
     fence(acq_rel, device);
     some = any(group, some);
     sync(group);
-    if (is_leader(group) && some) show(unit, c);
+    if (is_leader(group) && some) set_hint(unit, c);
     if (is_leader(group) && !some) drop_place(c, place);
   }
   if (is_leader(group)) end_change(c);
@@ -115,6 +124,9 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const auto unit = static_cast<std::uint32_t>(offset >> classes::unit_shift);
   // What the header says was written before the block was handed out.
   const std::uint32_t owner = header(unit).owner;
+  // The leaders release the accesses of all, while the header is on its way.
+  sync(active_group());
+  fence(release, device);
   if (owner >= layout::run_base) return free_run(unit, owner - layout::run_base);
   const std::uint32_t slab = unit - (owner >> 8);
   const auto in_slab = static_cast<std::uint32_t>(offset - (std::uint64_t{slab} << classes::unit_shift));
@@ -123,8 +135,9 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const std::uint32_t mine = slab * classes::most_words + at / 32;
   const lane_mask same =
       match(group, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
-  const std::uint32_t blocks = reduce(same, 1u << at % 32, bit_or{});
-  sync(same);  // the leader releases the accesses of all
+  // Groups reduce one after the other, so those of one lane keep out of it.
+  std::uint32_t blocks = 1u << at % 32;
+  if (group_size(same) > 1) blocks = reduce(same, blocks, bit_or{});
   if (is_leader(same)) put_back({mine, blocks});
 }
 

@@ -21,7 +21,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
     if (is_leader(group)) extensions = atomic_view{of_class(c).extensions}.load(acquire, device);
     sync(group);
     void* found = nullptr;
-    if (turn != 0) found = probe(group, group, c, 2 * turn + 1);
+    if (turn != 0) {
+      found = take_at_home(group, group, c);
+      if (!any(group, found != nullptr)) found = probe(group, group, c, 2 * turn + 1);
+    }
     if (!any(group, found != nullptr)) {
       bool met = false;
       found = walk(group, c, patience, met);
