@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/heap.hpp>
 
@@ -106,6 +108,53 @@ TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
   const slab_demand taken{demand.taken()};
   EXPECT_EQ(taken.blocks(), 0u);
   EXPECT_EQ(taken.times(), demand.times() + 1);
+}
+
+// A block for each of the first `lanes` lanes of a warp; `kept` remembers it for the launch that frees it.
+struct take_one {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, int lanes, void** kept) const {
+    kept[grid_thread_index()] = lane_index() < lanes ? heap.malloc(bytes) : nullptr;
+  }
+};
+struct give_one {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, void** kept) const { heap.free(kept[grid_thread_index()]); }
+};
+
+// How many warps have their blocks side by side.
+std::uint64_t warps_with_a_word(const device_array<void*>& kept, std::uint64_t bytes) {
+  std::uint64_t whole = 0;
+  for (std::uint64_t first = 0; first < kept.size(); first += warp_width) {
+    std::uint64_t lowest = ~std::uint64_t{0};
+    std::uint64_t highest = 0;
+    for (std::uint64_t i = first; i < first + warp_width; ++i) {
+      const auto at = reinterpret_cast<std::uint64_t>(kept.at(i));
+      lowest = std::min(lowest, at);
+      highest = std::max(highest, at);
+    }
+    if (highest - lowest == (warp_width - 1) * bytes) ++whole;
+  }
+  return whole;
+}
+
+// First the warps share words, so some find their seats taken later on. Whoever does moves to a word that is free.
+TEST(warp_slab, warps_come_to_have_words_of_their_own) {
+  constexpr std::uint64_t warps = 256;
+  constexpr std::uint64_t threads = warps * warp_width;
+  constexpr std::uint64_t bytes = 64;
+  for_each_schedule([&](std::uint64_t) {
+    if (current_schedule().fuzz) return;  // lanes that come one by one are no warp that takes a word
+    const heap<warp_slab> heap{std::uint64_t{16} << 20};
+    const device_array<void*> kept(threads);
+    for (int round = 0; round < 4; ++round) {
+      launch(grid_shape::covering(threads, 128), take_one{}, heap.ref(), bytes, round == 0 ? 20 : 32, kept.data());
+      if (round == 3) {
+        EXPECT_GE(warps_with_a_word(kept, bytes), warps * 15 / 16);
+      }
+      launch(grid_shape::covering(threads, 128), give_one{}, heap.ref(), kept.data());
+    }
+    synchronise();
+    EXPECT_EQ(heap.stats().live_bytes, 0);
+  });
 }
 
 }  // namespace

@@ -57,7 +57,10 @@ class warp_slab {
   using class_state = layout::class_state;
 
   // Access to the parts.
-  WARPHEAP_FN unit_group& group_of(std::uint32_t unit) const { return groups_[unit / unit_group::units]; }
+  WARPHEAP_FN unit_group* groups() const {
+    return reinterpret_cast<unit_group*>(reinterpret_cast<std::byte*>(control_) + layout::groups_at());
+  }
+  WARPHEAP_FN unit_group& group_of(std::uint32_t unit) const { return groups()[unit / unit_group::units]; }
   WARPHEAP_FN unit_header& header(std::uint32_t unit) const { return group_of(unit).header[unit % unit_group::units]; }
   WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
     const std::uint32_t unit = word / classes::most_words;
@@ -65,13 +68,13 @@ class warp_slab {
   }
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const { return atomic_view{word_of(word)}; }
   WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
-    return atomic_view{groups_[place / unit_group::units].table[c][place % unit_group::units]};
+    return atomic_view{groups()[place / unit_group::units].table[c][place % unit_group::units]};
   }
   WARPHEAP_FN bit_tree free_units() const {
-    return {&control_->free_units, reinterpret_cast<std::byte*>(&groups_->free), sizeof(unit_group)};
+    return {&control_->free_units, reinterpret_cast<std::byte*>(&groups()->free), sizeof(unit_group)};
   }
   WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
-    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&groups_->hints[c]), sizeof(unit_group)};
+    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&groups()->hints[c]), sizeof(unit_group)};
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
@@ -104,6 +107,8 @@ class warp_slab {
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
   WARPHEAP_COLD_FN void show(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_COLD_FN static void show_of(warp_slab self, std::uint32_t at, std::uint32_t c);
+  WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
   WARPHEAP_COLD_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
   WARPHEAP_COLD_FN void hide(lane_mask group, std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
@@ -148,10 +153,10 @@ class warp_slab {
     return static_cast<std::uint32_t>(units < most ? units : most);
   }
 
+  // Kernels get it by value, so no byte of it is padding.
   std::byte* data_;
   layout::control* control_;
-  unit_group* groups_;
-  std::uint32_t lead_;  // bytes of the arena before the first unit
+  std::uint64_t lead_;  // bytes of the arena before the first unit
   std::uint32_t initial_units_;
   std::uint32_t seat_mask_;  // warps whose numbers differ in other bits only share a seat
 };

@@ -58,7 +58,7 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
 WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
   const std::uint32_t mine = detail::warp_number() & seat_mask_;
-  return atomic_view{groups_[mine / there].seats[c][mine % there]};
+  return atomic_view{groups()[mine / there].seats[c][mine % there]};
 }
 
 // Up to `wanted` blocks of the word at the caller's seat. One lane.

@@ -9,8 +9,7 @@ namespace warpheap {
 inline warp_slab::warp_slab(const arena& from)
     : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), classes::unit_bytes))),
       control_(reinterpret_cast<layout::control*>(from.metadata)),
-      groups_(reinterpret_cast<unit_group*>(from.metadata + layout::groups_at())),
-      lead_(static_cast<std::uint32_t>(data_ - from.data)),
+      lead_(static_cast<std::uint64_t>(data_ - from.data)),
       initial_units_(units_in(from.bytes)),
       seat_mask_(layout::seats(initial_units_) - 1) {}
 

@@ -36,7 +36,13 @@ WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
 WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   const slab_word old{word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
   invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
-  if (!old.shown()) show(blocks.word, old.of_class());
+  if (!old.shown()) show_of(*this, blocks.word, old.of_class());
+}
+
+// What free seldom does, by a copy of the handle: a call of a member would have each free put the handle in memory.
+WARPHEAP_COLD_FN inline void warp_slab::show_of(warp_slab self, std::uint32_t at, std::uint32_t c) { self.show(at, c); }
+WARPHEAP_COLD_FN inline void warp_slab::free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units) {
+  self.free_run(unit, units);
 }
 
 // Leads searchers to the slab of word `at`, in which a block was made free, and has the word say so; unless the slab is
@@ -127,7 +133,7 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   // The leaders release the accesses of all, while the header is on its way.
   sync(active_group());
   fence(release, device);
-  if (owner >= layout::run_base) return free_run(unit, owner - layout::run_base);
+  if (owner >= layout::run_base) return free_run_of(*this, unit, owner - layout::run_base);
   const std::uint32_t slab = unit - (owner >> 8);
   const auto in_slab = static_cast<std::uint32_t>(offset - (std::uint64_t{slab} << classes::unit_shift));
   const std::uint32_t at = classes::block_at((owner & 255) - 1, in_slab);
