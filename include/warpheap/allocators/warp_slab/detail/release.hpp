@@ -130,17 +130,18 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const auto unit = static_cast<std::uint32_t>(offset >> classes::unit_shift);
   // What the header says was written before the block was handed out.
   const std::uint32_t owner = header(unit).owner;
-  // The leaders release the accesses of all, while the header is on its way.
-  sync(active_group());
+  // Each releases the accesses of all in the group, while the header is on its way.
+  const lane_mask group = active_group();
+  sync(group);
   fence(release, device);
+  const lane_mask of_slabs = ballot(group, owner < layout::run_base);
   if (owner >= layout::run_base) return free_run_of(*this, unit, owner - layout::run_base);
   const std::uint32_t slab = unit - (owner >> 8);
   const auto in_slab = static_cast<std::uint32_t>(offset - (std::uint64_t{slab} << classes::unit_shift));
   const std::uint32_t at = classes::block_at((owner & 255) - 1, in_slab);
-  const lane_mask group = active_group();
   const std::uint32_t mine = slab * classes::most_words + at / 32;
   const lane_mask same =
-      match(group, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
+      match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
   // Groups reduce one after the other, so those of one lane keep out of it.
   std::uint32_t blocks = 1u << at % 32;
   if (group_size(same) > 1) blocks = reduce(same, blocks, bit_or{});
