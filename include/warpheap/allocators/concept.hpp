@@ -25,6 +25,10 @@ namespace warpheap {
 /// | `a.initialise()` | device; each thread of some grid calls it once, with the metadata zeroed before. No thread waits for another block |
 /// | `a.grow(bytes)` | device; the same, after the arena grew to `bytes`, with the added metadata zeroed. Only with `capabilities.grow` |
 /// | `a.relocate(from, to)` | host; no kernel uses the heap. Writes into the zeroed metadata of `to` what makes `A{to}` the same heap there, with the size that it has. `to` is larger than the present arena `from` or as large, and its data lie a multiple of 64 KiB away; the heap copies the data afterwards, then calls `grow` if it became larger. May change how `from` keeps what is free, and no more. Only with `capabilities.relocate`, which needs `capabilities.grow` |
+/// | `a.trim_begin()` | host; bytes of the arena in front of the first *unit* of `capabilities.trim_bytes` bytes; the others follow side by side. Only with `capabilities.trim_bytes`, as the next three, and no other kernel uses the heap |
+/// | `a.coalesce()` | device; each thread of one block calls it. Makes whole units of what is free, as far as it can be |
+/// | `a.withdraw(units)` | device; as `initialise`. Takes all whole units that are free out of the heap and sets their bits in `units`, one for each unit of the arena |
+/// | `a.restore(units)` | device; as `initialise`. Puts the units whose bits are set back |
 /// | `a.malloc(bytes)` | device; `bytes` of at least 1. A block aligned to `capabilities.alignment` that overlaps no other live block, or null; a failed call leaves all state as it was |
 /// | `a.aligned_malloc(alignment, bytes)` | device; the same, aligned to a power of two up to `capabilities.largest_alignment` |
 /// | `a.free(block)` | device; `block` came from this heap and is not null. Orders the caller's accesses to the block before those of its next owner |
@@ -50,6 +54,11 @@ concept device_allocator =
       { allocator.relocate(place, place) } -> std::same_as<void>;
     })) && (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
       { allocator.usable_size(block) } -> std::same_as<std::uint64_t>;
+    }) && (A::capabilities.trim_bytes == 0 || requires(const A allocator, std::uint64_t* units) {
+      { allocator.trim_begin() } -> std::same_as<std::uint64_t>;
+      { allocator.coalesce() } -> std::same_as<void>;
+      { allocator.withdraw(units) } -> std::same_as<void>;
+      { allocator.restore(units) } -> std::same_as<void>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
     });

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 #include <warpheap/allocators.hpp>
 #include <warpheap/floor.hpp>
 #include <warpheap/heap/default_allocator.hpp>
@@ -67,7 +68,18 @@ class heap {
   relocation relocate(std::uint64_t bytes, relocation_options options = {})
     requires(A::capabilities.relocate);
 
-  /// Bytes that the heap hands out when empty, the design's rounding included.
+  /// Gives memory that no block lies in back to the machine; returns how many bytes. Only whole pieces can be given back,
+  /// a 32nd of the heap or 256 MiB, so it may be less than is free, and 0 if memory is plain. Blocks and handles stay
+  /// valid. The heap has that much less to hand out until `restore`.
+  std::uint64_t trim()
+    requires(A::capabilities.trim_bytes != 0);
+
+  /// Takes all memory again that `trim` gave back. Throws as the constructor does when the machine refuses it; the heap
+  /// is then as before.
+  void restore()
+    requires(A::capabilities.trim_bytes != 0);
+
+  /// Bytes that the heap hands out when empty and not trimmed, the design's rounding included.
   std::uint64_t size() const { return arena_.bytes; }
 
   /// What the heap has taken and handed out.
@@ -89,6 +101,9 @@ class heap {
   };
   static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
 
+  std::vector<std::uint64_t> withdraw() const;
+  void put_back(const std::vector<std::uint64_t>& units) const;
+  void withdraw_again() const;
   void hide_blocks() const;
   void reveal_blocks() const;
 
@@ -96,8 +111,11 @@ class heap {
   device_range metadata_;
   arena arena_{};
   A allocator_;
+  std::vector<std::uint64_t>
+      trimmed_;  // a bit for each unit that was withdrawn because memory it touches was given back
 };
 
 }  // namespace warpheap
 
 #include <warpheap/heap/detail/heap.hpp>
+#include <warpheap/heap/detail/trim.hpp>

@@ -20,6 +20,7 @@
 #include <allocators/conformance/reset.hpp>
 #include <allocators/conformance/several_heaps.hpp>
 #include <allocators/conformance/statistics.hpp>
+#include <allocators/conformance/trimming.hpp>
 #include <exception>
 #include <vector>
 
@@ -67,6 +68,8 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(growth_keeps_blocks_and_adds_room),
       WARPHEAP_BEHAVIOUR(plain_memory_cannot_grow),
       WARPHEAP_BEHAVIOUR(relocation_keeps_blocks_and_adds_room),
+      WARPHEAP_BEHAVIOUR(trimming_gives_back_what_no_block_is_in),
+      WARPHEAP_BEHAVIOUR(plain_memory_stays),
       WARPHEAP_BEHAVIOUR(heaps_are_independent),
       WARPHEAP_BEHAVIOUR(heaps_can_move),
       WARPHEAP_BEHAVIOUR(host_can_copy_blocks),

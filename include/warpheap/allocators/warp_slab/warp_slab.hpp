@@ -32,7 +32,8 @@ class warp_slab {
                                                        .grow = true,
                                                        .host_copy = true,
                                                        .counts_live = true,
-                                                       .uses_arena = true};
+                                                       .uses_arena = true,
+                                                       .trim_bytes = slab_classes::unit_bytes};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return warp_slab_layout::metadata_bytes(bytes);
@@ -42,6 +43,11 @@ class warp_slab {
 
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
+
+  std::uint64_t trim_begin() const { return lead_; }
+  WARPHEAP_FN void coalesce() const;
+  WARPHEAP_FN void withdraw(std::uint64_t* units) const;
+  WARPHEAP_FN void restore(const std::uint64_t* units) const;
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
@@ -173,3 +179,4 @@ static_assert(device_allocator<warp_slab>);
 #include <warpheap/allocators/warp_slab/detail/release.hpp>
 #include <warpheap/allocators/warp_slab/detail/runs.hpp>
 #include <warpheap/allocators/warp_slab/detail/search.hpp>
+#include <warpheap/allocators/warp_slab/detail/trim.hpp>

@@ -98,6 +98,7 @@ heap<A>& heap<A>::operator=(heap&& other) noexcept {
   metadata_.swap(other.metadata_);
   std::swap(arena_, other.arena_);
   std::swap(allocator_, other.allocator_);
+  trimmed_.swap(other.trimmed_);
   return *this;
 }
 
@@ -110,6 +111,7 @@ void heap<A>::reset()
   // The handle stays as it is, because copies of it are about: a heap that grew begins as it did and grows again.
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
   if constexpr (A::capabilities.grow) launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, arena_.bytes);
+  if constexpr (A::capabilities.trim_bytes != 0) withdraw_again();
   synchronise();
   hide_blocks();
 }
@@ -130,7 +132,8 @@ void heap<A>::grow(std::uint64_t bytes)
   const std::uint64_t had = A::metadata_bytes(arena_.bytes);
   const std::uint64_t needs = A::metadata_bytes(bytes);
   metadata_.commit(0, needs);
-  blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()), bytes);
+  // Not what lies below: some of it may be trimmed.
+  blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()) + arena_.bytes, bytes - arena_.bytes);
   device_fill(metadata_.data() + had, 0, needs - had);
   if constexpr (!A::capabilities.state_in_arena) shadow_forbid(arena_.data + arena_.bytes, bytes - arena_.bytes);
   arena_.bytes = bytes;
@@ -153,6 +156,7 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
                                 " bytes; ask for a power of two");
   }
   synchronise();
+  if constexpr (A::capabilities.trim_bytes != 0) restore();
   const std::uint64_t alignment = std::max(options.alignment, relocation_options::least_alignment);
   place there = take_place(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
                            reinterpret_cast<std::uint64_t>(arena_.data) & (alignment - 1), alignment);
