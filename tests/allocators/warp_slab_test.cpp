@@ -110,6 +110,53 @@ TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
   EXPECT_EQ(taken.times(), demand.times() + 1);
 }
 
+// Thread i takes a block of `bytes[i]`, or frees it.
+struct take_sizes {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, const std::uint64_t* bytes, void** kept, bool give) const {
+    const std::uint64_t i = grid_thread_index();
+    if (give) {
+      heap.free(kept[i]);
+    } else {
+      kept[i] = heap.malloc(bytes[i]);
+    }
+  }
+};
+
+TEST(warp_slab, statistics_tell_of_each_class) {
+  constexpr std::uint64_t threads = 128;
+  constexpr std::uint64_t unit = classes::unit_bytes;
+  heap<warp_slab> heap{std::uint64_t{16} << 20};
+  const std::uint64_t units = heap.size() / unit;
+  EXPECT_EQ(heap.allocator_stats().free_units, units);
+
+  // 100 blocks of 48 bytes, 25 of 5,000 (so of 5,120), 3 of 100,000 (so of 7 units).
+  std::vector<std::uint64_t> sizes(threads, 48);
+  std::fill(sizes.begin() + 100, sizes.begin() + 125, 5000);
+  std::fill(sizes.begin() + 125, sizes.end(), 100'000);
+  const device_array<std::uint64_t> bytes(threads);
+  device_copy(bytes.data(), sizes.data(), threads * sizeof(std::uint64_t));
+  const device_array<void*> kept(threads);
+  launch({1, threads}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), false);
+
+  const warp_slab_statistics full = heap.allocator_stats();
+  EXPECT_EQ(full.units, units);
+  EXPECT_EQ(full.of(48).blocks - full.of(48).free_blocks, 100);
+  EXPECT_EQ(full.of(48).blocks, full.of(48).slabs * (unit / 48));
+  EXPECT_EQ(full.of(5000).block_bytes, 5120);
+  EXPECT_EQ(full.of(5000).blocks - full.of(5000).free_blocks, 25);
+  EXPECT_EQ(full.large_blocks, 3);
+  EXPECT_EQ(full.large_units, 21);
+  EXPECT_EQ(full.live_bytes(), 100 * 48 + 25 * 5120 + 21 * unit);
+  EXPECT_EQ(full.live_bytes(), heap.stats().live_bytes);
+  std::uint64_t found = full.free_units + full.large_units;
+  for (std::uint32_t c = 0; c < classes::count; ++c) found += full.classes[c].slabs * classes::units(c);
+  EXPECT_EQ(found, units);
+
+  launch({1, threads}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), true);
+  EXPECT_EQ(heap.allocator_stats().live_bytes(), 0);
+  EXPECT_EQ(heap.allocator_stats().of(48).blocks, heap.allocator_stats().of(48).free_blocks);
+}
+
 // A block for each of the first `lanes` lanes of a warp; `kept` remembers it for the launch that frees it.
 struct take_one {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, int lanes, void** kept) const {

@@ -7,6 +7,7 @@
 #include <warpheap/allocators/concept.hpp>
 #include <warpheap/allocators/warp_slab/detail/layout.hpp>
 #include <warpheap/allocators/warp_slab/size_classes.hpp>
+#include <warpheap/allocators/warp_slab/statistics.hpp>
 #include <warpheap/floor.hpp>
 #include <warpheap/structures.hpp>
 
@@ -30,6 +31,7 @@ class warp_slab {
                                                        .knows_size = true,
                                                        .reset = true,
                                                        .grow = true,
+                                                       .relocate = true,
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
@@ -44,6 +46,8 @@ class warp_slab {
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
 
+  void relocate(const arena& from, const arena& to) const;
+
   std::uint64_t trim_begin() const { return lead_; }
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
@@ -54,6 +58,8 @@ class warp_slab {
   WARPHEAP_FN void free(void* block) const;
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
   WARPHEAP_FN void count(allocator_counts& counts) const;
+  warp_slab_statistics statistics() const;
+  WARPHEAP_FN void tally(warp_slab_tally& sums) const;
 
  private:
   using layout = warp_slab_layout;
@@ -150,6 +156,10 @@ class warp_slab {
         static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift));
   }
 
+  // statistics.hpp
+  template <class OfSlab, class OfRun>
+  WARPHEAP_FN void visit_units(OfSlab of_slab, OfRun of_run) const;
+
   // handle.hpp
   WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
 
@@ -179,4 +189,5 @@ static_assert(device_allocator<warp_slab>);
 #include <warpheap/allocators/warp_slab/detail/release.hpp>
 #include <warpheap/allocators/warp_slab/detail/runs.hpp>
 #include <warpheap/allocators/warp_slab/detail/search.hpp>
+#include <warpheap/allocators/warp_slab/detail/statistics.hpp>
 #include <warpheap/allocators/warp_slab/detail/trim.hpp>

@@ -38,6 +38,11 @@ WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
   if (thread_index() == 0) control_->units = units_in(bytes);
 }
 
+// All that is known names units and words by number, and the data move by whole units.
+inline void warp_slab::relocate(const arena& from, const arena& to) const {
+  device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
+}
+
 WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
   if (bytes > classes::largest_bytes) return cold_call([*this, bytes] { return malloc_run(bytes, 1); });
   return take_block(active_group(), classes::of(bytes));
@@ -59,26 +64,6 @@ WARPHEAP_FN inline std::uint64_t warp_slab::usable_size(const void* block) const
   const std::uint32_t owner = header(unit).owner;
   if (owner >= layout::run_base) return std::uint64_t{owner - layout::run_base} << classes::unit_shift;
   return classes::bytes((owner & 255) - 1);
-}
-
-WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
-  std::uint64_t live = 0;
-  for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
-    const auto unit = static_cast<std::uint32_t>(i);
-    const std::uint32_t owner = header(unit).owner;
-    if (owner >= layout::run_base) {
-      live += std::uint64_t{owner - layout::run_base} << classes::unit_shift;
-    } else if (owner != 0 && owner >> 8 == 0) {
-      const std::uint32_t c = owner - 1;
-      std::uint32_t blocks = classes::blocks(c);
-      for (std::uint32_t w = 0; w < classes::words(c); ++w) {
-        const slab_word each{word(unit * classes::most_words + w).load(memory_order::relaxed, thread_scope::device)};
-        blocks -= static_cast<std::uint32_t>(popcount(each.free()));
-      }
-      live += std::uint64_t{blocks} * classes::bytes(c);
-    }
-  }
-  atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
 }
 
 }  // namespace warpheap

@@ -74,6 +74,15 @@ struct slab_demand {
   WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
 };
 
+// What a grid counts for `statistics`, each thread a part of it.
+struct warp_slab_tally {
+  std::uint64_t free_units;
+  std::uint64_t large_blocks;
+  std::uint64_t large_units;
+  std::uint64_t slabs[slab_classes::count];
+  std::uint64_t free_blocks[slab_classes::count];
+};
+
 struct warp_slab_layout {
   using classes = slab_classes;
 
