@@ -118,10 +118,10 @@ class warp_slab {
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
-  WARPHEAP_COLD_FN void show(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
   WARPHEAP_COLD_FN static void show_of(warp_slab self, std::uint32_t at, std::uint32_t c);
   WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
-  WARPHEAP_COLD_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
+  WARPHEAP_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
   WARPHEAP_COLD_FN void hide(lane_mask group, std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_FN void begin_change(std::uint32_t c) const;

@@ -47,7 +47,7 @@ WARPHEAP_COLD_FN inline void warp_slab::free_run_of(warp_slab self, std::uint32_
 
 // Leads searchers to the slab of word `at`, in which a block was made free, and has the word say so; unless the slab is
 // no longer of class `c`. One lane.
-WARPHEAP_COLD_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
+WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view view{word(at)};
@@ -63,7 +63,7 @@ WARPHEAP_COLD_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) 
 
 // Sets the hint of the slab that begins at `unit`, if it is still of class `c`, and the bit of its place. One lane, with
 // the change begun.
-WARPHEAP_COLD_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c) const {
+WARPHEAP_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view view{header(unit).hint};
