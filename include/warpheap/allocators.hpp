@@ -6,6 +6,7 @@
 /// The allocators: the concept that they model, and all of them through the registry.
 
 #include <warpheap/allocators/arena.hpp>
+#include <warpheap/allocators/block_location.hpp>
 #include <warpheap/allocators/capabilities.hpp>
 #include <warpheap/allocators/concept.hpp>
 #include <warpheap/allocators/registry.hpp>

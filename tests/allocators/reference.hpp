@@ -93,6 +93,18 @@ class locked_list {
     if (grid_thread_index() == 0) counts.live_bytes = control_->live * granule;
   }
 
+  WARPHEAP_FN block_location locate(const void* pointer) const {
+    const std::uint64_t offset = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(data_);
+    if (offset / granule >= control_->granules) return block_location::outside;
+    control_->lock.lock();
+    std::uint64_t at = 0;
+    while (at + length(cells_[at]) <= offset / granule) at += length(cells_[at]);
+    const bool live = is_block(cells_[at]);
+    control_->lock.unlock();
+    if (!live) return block_location::free;
+    return offset == at * granule ? block_location::block : block_location::inside;
+  }
+
  private:
   using cell = std::uint32_t;
   struct control {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <warpheap/allocators/arena.hpp>
+#include <warpheap/allocators/block_location.hpp>
 #include <warpheap/allocators/capabilities.hpp>
 
 namespace warpheap {
@@ -35,6 +36,7 @@ namespace warpheap {
 /// | `a.usable_size(block)` | device; bytes of `block` that its owner may use. Only with `capabilities.knows_size` |
 /// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`, and only while no other kernel uses the heap |
 /// | `a.statistics()` | host; no kernel uses the heap. Figures of the design's own, of any type. A design need not have it |
+/// | `a.locate(pointer)` | device; what any pointer means to the heap. Reads metadata only, never what is pointed to. Exact as long as nobody takes or frees the block there meanwhile. A design need not have it |
 template <class A>
 concept device_allocator =
     std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
@@ -66,5 +68,12 @@ concept device_allocator =
 /// A design with figures of its own, beyond those that each heap tells.
 template <class A>
 concept reports_statistics = device_allocator<A> && requires(const A allocator) { allocator.statistics(); };
+
+/// A design that knows its blocks from other memory, which `checked` stands on.
+template <class A>
+concept locates_blocks =
+    device_allocator<A> && A::capabilities.knows_size && requires(const A allocator, const void* pointer) {
+      { allocator.locate(pointer) } -> std::same_as<block_location>;
+    };
 
 }  // namespace warpheap

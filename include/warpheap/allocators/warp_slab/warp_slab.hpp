@@ -60,6 +60,7 @@ class warp_slab {
   WARPHEAP_FN void count(allocator_counts& counts) const;
   warp_slab_statistics statistics() const;
   WARPHEAP_FN void tally(warp_slab_tally& sums) const;
+  WARPHEAP_COLD_FN block_location locate(const void* pointer) const;
 
  private:
   using layout = warp_slab_layout;
@@ -159,6 +160,9 @@ class warp_slab {
   // statistics.hpp
   template <class OfSlab, class OfRun>
   WARPHEAP_FN void visit_units(OfSlab of_slab, OfRun of_run) const;
+  // locate.hpp
+  WARPHEAP_COLD_FN block_location locate_in_slab(std::uint64_t offset, std::uint32_t unit, std::uint32_t owner) const;
+  WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp
   WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
@@ -178,6 +182,7 @@ class warp_slab {
 };
 
 static_assert(device_allocator<warp_slab>);
+static_assert(locates_blocks<warp_slab>);
 
 }  // namespace warpheap
 
@@ -185,6 +190,7 @@ static_assert(device_allocator<warp_slab>);
 #include <warpheap/allocators/warp_slab/detail/elsewhere.hpp>
 #include <warpheap/allocators/warp_slab/detail/extend.hpp>
 #include <warpheap/allocators/warp_slab/detail/handle.hpp>
+#include <warpheap/allocators/warp_slab/detail/locate.hpp>
 #include <warpheap/allocators/warp_slab/detail/reclaim.hpp>
 #include <warpheap/allocators/warp_slab/detail/release.hpp>
 #include <warpheap/allocators/warp_slab/detail/runs.hpp>
