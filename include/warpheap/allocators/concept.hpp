@@ -4,10 +4,12 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <warpheap/allocators/arena.hpp>
 #include <warpheap/allocators/block_location.hpp>
 #include <warpheap/allocators/capabilities.hpp>
+#include <warpheap/allocators/memory_fault.hpp>
 
 namespace warpheap {
 
@@ -37,6 +39,7 @@ namespace warpheap {
 /// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`, and only while no other kernel uses the heap |
 /// | `a.statistics()` | host; no kernel uses the heap. Figures of the design's own, of any type. A design need not have it |
 /// | `a.locate(pointer)` | device; what any pointer means to the heap. Reads metadata only, never what is pointed to. Exact as long as nobody takes or frees the block there meanwhile. A design need not have it |
+/// | `a.first_fault()`, `a.clear_fault()` | host; the first of its users' faults that it found, which may be nothing, and the end of it. `free` then takes any pointer but null, `usable_size` is 0 for what is no live block, and the design itself hides freed blocks from memory checkers. A design need not have them |
 template <class A>
 concept device_allocator =
     std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
@@ -75,5 +78,12 @@ concept locates_blocks =
     device_allocator<A> && A::capabilities.knows_size && requires(const A allocator, const void* pointer) {
       { allocator.locate(pointer) } -> std::same_as<block_location>;
     };
+
+/// A design that finds faults of those who use it, and keeps the first for the host.
+template <class A>
+concept records_faults = device_allocator<A> && requires(const A allocator) {
+  { allocator.first_fault() } -> std::same_as<std::optional<memory_fault>>;
+  { allocator.clear_fault() } -> std::same_as<void>;
+};
 
 }  // namespace warpheap

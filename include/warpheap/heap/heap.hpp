@@ -92,6 +92,22 @@ class heap {
     return allocator_.statistics();
   }
 
+  /// The first fault in the use of the heap that was found since it was made, reset, or its fault was cleared; nothing
+  /// if there was none. Waits for the launches before. `describe` makes a sentence of it.
+  std::optional<memory_fault> first_fault() const
+    requires(records_faults<A>)
+  {
+    return allocator_.first_fault();
+  }
+
+  /// Forgets the first fault, so that the next one is kept.
+  void clear_fault()
+    requires(records_faults<A>)
+  {
+    synchronise();
+    allocator_.clear_fault();
+  }
+
  private:
   // Where a heap lies; of the metadata, all bytes are zero.
   struct place {

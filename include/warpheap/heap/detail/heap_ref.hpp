@@ -39,7 +39,7 @@ WARPHEAP_FN void* heap_ref<A>::calloc(std::uint64_t count, std::uint64_t bytes) 
 template <device_allocator A>
 WARPHEAP_FN void heap_ref<A>::free(void* block) const {
   if (block == nullptr) return;
-  if constexpr (hides_blocks && A::capabilities.knows_size) shadow_forbid(block, allocator_.usable_size(block));
+  if constexpr (hides_freed) shadow_forbid(block, allocator_.usable_size(block));
   allocator_.free(block);
 }
 

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+namespace warpheap {
+
+/// What a program can do wrong with a heap's memory.
+enum class fault_kind : std::uint32_t {
+  double_free,       ///< freed what is in no live block: freed before, or memory of the heap that never was a block
+  foreign_pointer,   ///< freed what the heap does not own
+  interior_pointer,  ///< freed a byte of a live block that is not its first
+  overrun,           ///< wrote behind the end of a block; found when the block is freed
+  use_after_free     ///< wrote to a block after its free; found when the block leaves the quarantine
+};
+
+/// The first fault that a heap saw, and who saw it.
+struct memory_fault {
+  fault_kind kind;             ///< what went wrong
+  std::uint32_t thread_index;  ///< the thread that found it, within its block of the grid
+  std::uint64_t block_index;   ///< the block of the grid of that thread
+  const void* pointer;         ///< what was freed; of an overrun and a use after free, the start of the block
+  std::uint64_t bytes;         ///< bytes that were asked for when the block was taken; 0: not known
+};
+
+/// The fault in a sentence that says where it was found and what to look for.
+inline std::string describe(const memory_fault& fault) {
+  std::ostringstream text;
+  text << "thread " << fault.thread_index << " of block " << fault.block_index;
+  const auto names_block = [&]() -> std::ostringstream& {
+    text << "the block at " << fault.pointer;
+    if (fault.bytes != 0) text << " of " << fault.bytes << " bytes";
+    return text;
+  };
+  switch (fault.kind) {
+    case fault_kind::double_free:
+      text << " freed ";
+      names_block() << ", which is not live: look for a free of it before this one, or for a pointer that malloc never "
+                       "gave";
+      break;
+    case fault_kind::foreign_pointer:
+      text << " freed " << fault.pointer << ", which is not in this heap: free it where it was taken";
+      break;
+    case fault_kind::interior_pointer:
+      text << " freed " << fault.pointer << ", which is inside of a block: free the pointer that malloc gave";
+      break;
+    case fault_kind::overrun:
+      text << " freed ";
+      names_block() << " and found bytes changed behind its end: look for who writes past the size that was asked for";
+      break;
+    case fault_kind::use_after_free:
+      text << " found ";
+      names_block() << " changed after it was freed: look for who keeps a pointer to it";
+      break;
+  }
+  return text.str();
+}
+
+}  // namespace warpheap
