@@ -15,8 +15,7 @@ namespace warpheap::test {
 constexpr checked_options four_in_quarantine{.quarantine = 4};
 constexpr checked_options one_in_quarantine{.quarantine = 1};
 
-/// Writes one byte of a block that the caller has no right to, and hides that from memory checkers: `checked` is to find
-/// it.
+/// Changes one byte that the caller has no right to, and hides that from memory checkers: `checked` is to find it.
 WARPHEAP_FN inline void scribble(void* block, std::uint64_t at) {
   std::byte* const byte = static_cast<std::byte*>(block) + at;
   shadow_allow(byte, 1);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A checked heap among many threads: it finds nothing where nothing is wrong, stays whole when threads err together, and
-// refuses nothing for the sake of its quarantine.
+// A checked heap among many threads: it finds nothing where nothing is wrong, stays whole when threads err together,
+// and refuses nothing for the sake of its quarantine.
 
 #include <gtest/gtest.h>
 

@@ -28,35 +28,27 @@ struct memory_fault {
 
 /// The fault in a sentence that says where it was found and what to look for.
 inline std::string describe(const memory_fault& fault) {
-  std::ostringstream text;
-  text << "thread " << fault.thread_index << " of block " << fault.block_index;
-  const auto names_block = [&]() -> std::ostringstream& {
-    text << "the block at " << fault.pointer;
-    if (fault.bytes != 0) text << " of " << fault.bytes << " bytes";
-    return text;
-  };
+  std::ostringstream pointer;
+  pointer << fault.pointer;
+  std::string block = "the block at " + pointer.str();
+  if (fault.bytes != 0) block += " of " + std::to_string(fault.bytes) + " bytes";
+  const std::string finder =
+      "thread " + std::to_string(fault.thread_index) + " of block " + std::to_string(fault.block_index);
   switch (fault.kind) {
     case fault_kind::double_free:
-      text << " freed ";
-      names_block() << ", which is not live: look for a free of it before this one, or for a pointer that malloc never "
-                       "gave";
-      break;
+      return finder + " freed " + block +
+             ", which is not live: look for a free of it before this one, or for a pointer that malloc never gave";
     case fault_kind::foreign_pointer:
-      text << " freed " << fault.pointer << ", which is not in this heap: free it where it was taken";
-      break;
+      return finder + " freed " + pointer.str() + ", which is not in this heap: free it where it was taken";
     case fault_kind::interior_pointer:
-      text << " freed " << fault.pointer << ", which is inside of a block: free the pointer that malloc gave";
-      break;
+      return finder + " freed " + pointer.str() + ", which is inside of a block: free the pointer that malloc gave";
     case fault_kind::overrun:
-      text << " freed ";
-      names_block() << " and found bytes changed behind its end: look for who writes past the size that was asked for";
-      break;
+      return finder + " freed " + block +
+             " and found bytes changed behind its end: look for who writes past the size that was asked for";
     case fault_kind::use_after_free:
-      text << " found ";
-      names_block() << " changed after it was freed: look for who keeps a pointer to it";
-      break;
+      return finder + " found " + block + " changed after it was freed: look for who keeps a pointer to it";
   }
-  return text.str();
+  return finder + " found a fault of an unknown kind";
 }
 
 }  // namespace warpheap

@@ -16,8 +16,8 @@ namespace warpheap {
 struct checked_options {
   /// Freed blocks that are kept from being handed out again, so that who still writes to them is found. A power of two.
   std::uint32_t quarantine = 1024;
-  /// Bytes at the start of a freed block that are watched, at most. The thread that frees the block writes them, and the
-  /// one whose free drives it out of the quarantine reads them.
+  /// Bytes at the start of a freed block that are watched, at most. The thread that frees the block writes them, and
+  /// the one whose free drives it out of the quarantine reads them.
   std::uint64_t poison_bytes = std::uint64_t{1} << 20;
 };
 

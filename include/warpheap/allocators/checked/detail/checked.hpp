@@ -8,7 +8,7 @@
 //
 // Invariant: a block that `A` handed out is live, or in a slot of the quarantine, or in the hands of one thread: of its
 // taker until malloc returns, of who ended its life until it is in a slot, of who took it out until `A` has it. Each
-// step from one to the next is an atomic operation that one thread wins. Nobody waits for anybody, beyond what `A` does.
+// step from one to the next is an atomic operation that one thread wins. Nobody waits for anybody, but as `A` does.
 //
 // What a memory checker may see: of a live block what was asked for, and the trailer; of a freed one the trailer, which
 // those who free it again look at; and for a moment all of it, to the one thread that has it in hands.

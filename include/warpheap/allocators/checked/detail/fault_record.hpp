@@ -10,8 +10,8 @@ namespace warpheap::detail {
 
 // The first fault, where the host can read it. Zero bytes are an empty record.
 //
-// Invariant: one thread moves the state from empty to taken, writes the fault, and moves it to written. All others leave
-// the record alone, so a fault that is said to be written is whole and stays.
+// Invariant: one thread moves the state from empty to taken, writes the fault, and moves it to written. All others
+// leave the record alone, so a fault that is said to be written is whole and stays.
 struct fault_record {
   static constexpr std::uint32_t empty = 0;
   static constexpr std::uint32_t taken = 1;

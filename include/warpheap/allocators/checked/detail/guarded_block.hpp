@@ -18,8 +18,8 @@ namespace warpheap::detail {
 // The state word says that the block is live, or that it was freed, in words that depend on the address, and in a live
 // block on the size. So what is written over either is recognised, and so is a trailer that was copied.
 //
-// Invariant: from the moment a block is handed out until it is the design's again the state word changes once, from live
-// to freed, by a compare-exchange. Who does it has the block; all others that free it learn that they came too late.
+// Invariant: from the moment a block is handed out until it is the design's again the state word changes once, from
+// live to freed, by a compare-exchange. Who does it has the block; all others that free it learn that they came late.
 class guarded_block {
  public:
   static constexpr std::uint64_t trailer_bytes = 16;

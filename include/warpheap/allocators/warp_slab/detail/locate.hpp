@@ -40,9 +40,9 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   return in_slab == at * classes::bytes(c) ? block_location::block : block_location::inside;
 }
 
-// A byte of unit `unit`, which has no owner: it is a later unit of a run, or free. The units of a run are not in the set
-// of free ones, so the way back to its first ends there at the latest. It is as long as the run, and only who has a wrong
-// pointer goes it.
+// A byte of unit `unit`, which has no owner: it is a later unit of a run, or free. The units of a run are not in the
+// set of free ones, so the way back to its first ends there at the latest. It is as long as the run, and only who has a
+// wrong pointer goes it.
 WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_run(std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
