@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the documents show is there: their links lead somewhere, and the README's example is one that is built."""
+"""What the documents show is there: their links lead somewhere, and whole examples are ones that are built."""
 
 import re
 from pathlib import Path
@@ -19,8 +19,12 @@ def test_links_lead_somewhere(document):
     assert not broken
 
 
-def test_readme_example_is_the_one_that_is_built():
-    source = (REPOSITORY / "examples/first_heap.cu").read_text(encoding="utf-8")
-    example = source.split("// [readme]")[1].strip()
-    shown = re.findall(r"```cpp\n(.*?)```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+@pytest.mark.parametrize(
+    ("document", "source", "mark"),
+    [("README.md", "first_heap.cu", "readme"), ("docs/guide.md", "checked_heap.cpp", "guide")],
+)
+def test_example_is_the_one_that_is_built(document, source, mark):
+    text = (REPOSITORY / "examples" / source).read_text(encoding="utf-8")
+    example = text.split(f"// [{mark}]")[1].strip()
+    shown = re.findall(r"```cpp\n(.*?)```", (REPOSITORY / document).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert any(block.strip().startswith(example) for block in shown)
