@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <warpheap/allocators.hpp>
 
@@ -85,6 +86,37 @@ struct counting : promising<promises_counts> {
   WARPHEAP_FN void count(allocator_counts&) const {}
 };
 static_assert(device_allocator<growing> && device_allocator<sizing> && device_allocator<counting>);
+
+// Who tells blocks from other memory must know their sizes, too.
+struct locating : sizing {
+  using sizing::sizing;
+  WARPHEAP_FN block_location locate(const void*) const { return block_location::outside; }
+};
+struct locating_without_size : minimal {
+  using minimal::minimal;
+  WARPHEAP_FN block_location locate(const void*) const { return block_location::outside; }
+};
+struct locating_bool : sizing {
+  using sizing::sizing;
+  WARPHEAP_FN bool locate(const void*) const { return false; }
+};
+static_assert(locates_blocks<locating>);
+static_assert(!locates_blocks<sizing>);
+static_assert(!locates_blocks<locating_without_size>);
+static_assert(!locates_blocks<locating_bool>);
+
+struct fault_recording : minimal {
+  using minimal::minimal;
+  std::optional<memory_fault> first_fault() const { return std::nullopt; }
+  void clear_fault() const {}
+};
+struct fault_recording_for_ever : minimal {
+  using minimal::minimal;
+  std::optional<memory_fault> first_fault() const { return std::nullopt; }
+};
+static_assert(records_faults<fault_recording>);
+static_assert(!records_faults<fault_recording_for_ever>);
+static_assert(!records_faults<minimal>);
 
 // A member of a promise with another return type does not keep it.
 struct growing_bool : promising<promises_growth> {

@@ -121,8 +121,8 @@ WARPHEAP_FN std::uint64_t checked<A, Options>::usable_size(const void* pointer) 
   return block.room();
 }
 
-// A counts what is in quarantine as live. One thread takes it off, after its own part, because a design may have one
-// thread write the whole figure.
+// `A` counts what is in quarantine as live, each block by its usable size. One thread takes it off, after its own part,
+// because a design may have one thread write the whole figure.
 template <locates_blocks A, checked_options Options>
 WARPHEAP_FN void checked<A, Options>::count(allocator_counts& counts) const
   requires(A::capabilities.counts_live)
