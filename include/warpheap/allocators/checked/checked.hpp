@@ -73,6 +73,24 @@ class checked {
     inner_.grow(bytes);
   }
 
+  std::uint64_t trim_begin() const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    return inner_.trim_begin();
+  }
+  WARPHEAP_FN void coalesce() const
+    requires(A::capabilities.trim_bytes != 0);
+  WARPHEAP_FN void withdraw(std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.withdraw(units);
+  }
+  WARPHEAP_FN void restore(const std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.restore(units);
+  }
+
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
   /// Any pointer but null.
