@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <floor/masks.hpp>
 #include <set>
+#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/floor.hpp>
@@ -17,6 +18,7 @@ namespace warpheap {
 namespace {
 
 using test::full_warp;
+using test::mix;
 
 constexpr int rounds = 8;
 
@@ -196,6 +198,67 @@ TEST(active_group, returns_although_siblings_spin) {
     device_array<std::uint32_t> out(1);
     launch(grid_shape{1, warp_width}, gather_while_siblings_wait{}, flag.data(), out.data());
     EXPECT_EQ(out.at(0), 1u);
+  });
+}
+
+// In each turn some lanes gather, their leader draws a number for all, as leaders of allocators do, and some go on into
+// a cold call that takes a while; the others go on to the next turn, in which some gather, too. So lanes that gathered in
+// different turns come to one place together, and what they exchange there must stay within each group. On an H200 it
+// did not when `active_group` was no more than what the hardware says.
+struct gather_in_turns {
+  WARPHEAP_FN void operator()(std::uint32_t turns, std::uint64_t* words, std::uint64_t* out,
+                              std::uint32_t* wrong) const {
+    const auto thread = static_cast<std::uint32_t>(grid_thread_index());
+    const atomic_view<std::uint64_t> word{words[thread / warp_width]};
+    for (std::uint32_t turn = 0; turn < turns; ++turn) {
+      const std::uint64_t luck = mix(thread * std::uint64_t{977} + turn);
+      if (luck % 2 == 0) continue;
+      const lane_mask group = active_group();
+      const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(words));
+      std::uint64_t drawn = 0;
+      if (is_leader(peers)) drawn = draw(word, peers);
+      sync(group);
+      drawn = shuffle(group, drawn, leader(peers));
+      const bool cold = luck / 2 % 4 != 0;
+      const lane_mask rest = ballot(group, cold);
+      const bool good = static_cast<lane_mask>(drawn) == peers && peers == group && (rest & ~group) == 0 &&
+                        ((rest & lane_bit()) != 0) == cold;
+      if (!good) atomic_view{*wrong}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      if (cold && good) drawn = cold_call([word, rest] { return draw_thrice(word, rest); });
+      out[thread] = drawn;
+    }
+  }
+
+  // A number that only this call draws, with `group` in its low half.
+  WARPHEAP_FN static std::uint64_t draw(atomic_view<std::uint64_t> word, lane_mask group) {
+    std::uint64_t seen = word.load(memory_order::relaxed, thread_scope::device);
+    while (true) {
+      const std::uint64_t next = ((seen >> 32) + 1) << 32 | group;
+      if (word.compare_exchange(seen, next, memory_order::acquire, thread_scope::device)) return next;
+    }
+  }
+  WARPHEAP_FN static std::uint64_t draw_thrice(atomic_view<std::uint64_t> word, lane_mask group) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 3; ++i) {
+      std::uint64_t drawn = 0;
+      if (is_leader(group)) drawn = draw(word, group);
+      sync(group);
+      sum += shuffle(group, drawn, leader(group));
+      if (!any(group, sum != 0)) break;
+    }
+    return sum;
+  }
+};
+
+TEST(active_group, groups_stay_apart_where_they_meet) {
+  constexpr std::uint32_t blocks = this_backend == backend::cuda ? 40 : 4;
+  constexpr std::uint32_t threads = 256;
+  test::for_each_schedule([](std::uint64_t) {
+    device_array<std::uint64_t> words(blocks * threads / warp_width);
+    device_array<std::uint64_t> out(blocks * threads);
+    device_array<std::uint32_t> wrong(1);
+    launch(grid_shape{blocks, threads}, gather_in_turns{}, 16u, words.data(), out.data(), wrong.data());
+    EXPECT_EQ(wrong.at(0), 0u);
   });
 }
 

@@ -22,7 +22,7 @@ const std::vector<std::uint64_t> words{
     1,          2,          3,           0x80000000u,        0xffffffffu, 0x12345678u,
     1ull << 32, 1ull << 63, ~0ull,       0xdeadbeefull,      0x100000001, 0x8000000000000001u,
     5,          0xff00,     0x00f000f0u, 0x7fffffffffffffffu};
-constexpr int answers = 8;
+constexpr int answers = 9;
 
 struct count_bits {
   WARPHEAP_FN static void answer(std::uint64_t word, std::uint64_t* out) {
@@ -35,6 +35,7 @@ struct count_bits {
     out[5] = highest_bit(low);
     out[6] = nth_set_bit(low, popcount(low) / 2);
     out[7] = next_power_of_two(word >> 1);
+    out[8] = rotate_left(low, static_cast<std::uint32_t>(word >> 1) % 32);
   }
   WARPHEAP_FN void operator()(const std::uint64_t* in, std::uint64_t* out) const {
     const std::uint64_t me = grid_thread_index();
@@ -62,6 +63,8 @@ void count_slowly(std::uint64_t word, std::uint64_t* out) {
   out[6] = low[low.size() / 2];
   out[7] = 1;
   while (out[7] < word >> 1) out[7] *= 2;
+  out[8] = 0;
+  for (const std::uint64_t place : low) out[8] |= std::uint64_t{1} << (place + (word >> 1)) % 32;
 }
 
 TEST(bits, agree_with_counting_in_kernels_and_on_the_host) {

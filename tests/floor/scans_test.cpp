@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions and scans on arbitrary groups and several types against a plain loop.
+// Reductions and scans on arbitrary groups, and reductions of all parts of a group at once, against a plain loop.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <floor/masks.hpp>
 #include <support/random.hpp>
@@ -71,6 +72,45 @@ TYPED_TEST(scans, agree_with_a_loop_over_the_lanes) {
     compare<TypeParam, plus>(seed);
     compare<TypeParam, minimum>(seed);
     compare<TypeParam, maximum>(seed);
+  });
+}
+
+// All parts of a group at once, of which there are one to as many as lanes.
+struct combine_parts {
+  WARPHEAP_FN void operator()(lane_mask mask, std::uint32_t kinds, std::uint32_t* out) const {
+    const lane_mask group = side_of(mask);
+    const int lane = lane_index();
+    const lane_mask peers = match(group, static_cast<std::uint32_t>(mix(lane) % kinds));
+    const std::uint32_t sum = reduce_parts(group, peers, static_cast<std::uint32_t>(100 + lane), plus{});
+    const std::uint64_t most = reduce_parts(group, peers, mix(lane), maximum{});
+    out[lane] = is_leader(peers) ? sum : 0;
+    out[warp_width + lane] = is_leader(peers) ? static_cast<std::uint32_t>(most) : 0;
+  }
+};
+
+TEST(parts, agree_with_a_loop_over_the_lanes) {
+  test::for_each_schedule([](std::uint64_t seed) {
+    device_array<std::uint32_t> out(2 * warp_width);
+    for (const lane_mask mask : test::mask_zoo(seed)) {
+      for (const std::uint32_t kinds : {1u, 2u, 5u, 1000u}) {
+        launch(grid_shape{1, warp_width}, combine_parts{}, mask, kinds, out.data());
+        std::vector<std::uint32_t> expected(2 * warp_width);
+        for (const lane_mask group : {mask, full_warp & ~mask}) {
+          for (std::uint32_t kind = 0; kind < kinds; ++kind) {
+            int leads = -1;
+            std::uint64_t most = 0;
+            for (int lane = 0; lane < warp_width; ++lane) {
+              if ((group >> lane & 1) == 0 || mix(lane) % kinds != kind) continue;
+              if (leads < 0) leads = lane;
+              expected[leads] += 100 + lane;
+              most = std::max(most, mix(lane));
+              expected[warp_width + leads] = static_cast<std::uint32_t>(most);
+            }
+          }
+        }
+        ASSERT_EQ(out.to_host(), expected) << kinds << " kinds, mask " << mask;
+      }
+    }
   });
 }
 

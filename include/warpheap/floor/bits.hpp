@@ -26,6 +26,11 @@ WARPHEAP_FN inline int highest_bit(std::uint32_t word) { return 31 - target::cou
 /// Index of the highest set bit, the floor of the binary logarithm. `word` must not be 0.
 WARPHEAP_FN inline int highest_bit(std::uint64_t word) { return 63 - target::count_leading_zeros(word); }
 
+/// `word` with its bits moved up by `count`, from 0 to 31, and those that leave it at the top come in at the bottom.
+WARPHEAP_FN inline std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
+  return target::rotate_left(word, count);
+}
+
 /// A word whose `count` lowest bits are set; `count` from 0 to 32.
 WARPHEAP_FN constexpr std::uint32_t low_bits(int count) {
   return count >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << count) - 1;

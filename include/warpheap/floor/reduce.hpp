@@ -113,4 +113,25 @@ WARPHEAP_FN T reduce(lane_mask group, T value, Combine combine, call_site site =
   }
 }
 
+/// The values of the lanes of `peers` combined, for their leader; what other lanes get is unspecified. `peers` is the
+/// caller's part of a partition of `group`, as by `match`. Collective over `group`, not over `peers`: a GPU reduces one
+/// group after the other, and this all parts at once, in as many steps as the largest part needs, none for single lanes.
+template <shuffleable T, class Combine>
+WARPHEAP_FN T reduce_parts(lane_mask group, lane_mask peers, T value, Combine combine,
+                           call_site site = call_site::current()) {
+  if (peers == group) return reduce(group, value, combine, site);  // for one lane of the group means for all
+  // Pointer doubling: `above` is the nearest higher lane of the part that the caller's partial result does not cover.
+  const lane_mask higher = peers & ~lanes_below(peers) & ~lane_bit();
+  int above = higher != 0 ? lowest_bit(higher) : -1;
+  while (any(group, above >= 0, site)) {  // not a spin: each turn doubles what a lane covers
+    const int source = above >= 0 ? above : lane_index();
+    const T partial = shuffle(group, value, source, site);
+    const int next = shuffle(group, above, source, site);
+    if (above < 0) continue;
+    value = combine(value, partial);
+    above = next;
+  }
+  return value;
+}
+
 }  // namespace warpheap

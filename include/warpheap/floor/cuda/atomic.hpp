@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda/atomic>
+#include <nv/target>
 #include <warpheap/floor/atomic.hpp>
 
 namespace warpheap::target {
@@ -84,7 +85,17 @@ WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_sc
 
 inline constexpr memory_order after_release_fence = memory_order::relaxed;
 
+// A fence of its own kind, as cuda::atomic_thread_fence would take the caches along, which only an acquire needs.
+WARPHEAP_FN inline void release_fence([[maybe_unused]] thread_scope scope) {
+  NV_IF_TARGET(NV_IS_DEVICE, (switch (scope) {
+                 case thread_scope::block: asm volatile("fence.release.cta;" ::: "memory"); return;
+                 case thread_scope::device: asm volatile("fence.release.gpu;" ::: "memory"); return;
+                 case thread_scope::system: asm volatile("fence.release.sys;" ::: "memory"); return;
+               }))
+}
+
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) {
+  if (order == memory_order::release) return release_fence(scope);
   switch (scope) {
     case thread_scope::block: return cuda::atomic_thread_fence(cuda_order(order), cuda::thread_scope_block);
     case thread_scope::device: return cuda::atomic_thread_fence(cuda_order(order), cuda::thread_scope_device);

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <cuda/std/bit>
+#include <nv/target>
 #include <warpheap/floor/bits.hpp>
 
 namespace warpheap::target {
@@ -18,6 +20,10 @@ WARPHEAP_FN int count_trailing_zeros(Word word) {
 template <class Word>
 WARPHEAP_FN int count_leading_zeros(Word word) {
   return cuda::std::countl_zero(word);
+}
+WARPHEAP_FN inline std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __funnelshift_l(word, word, count);),
+                    (return cuda::std::rotl(word, static_cast<int>(count));))
 }
 
 }  // namespace warpheap::target

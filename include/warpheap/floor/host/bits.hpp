@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <warpheap/floor/bits.hpp>
 
 namespace warpheap::target {
@@ -18,6 +19,9 @@ int count_trailing_zeros(Word word) {
 template <class Word>
 int count_leading_zeros(Word word) {
   return std::countl_zero(word);
+}
+inline std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
+  return std::rotl(word, static_cast<int>(count));
 }
 
 }  // namespace warpheap::target
