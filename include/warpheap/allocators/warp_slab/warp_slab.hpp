@@ -96,6 +96,7 @@ class warp_slab {
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, slab_word seen, std::uint32_t wanted) const;
+  WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
   WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
 
@@ -105,6 +106,9 @@ class warp_slab {
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
+  WARPHEAP_FN slab_look look_around(std::uint32_t c, std::uint32_t begin, std::uint32_t count,
+                                    std::uint32_t first) const;
+  WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once], std::uint32_t& which);
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t step,
                                 std::uint32_t count) const;
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
@@ -120,6 +124,7 @@ class warp_slab {
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
   WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
+  WARPHEAP_COLD_FN static void put_back_of(warp_slab self, slab_claim blocks);
   WARPHEAP_COLD_FN static void show_of(warp_slab self, std::uint32_t at, std::uint32_t c);
   WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
   WARPHEAP_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;

@@ -6,9 +6,9 @@
 
 // Claiming blocks of slabs that are there.
 //
-// A claim clears bits of a word and so owns their blocks. It swaps the whole word, whose upper half is the class of the
-// slab: a claimer that comes with old news, to a slab that was taken back and is of another class now, changes nothing.
-// No block is ever cleared but by who keeps it, so no free block is out of sight for a moment.
+// A claim clears bits of a word that were seen to be free, and owns the blocks of those that still were. Others may come
+// in between, so it may get less than it saw; then it goes on with what is left. The operation tells the class of the
+// slab, too: a claimer that comes so late that the slab was taken back and is of another class now puts the blocks back.
 //
 // A warp begins at its seat, the word where it last found blocks of the class. Nobody keeps it from others, and it may be
 // stale; then the word says so.
@@ -19,14 +19,20 @@
 namespace warpheap {
 namespace detail {
 
-// The lowest `count` set bits of `word`.
+// The set bits of `word` from its lowest on that have no gap between them. `word` must not be 0.
+WARPHEAP_FN inline std::uint32_t lowest_run(std::uint32_t word) { return word & ~(word + (word & (0u - word))); }
+
+// The lowest `count` set bits of `word`, which has more. Mostly they are neighbours, which is quick to see and to use.
 WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t count) {
-  if (static_cast<std::uint32_t>(popcount(word)) <= count) return word;
+  if (static_cast<std::uint32_t>(popcount(lowest_run(word))) >= count) {
+    return low_bits(static_cast<int>(count)) << lowest_bit(word);
+  }
   return word & low_bits(nth_set_bit(word, static_cast<int>(count)));
 }
 
-WARPHEAP_FN inline std::uint32_t turn_left(std::uint32_t word, std::uint32_t by) {
-  return word << by % 32 | word >> (32 - by) % 32;
+// Index of the set bit of `word` that has `rank` set bits below it; quick if all set bits are neighbours.
+WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
+  return static_cast<std::uint32_t>(lowest_run(word) == word ? lowest_bit(word) + rank : nth_set_bit(word, rank));
 }
 
 // The warp of the caller, numbered through the grid.
@@ -54,11 +60,13 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   return cold_call([*this, rest, same, c] { return take_elsewhere(rest, same, c); });
 }
 
-// The caller's seat for class `c`.
+// The caller's seat for class `c`. A class has all seats from its own first one on and around, so in a small heap warps
+// of several classes may share some; who finds there what another one left takes it for news.
 WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
-  const std::uint32_t mine = detail::warp_number() & seat_mask_;
-  return atomic_view{groups()[mine / there].seats[c][mine % there]};
+  static_assert(classes::count <= 64);
+  const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / 64 + 1)) & seat_mask_;
+  return atomic_view{groups()[mine / there].seats[mine % there]};
 }
 
 // Up to `wanted` blocks of the word at the caller's seat. One lane.
@@ -68,9 +76,14 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   const std::uint32_t named = seat(c).load(relaxed, device);
   if (named == 0) return {};
   const std::uint32_t at = named - 1;
-  // A whole warp guesses that the word is all free, which saves the look.
-  slab_word seen = slab_word::make(c, layout::all_blocks(c, at % classes::most_words));
-  if (wanted < warp_width) seen.value = word(at).load(relaxed, device);
+  slab_word seen{};
+  if (wanted == 32) {
+    // A whole warp guesses that the word is all free, which saves the look.
+    seen = slab_word::make(c, ~0u);
+    if (word(at).compare_exchange(seen.value, seen.value & slab_word::all_but(~0u), acquire, device)) return {at, ~0u};
+  } else {
+    seen.value = word(at).load(relaxed, device);
+  }
   return claim(c, at, seen, wanted);
 }
 
@@ -84,27 +97,38 @@ WARPHEAP_FN inline void* warp_slab::hand_out(lane_mask group, lane_mask peers, s
   return rank < popcount(got.blocks) ? block_of(c, got, rank) : nullptr;
 }
 
-// Up to `wanted` blocks of a word, which was seen or guessed to be `seen`. One lane.
+// Up to `wanted` blocks of a word that was seen to be `seen`. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, slab_word seen,
                                                std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view view{word(at)};
-  while (seen.is_of(c) && seen.free() != 0) {  // not a spin: it fails only when another claim or release came first
-    // Warps with one home begin at different bits.
-    const std::uint32_t from = detail::warp_number() % 32;
-    const std::uint32_t chosen =
-        detail::turn_left(detail::lowest_bits(detail::turn_left(seen.free(), 32 - from), wanted), from);
-    if (view.compare_exchange(seen.value, seen.value & slab_word::all_but(chosen), acquire, device))
-      return {at, chosen};
+  slab_claim got{at, 0};
+  while (wanted != 0 && seen.is_of(c) && seen.free() != 0) {  // not a spin: what it does not get, another claim got
+    const std::uint32_t chosen = choose(seen.free(), wanted);
+    const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), acquire, device)};
+    const std::uint32_t took = old.free() & chosen;
+    if (!old.is_of(c)) {
+      if (took != 0) put_back_of(*this, {at, took});
+      break;
+    }
+    got.blocks |= took;
+    wanted -= static_cast<std::uint32_t>(popcount(took));
+    seen.value = old.value & slab_word::all_but(chosen);
   }
-  return {};
+  return got;
+}
+
+// Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.
+WARPHEAP_FN inline std::uint32_t warp_slab::choose(std::uint32_t free, std::uint32_t wanted) {
+  if (static_cast<std::uint32_t>(popcount(free)) <= wanted) return free;
+  const std::uint32_t from = detail::warp_number() % 32;
+  return rotate_left(detail::lowest_bits(rotate_left(free, (32 - from) % 32), wanted), from);
 }
 
 // The block of the lane of rank `rank` among those that share a claim.
 WARPHEAP_FN inline void* warp_slab::block_of(std::uint32_t c, slab_claim from, int rank) const {
   const std::uint64_t slab = std::uint64_t{from.word / classes::most_words} << classes::unit_shift;
-  const auto bit = static_cast<std::uint32_t>(from.blocks == ~0u ? rank : nth_set_bit(from.blocks, rank));
+  const std::uint32_t bit = detail::bit_of_rank(from.blocks, rank);
   return data_ + slab + std::uint64_t{from.word % classes::most_words * 32 + bit} * classes::bytes(c);
 }
 

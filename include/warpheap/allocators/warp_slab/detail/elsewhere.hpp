@@ -26,13 +26,16 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, lane_ma
   return take_along_hints(peers, c);
 }
 
-// Blocks of the homes of those who have no seat; null for all others. Collective over `group`.
+// Blocks of the homes of those who have no seat in the class; null for all others. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   slab_claim got;
-  if (is_leader(peers) && seat(c).load(relaxed, device) == 0) {
-    got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
+  if (is_leader(peers)) {
+    const std::uint32_t named = seat(c).load(relaxed, device);
+    if (named == 0 || !slab_word{word(named - 1).load(relaxed, device)}.is_of(c)) {
+      got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
+    }
   }
   return hand_out(group, peers, c, got);
 }
@@ -55,8 +58,8 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
 
 // One round of looks; a block for each lane that got one, and null for the others. Collective over `group`.
 //
-// Round 0 looks right behind the seat, even rounds anywhere, and odd ones at the latest slabs, which are the likeliest
-// to have blocks.
+// Even rounds look anywhere, odd ones at the latest slabs, which are the likeliest to have blocks. The looks of a warp
+// lie far apart, because blocks in use lie together.
 WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers, std::uint32_t c,
                                                std::uint32_t round) const {
   using enum memory_order;
@@ -65,23 +68,40 @@ WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers,
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (places != 0) {
     const std::uint32_t words = classes::words(c);
-    const std::uint32_t each = words < looks_at_once ? words : looks_at_once;
-    const std::uint32_t ahead = static_cast<std::uint32_t>(group_rank(peers)) * each;
-    const std::uint32_t near = round == 0 ? seat(c).load(relaxed, device) : 0;
-    if (near != 0) {
-      look = look_at(c, (near - 1) / classes::most_words, near % classes::most_words + ahead, 1, each);
-    } else {
-      const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
-      const std::uint32_t begin = newest < places ? newest * words : 0;
-      const std::uint32_t count = places * words - begin;
-      std::uint32_t at = (detail::warp_number() + round) * 0x9e3779b1;  // spreads warps whose numbers are close
-      at ^= at >> 15;
-      at = (at % count + ahead) % count + begin;
-      const std::uint32_t entry = table(c, at / words).load(relaxed, device);
-      if (entry != 0) look = look_at(c, entry - 1, at % words, 1, each);
-    }
+    const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
+    const std::uint32_t begin = newest < places ? newest * words : 0;
+    const std::uint32_t first =
+        (detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
+    look = look_around(c, begin, places * words - begin, first);
   }
   return share(group, peers, c, look);
+}
+
+// Looks at words of the class, among the `count` from its word `begin` on in the order of places: those that numbers
+// from `first` on are scattered to. Tells of the one that has the most free blocks. One lane.
+WARPHEAP_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t begin, std::uint32_t count,
+                                                    std::uint32_t first) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t words = classes::words(c);
+  // All loads of a kind before the first is needed, since each waits for memory.
+  std::uint32_t at[looks_at_once];
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+    const std::uint32_t scattered = (first + i) * 0x9e3779b1;
+    at[i] = begin + static_cast<std::uint32_t>(std::uint64_t{scattered} * count >> 32);
+  }
+  std::uint32_t entry[looks_at_once];
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) entry[i] = table(c, at[i] / words).load(relaxed, device);
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+    // A vacant place stands for unit 0, whose word then is of another class, or none.
+    const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
+    at[i] = unit * classes::most_words + at[i] % words;
+  }
+  slab_word seen[looks_at_once];
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(at[i]).load(relaxed, device)};
+  std::uint32_t best = 0;
+  const slab_word most = most_free(c, seen, best);
+  return {at[best], most};
 }
 
 // Looks at up to `count` words of a slab, of which there are so many, from `from` on and around, `step` apart; tells of
@@ -93,18 +113,23 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   const std::uint32_t words = classes::words(c);
   const std::uint32_t first = unit * classes::most_words;
   const auto word_at = [&](std::uint32_t i) { return first + (from + (i < count ? i * step : 0)) % words; };
-  // All loads before the first is needed, since each waits for memory.
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(word_at(i)).load(relaxed, device)};
-  slab_look look{};
-  std::uint32_t which = 0;
+  std::uint32_t best = 0;
+  const slab_word most = most_free(c, seen, best);
+  return {word_at(best), most};
+}
+
+// The one of these words that has the most free blocks of class `c`, or a word without any; `which` tells it.
+WARPHEAP_FN inline slab_word warp_slab::most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once],
+                                                  std::uint32_t& which) {
+  slab_word most{};
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    if (popcount(seen[i].free()) <= popcount(look.seen.free()) || !seen[i].is_of(c)) continue;
+    if (popcount(seen[i].free()) <= popcount(most.free()) || !seen[i].is_of(c)) continue;
     which = i;
-    look.seen = seen[i];
+    most = seen[i];
   }
-  look.word = word_at(which);
-  return look;
+  return most;
 }
 
 // Claims blocks of the words in which lanes of `group` saw free ones, for all lanes of the same `peers`; a block for

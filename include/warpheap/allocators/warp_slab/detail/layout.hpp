@@ -97,11 +97,11 @@ struct warp_slab_layout {
   // Metadata of 64 units.
   struct unit_group {
     static constexpr std::uint32_t units = 64;
-    static constexpr std::uint32_t seats_of_group = 8;
-    std::uint64_t free;                                   // leaf of the set of free units
-    std::uint64_t hints[classes::count];                  // leaves of the sets of places
-    std::uint32_t table[classes::count][units];           // by class and place: first unit of the slab plus 1, or 0
-    std::uint32_t seats[classes::count][seats_of_group];  // by class and warp: the word to begin at plus 1, or 0
+    static constexpr std::uint32_t seats_of_group = 512;
+    std::uint64_t free;                          // leaf of the set of free units
+    std::uint64_t hints[classes::count];         // leaves of the sets of places
+    std::uint32_t table[classes::count][units];  // by class and place: first unit of the slab plus 1, or 0
+    std::uint32_t seats[seats_of_group];         // by warp and class: the word to begin at plus 1, or 0
     alignas(16) unit_header header[units];
     alignas(128) std::uint64_t word[units][classes::most_words];
   };
@@ -132,7 +132,7 @@ struct warp_slab_layout {
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return groups_at() + divide_up(bytes, unit_group::units << classes::unit_shift) * sizeof(unit_group);
   }
-  // Seats of each class in a heap that begins with so many units: a power of two, so that finding one is no division.
+  // Seats in a heap that begins with so many units: a power of two, so that finding one is no division.
   WARPHEAP_FN static std::uint32_t seats(std::uint32_t units) {
     const std::uint64_t most = divide_up(units, unit_group::units) * unit_group::seats_of_group;
     return most == 0 ? 1 : 1u << highest_bit(most);

@@ -39,6 +39,12 @@ WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   if (!old.shown()) show_of(*this, blocks.word, old.of_class());
 }
 
+// Blocks that the caller took by mistake, from a slab of another class. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::put_back_of(warp_slab self, slab_claim blocks) {
+  fence(memory_order::acq_rel, thread_scope::device);
+  self.put_back(blocks);
+}
+
 // What free seldom does, by a copy of the handle: a call of a member would have each free put the handle in memory.
 WARPHEAP_COLD_FN inline void warp_slab::show_of(warp_slab self, std::uint32_t at, std::uint32_t c) { self.show(at, c); }
 WARPHEAP_COLD_FN inline void warp_slab::free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units) {
@@ -142,9 +148,7 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const std::uint32_t mine = slab * classes::most_words + at / 32;
   const lane_mask same =
       match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
-  // Groups reduce one after the other, so those of one lane keep out of it.
-  std::uint32_t blocks = 1u << at % 32;
-  if (group_size(same) > 1) blocks = reduce(same, blocks, bit_or{});
+  const std::uint32_t blocks = reduce_parts(of_slabs, same, 1u << at % 32, bit_or{});
   if (is_leader(same)) put_back({mine, blocks});
 }
 

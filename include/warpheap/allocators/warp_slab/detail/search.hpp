@@ -12,8 +12,9 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  // So many slabs without blocks are put up with. It bounds the wait of one that comes after many others; what it
-  // leaves behind is found by later searches, since each clears the hints that it followed in vain.
+  // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
+  // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
+  // followed in vain.
   constexpr std::uint32_t patience = 4;
   for (std::uint32_t turn = 0;; ++turn) {  // not a spin: each turn serves a lane, or waits for an extension
     std::uint32_t extensions = 0;
@@ -27,7 +28,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
     }
     if (!any(group, found != nullptr)) {
       bool met = false;
-      found = walk(group, c, patience, met);
+      std::uint32_t leaf = 0;
+      const bool may_extend = any(group, is_leader(group) && free_units().next_leaf(0, leaf));
+      found = walk(group, c, may_extend ? patience : ~0u, met);
     }
     if (!any(group, found != nullptr)) {
       const outcome then = extend(group, c, extensions, found);
