@@ -7,6 +7,6 @@
 namespace warpheap {
 
 /// The design of a heap whose owner names none.
-using default_allocator = bump;
+using default_allocator = warp_slab;
 
 }  // namespace warpheap
