@@ -22,10 +22,9 @@ namespace warpheap {
 
 /// The static queue: a ring of segments of one size in memory of its own. It refuses when all of them hold entries.
 struct static_ring {
-  static constexpr std::uint32_t ring_segments = 4;
-
   struct state : segment_queue_state {
-    std::uint32_t first;  ///< the first segment's name, packed; set before any use
+    std::uint32_t first;     ///< the first segment's name, packed; set before any use
+    std::uint32_t segments;  ///< how many there are, a power of two; set before any use
   };
 
   flat_segments flat;
@@ -40,7 +39,7 @@ struct static_ring {
  private:
   WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
     const segment_name first = segment_name::unpack(of.first);
-    return {first.id + ((number % ring_segments) << first.size), first.size};
+    return {first.id + ((number & (of.segments - 1)) << first.size), first.size};
   }
 };
 

@@ -138,13 +138,15 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Size of a segment of the static queue of class q: a ring of them holds each page of the heap, or what the options
-  // say.
+  // Segments of the static queue of class q. A renewal takes all that is queued, and ends a segment with it. Hints are
+  // few, as often as not, and each is read by a malloc that has more to do; so several such segments are read at a time.
+  WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint32_t q) { return stores_pages(q) ? 4 : 64; }
+  // Size of one of them: together they hold each page of the heap, or a hint to each chunk, or what the options say.
   WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
     const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
     std::uint32_t size = 1;
-    while (static_ring::ring_segments * (segment_words << size) < Options.queue_entries &&
-           static_ring::ring_segments * std::uint64_t{segment_words << size} < bytes / item) {
+    while (ring_segments(q) * (segment_words << size) < Options.queue_entries &&
+           ring_segments(q) * std::uint64_t{segment_words << size} < bytes / item) {
       ++size;
     }
     return size;
@@ -154,7 +156,7 @@ struct ouroboros_layout {
     std::uint64_t at = staging_segments;
     if constexpr (!uses_chunks<Kind>) {
       for (std::uint32_t i = 0; i < q; ++i)
-        at += std::uint64_t{static_ring::ring_segments} << ring_segment_size(bytes, i);
+        at += std::uint64_t{ring_segments(i)} << ring_segment_size(bytes, i);
     }
     return at;
   }

@@ -99,7 +99,7 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   if constexpr (requires { size.queue.ring; }) result.queue_bytes += sizeof(size.queue.ring);
   if constexpr (!uses_chunks<Kind>) {
     const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.first).size;
-    result.queue_bytes += static_ring::ring_segments * words * sizeof(std::uint32_t);
+    result.queue_bytes += size.queue.segments * words * sizeof(std::uint32_t);
   }
   return result;
 }
