@@ -43,7 +43,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::initialise() const {
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     if constexpr (!uses_chunks<Kind>) {
       of_class(q).queue.first = ring(initial_bytes_, q).packed();
-      of_class(q).queue.segments = layout::ring_segments(q);
+      of_class(q).queue.segments = layout::ring_segments(initial_bytes_, q);
     }
   }
 }

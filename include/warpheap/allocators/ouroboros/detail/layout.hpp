@@ -138,27 +138,41 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Segments of the static queue of class q. A renewal takes all that is queued, and ends a segment with it. Hints are
-  // few, as often as not, and each is read by a malloc that has more to do; so several such segments are read at a time.
-  WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint32_t q) { return stores_pages(q) ? 4 : 64; }
-  // Size of one of them: together they hold each page of the heap, or a hint to each chunk, or what the options say.
-  WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
+  // Entries that the static queue of class q has room for, headers among them: each page of the heap, or a hint to each
+  // chunk, or what the options say.
+  WARPHEAP_FN static constexpr std::uint64_t ring_entries(std::uint64_t bytes, std::uint32_t q) {
     const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
+    return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
+  }
+  // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not, and
+  // a malloc that reads one is not done at once; so many such segments can be under way, as far as they are large enough
+  // for a renewal that finds many.
+  WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint64_t bytes, std::uint32_t q) {
+    std::uint32_t segments = 4;
+    while (!stores_pages(q) && segments < 64 && ring_entries(bytes, q) / (2 * segments) >= 2048) segments *= 2;
+    return segments;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
     std::uint32_t size = 1;
-    while (ring_segments(q) * (segment_words << size) < Options.queue_entries &&
-           ring_segments(q) * std::uint64_t{segment_words << size} < bytes / item) {
-      ++size;
-    }
+    while (ring_segments(bytes, q) * std::uint64_t{segment_words << size} < ring_entries(bytes, q)) ++size;
     return size;
   }
   // First segment of the ring of class q, in units of segment_words; for q == classes the end of them all.
   WARPHEAP_FN static constexpr std::uint64_t ring_begin(std::uint64_t bytes, std::uint32_t q) {
     std::uint64_t at = staging_segments;
     if constexpr (!uses_chunks<Kind>) {
-      for (std::uint32_t i = 0; i < q; ++i)
-        at += std::uint64_t{ring_segments(i)} << ring_segment_size(bytes, i);
+      for (std::uint32_t i = 0; i < q; ++i) at += std::uint64_t{ring_segments(bytes, i)} << ring_segment_size(bytes, i);
     }
     return at;
+  }
+
+  // True if heaps of these sizes have the same rings.
+  static constexpr bool same_rings(std::uint64_t bytes, std::uint64_t others) {
+    for (std::uint32_t q = 0; !uses_chunks<Kind> && q < classes; ++q) {
+      if (ring_segments(bytes, q) != ring_segments(others, q)) return false;
+      if (ring_segment_size(bytes, q) != ring_segment_size(others, q)) return false;
+    }
+    return true;
   }
 
   WARPHEAP_FN static constexpr std::uint64_t words_at() { return align_up(sizeof(control), 256); }

@@ -32,9 +32,8 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
   const basic_ouroboros there{to};
   std::uint64_t segments = layout::staging_segments;
   if constexpr (!uses_chunks<Kind>) {
-    const std::uint64_t rings_end = layout::ring_begin(initial_bytes_, layout::classes);
-    if (rings_end == layout::ring_begin(there.initial_bytes_, layout::classes)) {
-      segments = rings_end;  // the same rings
+    if (layout::same_rings(initial_bytes_, there.initial_bytes_)) {
+      segments = layout::ring_begin(initial_bytes_, layout::classes);
     } else {
       launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, *this);
     }
@@ -45,7 +44,9 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
   if constexpr (!uses_chunks<Kind>) {
     for (std::uint32_t q = 0; q < layout::classes; ++q) {
       const std::uint32_t first = ring(there.initial_bytes_, q).packed();
-      device_copy(&there.control_->classes[q].queue.first, &first, sizeof(first));
+      const std::uint32_t count = layout::ring_segments(there.initial_bytes_, q);
+      device_copy(&there.of_class(q).queue.first, &first, sizeof(first));
+      device_copy(&there.of_class(q).queue.segments, &count, sizeof(count));
     }
   }
 }
