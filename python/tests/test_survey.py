@@ -117,12 +117,19 @@ def test_a_timeout_is_tried_again_only_with_more_time(
     assert len(asked(driver)) == 2
 
 
+def heed_interrupts() -> None:
+    """A shell has its background jobs ignore interrupts, and so what they start, these tests among them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interruption_leaves_a_record_to_go_on_from(fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="interrupts good")
     command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
     start = time.monotonic()
     # A group of its own, as a shell gives it; the driver interrupts us in the middle of its third case.
-    child = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    child = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, check=False, preexec_fn=heed_interrupts
+    )
     assert time.monotonic() - start < 60
     assert child.returncode == 130, child.stderr
     assert "Interrupted: 3 of 4 cases" in child.stdout
@@ -221,7 +228,7 @@ def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeD
 def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="hangs")
     command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
-    child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
     while not asked(driver):
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
