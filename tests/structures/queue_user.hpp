@@ -97,8 +97,7 @@ class queue_memory<static_ring> {
     std::vector<static_ring::state> all(queues);
     for (std::uint64_t i = 0; i < queues; ++i) {
       const auto id = static_cast<std::uint32_t>(i * words_of_one() / segment_words);
-      all[i].first = segment_name{id, size_}.packed();
-      all[i].segments = ring_segments;
+      all[i].ring = {segment_name{id, size_}.packed(), ring_segments};
     }
     return all;
   }

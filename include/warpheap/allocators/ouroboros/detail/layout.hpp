@@ -145,13 +145,16 @@ struct ouroboros_layout {
     return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
   }
   // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not, and
-  // a malloc that reads one is not done at once; so many such segments can be under way, as far as they are large enough
-  // for a renewal that finds many.
+  // a malloc that reads one is not done at once: so many such segments can be under way, as long as each has room for
+  // what a renewal takes where hints are many.
   WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint64_t bytes, std::uint32_t q) {
-    std::uint32_t segments = 4;
-    while (!stores_pages(q) && segments < 64 && ring_entries(bytes, q) / (2 * segments) >= 2048) segments *= 2;
+    constexpr std::uint32_t least = 4, most = 64;
+    constexpr std::uint64_t least_hints = 2048;  // of a segment, if there are more than the least
+    std::uint32_t segments = least;
+    while (!stores_pages(q) && segments < most && ring_entries(bytes, q) / (2 * segments) >= least_hints) segments *= 2;
     return segments;
   }
+  // The size of each.
   WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
     std::uint32_t size = 1;
     while (ring_segments(bytes, q) * std::uint64_t{segment_words << size} < ring_entries(bytes, q)) ++size;
@@ -165,12 +168,15 @@ struct ouroboros_layout {
     }
     return at;
   }
-
+  // The ring of class q.
+  WARPHEAP_FN static constexpr static_ring::extent ring(std::uint64_t bytes, std::uint32_t q) {
+    const segment_name first{static_cast<std::uint32_t>(ring_begin(bytes, q)), ring_segment_size(bytes, q)};
+    return {first.packed(), ring_segments(bytes, q)};
+  }
   // True if heaps of these sizes have the same rings.
   static constexpr bool same_rings(std::uint64_t bytes, std::uint64_t others) {
-    for (std::uint32_t q = 0; !uses_chunks<Kind> && q < classes; ++q) {
-      if (ring_segments(bytes, q) != ring_segments(others, q)) return false;
-      if (ring_segment_size(bytes, q) != ring_segment_size(others, q)) return false;
+    for (std::uint32_t q = 0; q < classes; ++q) {
+      if (ring(bytes, q) != ring(others, q)) return false;
     }
     return true;
   }

@@ -7,7 +7,8 @@
 // All that the design keeps names chunks, pages and segments by number, as the paper has it ("addressed by an integer
 // index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid behind any base.
 // Two things depend on the size of the heap: where the records begin, and the rings of the static queues. Rings are not
-// made longer, but emptied and made anew: then no number of a segment is left that would have to be rewritten.
+// made longer or cut otherwise, but emptied and made anew: then no number of a segment is left that would have to be
+// rewritten.
 
 namespace warpheap {
 namespace detail {
@@ -43,10 +44,8 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
               divide_up(from.bytes / Options.chunk_bytes, chunk_group::chunks) * sizeof(chunk_group));
   if constexpr (!uses_chunks<Kind>) {
     for (std::uint32_t q = 0; q < layout::classes; ++q) {
-      const std::uint32_t first = ring(there.initial_bytes_, q).packed();
-      const std::uint32_t count = layout::ring_segments(there.initial_bytes_, q);
-      device_copy(&there.of_class(q).queue.first, &first, sizeof(first));
-      device_copy(&there.of_class(q).queue.segments, &count, sizeof(count));
+      const static_ring::extent ring = layout::ring(there.initial_bytes_, q);
+      device_copy(&there.of_class(q).queue.ring, &ring, sizeof(ring));
     }
   }
 }
