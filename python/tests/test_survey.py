@@ -120,8 +120,10 @@ def test_a_timeout_is_tried_again_only_with_more_time(
         return "1 of 1 cases are in" in done.out, only["time_limit_s"]
 
     assert limit_of_record("1") == (False, 1)
+    asked_before = asked(driver)  # one line, or none if the second was over before the child wrote it
     assert limit_of_record("1") == (True, 1)
     assert limit_of_record("0.5") == (True, 1)
+    assert asked(driver) == asked_before
     assert limit_of_record("1.5") == (False, 1.5)
 
 

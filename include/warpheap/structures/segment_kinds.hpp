@@ -24,8 +24,8 @@ namespace warpheap {
 struct static_ring {
   /// Where the segments lie: side by side.
   struct extent {
-    std::uint32_t first;  ///< the first segment's name, packed
-    std::uint32_t count;  ///< how many there are, a power of two
+    std::uint32_t packed_first;  ///< name of the first segment
+    std::uint32_t count;         ///< how many there are, a power of two
     bool operator==(const extent&) const = default;
   };
   struct state : segment_queue_state {
@@ -43,7 +43,7 @@ struct static_ring {
 
  private:
   WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
-    const segment_name first = segment_name::unpack(of.ring.first);
+    const segment_name first = segment_name::unpack(of.ring.packed_first);
     return {first.id + ((number & (of.ring.count - 1)) << first.size), first.size};
   }
 };

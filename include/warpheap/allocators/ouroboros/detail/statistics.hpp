@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
@@ -98,7 +99,7 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   result.queue_bytes = result.queue_chunks * Options.chunk_bytes;
   if constexpr (std::is_same_v<Kind, virtual_array>) result.queue_bytes += sizeof(size.queue.ring);
   if constexpr (!uses_chunks<Kind>) {
-    const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.ring.first).size;
+    const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.ring.packed_first).size;
     result.queue_bytes += size.queue.ring.count * words * sizeof(std::uint32_t);
   }
   return result;
