@@ -15,6 +15,10 @@ from warpheap import cli, project
 
 HERE = Path(__file__).parent
 
+# Within this a child has started and said its first words, even where a busy machine stops for a while: in CI a second
+# was not enough. A limit is this long where it matters what the child did before it struck.
+SECONDS_TO_START = 10
+
 
 @pytest.fixture(autouse=True)
 def nothing_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Finished
+from conftest import SECONDS_TO_START, Finished
 
 from warpheap import process
 from warpheap.gpu import gtest, memcheck
@@ -45,7 +45,7 @@ def test_each_test_gets_its_own_verdict(fake_tests: MakeTests) -> None:
 
 
 def test_a_hang_costs_its_test_only(fake_tests: MakeTests) -> None:
-    assert ends(fake_tests("a_cuda", tests="A.good A.hangs A.after"), 2) == {
+    assert ends(fake_tests("a_cuda", tests="A.good A.hangs A.after"), SECONDS_TO_START) == {
         "A.good": "ok",
         "A.hangs": "timeout",
         "A.after": "ok",
@@ -127,7 +127,7 @@ def test_after_a_hang_a_device_that_is_gone_ends_the_tests(
     driver = folder / "bin" / "warpheap_bench_cuda"
     driver.write_text("#!/bin/sh\nexit 3\n")
     out = tmp_path / "out"
-    done = warpheap("gpu", "--out", out, "--prebuilt", folder, "--only", "tests", "--time-limit", "2")
+    done = warpheap("gpu", "--out", out, "--prebuilt", folder, "--only", "tests", "--time-limit", SECONDS_TO_START)
     assert done.code == 1
     found = {each["name"]: each for each in lines(out / "tests.jsonl")}
     assert found["A.hangs"]["status"] == "timeout"
@@ -141,7 +141,7 @@ def test_after_a_hang_a_device_that_answers_goes_on(
     fake_tests("a_cuda", tests="A.hangs A.after")
     folder = prebuilt(tmp_path, fake_driver)
     out = tmp_path / "out"
-    warpheap("gpu", "--out", out, "--prebuilt", folder, "--only", "tests", "--time-limit", "2")
+    warpheap("gpu", "--out", out, "--prebuilt", folder, "--only", "tests", "--time-limit", SECONDS_TO_START)
     assert [each["status"] for each in lines(out / "tests.jsonl")] == ["timeout", "ok"]
 
 
@@ -163,7 +163,7 @@ def test_what_the_budget_has_no_room_for_is_recorded_as_skipped(
     fake_tests("a_cuda", tests="A.hangs A.after")
     fake_tests("b_cuda", tests="B.good")
     out = tmp_path / "out"
-    warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests", "--budget", "2")
+    warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests", "--budget", SECONDS_TO_START)
     found = {each["name"]: each["status"] for each in lines(out / "tests.jsonl")}
     assert found == {"A.hangs": "timeout", "A.after": "skipped", "b_cuda": "skipped"}
 

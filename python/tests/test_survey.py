@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Finished, environment
+from conftest import SECONDS_TO_START, Finished, environment
 
 from warpheap.record import read_records
 
@@ -82,13 +82,14 @@ def test_other_sources_are_measured_anew_and_old_records_kept(
 def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="hangs crashes babbles contradicts overlaps good")
     done = warpheap(
-        "survey", "--driver", driver, "--out", tmp_path / "out", "--time-limit", "2", *SMALL[:6], "--sizes", "16"
+        *("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL[:6]),
+        *("--sizes", "16", "--time-limit", SECONDS_TO_START),
     )
     assert done.code == 0, done.err
     by_name = {each["allocator"]: each for each in records(tmp_path / "out")}
     assert by_name["hangs"]["status"] == "timeout"
     assert "still waiting for a lock" in by_name["hangs"]["reason"]
-    assert by_name["hangs"]["time_limit_s"] == 2
+    assert by_name["hangs"]["time_limit_s"] == SECONDS_TO_START
     assert by_name["crashes"]["status"] == "crashed"
     assert "SIGSEGV" in by_name["crashes"]["reason"]
     assert "terminate called" in by_name["crashes"]["reason"]
@@ -110,11 +111,25 @@ def test_a_timeout_is_tried_again_only_with_more_time(
 ) -> None:
     driver = fake_driver(allocators="hangs")
     arguments = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL[:6], "--sizes", "16", "--time-limit")
-    warpheap(*arguments, "1")
-    warpheap(*arguments, "1")
-    assert len(asked(driver)) == 1
-    warpheap(*arguments, "1.5")
-    assert len(asked(driver)) == 2
+
+    def limit_of_record(limit: str) -> tuple[bool, float]:
+        """Whether the record was there before, and the limit it was made with."""
+        done = warpheap(*arguments, limit)
+        (only,) = records(tmp_path / "out")
+        assert only["status"] == "timeout"
+        return "1 of 1 cases are in" in done.out, only["time_limit_s"]
+
+    assert limit_of_record("1") == (False, 1)
+    asked_before = asked(driver)  # one line, or none if the second was over before the child wrote it
+    assert limit_of_record("1") == (True, 1)
+    assert limit_of_record("0.5") == (True, 1)
+    assert asked(driver) == asked_before
+    assert limit_of_record("1.5") == (False, 1.5)
+
+
+def heed_interrupts() -> None:
+    """A shell has its background jobs ignore interrupts, and so what they start, these tests among them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_an_interruption_leaves_a_record_to_go_on_from(fake_driver: MakeDriver, tmp_path: Path) -> None:
@@ -122,7 +137,9 @@ def test_an_interruption_leaves_a_record_to_go_on_from(fake_driver: MakeDriver, 
     command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
     start = time.monotonic()
     # A group of its own, as a shell gives it; the driver interrupts us in the middle of its third case.
-    child = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    child = subprocess.run(
+        command, env=environment(), capture_output=True, text=True, check=False, preexec_fn=heed_interrupts
+    )
     assert time.monotonic() - start < 60
     assert child.returncode == 130, child.stderr
     assert "Interrupted: 3 of 4 cases" in child.stdout
@@ -221,7 +238,7 @@ def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeD
 def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="hangs")
     command = [sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path / "out", *SMALL]
-    child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
     while not asked(driver):
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)

@@ -30,6 +30,20 @@ const bool registered =
 
 }  // namespace
 
+// Stock of small sizes, which blocks of 21 KiB lie around, costs them little room, and none for good.
+TEST(ouroboros_mix, large_blocks_come_back_whole) {
+  using namespace warpheap;
+  using namespace warpheap::test;
+  findings found;
+  under_schedules(found, [&](std::uint64_t seed) {
+    expect_nothing_lost<mixed_items>(
+        found, this_backend == backend::host ? 16_MiB : 1024_MiB, "churn", [&](trial<mixed_items>& t) {
+          t.run(scaled_for<mixed_items>(1024, 1 << 16), churn_kernel{.ample = true}, seed, scaled(24, 64));
+        });
+  });
+  for (const std::string& text : found.texts()) ADD_FAILURE() << text;
+}
+
 // A chunk that a sweep freed went to another size, whose pages the sweep had looked at before; so the sweeper saw
 // nothing although there was room at each moment. Seed 233, fuzzed, showed it.
 TEST(ouroboros_mix, chunks_that_pass_by_are_not_missed) {

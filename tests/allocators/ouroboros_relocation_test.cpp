@@ -146,19 +146,25 @@ TYPED_TEST(ouroboros_relocation, aligned_blocks_stay_aligned) {
   EXPECT_EQ(s.live(), 0u);
 }
 
-/// Static queues are made for the heap as it is after it moved.
 template <class A>
-class static_queues_that_move : public testing::Test {};
-TYPED_TEST_SUITE(static_queues_that_move, designs, design_names);
+std::uint64_t queue_entries(stage<A>& of) {
+  std::uint64_t entries = 0;
+  for (const ouroboros_page_statistics& size : of.heap().allocator_stats().page_sizes) entries += size.queue_entries;
+  return entries;
+}
 
-TYPED_TEST(static_queues_that_move, are_as_large_as_those_of_a_heap_made_so_large) {
-  if (TypeParam::capabilities.state_in_arena) GTEST_SKIP() << "queues in chunks move with them";
-  stage<TypeParam> s{256_KiB, {.plain = true}};
+// `made_anew`: the rings of the new place are longer, or cut into other segments.
+template <class A>
+void move_queues(std::uint64_t from, std::uint64_t to, bool made_anew) {
+  stage<A> s{from, {.plain = true}};
   std::vector<request> live = s.take(16, 2000);
   s.free(pick(live, 3, 1));
-  s.relocate(live, 16_MiB);
-  stage<TypeParam> made{16_MiB, {.plain = true}};
-  const auto rings = [](stage<TypeParam>& of) {
+  const std::uint64_t entries = queue_entries(s);
+  EXPECT_NE(entries, 0u);
+  s.relocate(live, to);
+  EXPECT_EQ(queue_entries(s), made_anew ? 0 : entries);
+  stage<A> made{to, {.plain = true}};
+  const auto rings = [](stage<A>& of) {
     std::vector<std::uint64_t> bytes;
     for (const ouroboros_page_statistics& size : of.heap().allocator_stats().page_sizes)
       bytes.push_back(size.queue_bytes);
@@ -172,6 +178,27 @@ TYPED_TEST(static_queues_that_move, are_as_large_as_those_of_a_heap_made_so_larg
   expect_live(s, live);
   s.free(live);
   EXPECT_EQ(s.live(), 0u);
+}
+
+/// Static queues are made for the heap as it is after it moved.
+template <class A>
+class static_queues_that_move : public testing::Test {};
+TYPED_TEST_SUITE(static_queues_that_move, designs, design_names);
+
+TYPED_TEST(static_queues_that_move, are_as_large_as_those_of_a_heap_made_so_large) {
+  if constexpr (TypeParam::capabilities.state_in_arena) {
+    GTEST_SKIP() << "queues in chunks move with them";
+  } else {
+    // Rings of pages are longer in the first new place, those of hints as long; in the second all are as long as before,
+    // but hints have twice as many segments of half the size.
+    constexpr bool pages = std::is_same_v<TypeParam, ouroboros_s_p>;
+    {
+      SCOPED_TRACE("to 16 MiB");
+      move_queues<TypeParam>(256_KiB, 16_MiB, pages);
+    }
+    SCOPED_TRACE("to 128 MiB");
+    move_queues<TypeParam>(128_MiB - 8_KiB, 128_MiB, !pages);
+  }
 }
 
 }  // namespace

@@ -89,8 +89,9 @@ TYPED_TEST(ouroboros_statistics_of, an_empty_heap_is_free_chunks) {
   for (const ouroboros_page_statistics& size : stats.page_sizes) {
     EXPECT_EQ(size.queue_entries, 0u);
     if (is_static<TypeParam>) {
-      // A static queue holds each page, or each chunk, of the heap.
-      const std::uint64_t most = s.heap().size() / (queues_pages<TypeParam> ? size.page_bytes : chunk_bytes);
+      // A static queue holds each page, or each chunk, of the heap, as far as the options let it.
+      const std::uint64_t all = s.heap().size() / (queues_pages<TypeParam> ? size.page_bytes : chunk_bytes);
+      const std::uint64_t most = std::min<std::uint64_t>(all, ouroboros_options{}.queue_entries);
       EXPECT_TRUE(size.page_bytes > chunk_bytes || size.queue_bytes >= most * sizeof(std::uint32_t));
     } else {
       EXPECT_EQ(size.queue_bytes, is_array<TypeParam> ? 256 * sizeof(std::uint32_t) : 0);

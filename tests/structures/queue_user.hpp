@@ -74,7 +74,7 @@ class queue_memory<static_ring> {
   static_ring kind() const { return static_ring{flat_segments{words_.data()}}; }
   static_ring::state* states() const { return states_.data(); }
   std::uint64_t chunks() const { return 0; }
-  std::uint64_t too_many() const { return states_.size() * static_ring::ring_segments * segment_capacity(size_); }
+  std::uint64_t too_many() const { return states_.size() * ring_segments * segment_capacity(size_); }
   void expect_all_back() const {
     const std::vector<std::uint32_t> words = words_.to_host();
     for (std::uint64_t at = 0; at < words.size(); at += std::uint64_t{segment_words} << size_) {
@@ -85,17 +85,19 @@ class queue_memory<static_ring> {
   }
 
  private:
+  static constexpr std::uint32_t ring_segments = 4;
+
   static std::uint32_t size_for(std::uint64_t room) {
     std::uint32_t size = 1;
-    while (std::uint64_t{segment_capacity(size)} * static_ring::ring_segments < room) ++size;
+    while (std::uint64_t{segment_capacity(size)} * ring_segments < room) ++size;
     return size;
   }
-  std::uint64_t words_of_one() const { return std::uint64_t{static_ring::ring_segments} * segment_words << size_; }
+  std::uint64_t words_of_one() const { return std::uint64_t{ring_segments} * segment_words << size_; }
   std::vector<static_ring::state> first_states(std::uint64_t queues) const {
     std::vector<static_ring::state> all(queues);
     for (std::uint64_t i = 0; i < queues; ++i) {
       const auto id = static_cast<std::uint32_t>(i * words_of_one() / segment_words);
-      all[i].first = segment_name{id, size_}.packed();
+      all[i].ring = {segment_name{id, size_}.packed(), ring_segments};
     }
     return all;
   }

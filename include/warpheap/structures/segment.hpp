@@ -46,8 +46,8 @@ struct segment_name {
   std::uint32_t size;
 
   static constexpr int size_bits = 4;  // above them the id, of 27 bits
-  WARPHEAP_FN std::uint32_t packed() const { return id << size_bits | size; }
-  WARPHEAP_FN static segment_name unpack(std::uint32_t word) { return {word >> size_bits, word & 15}; }
+  WARPHEAP_FN constexpr std::uint32_t packed() const { return id << size_bits | size; }
+  WARPHEAP_FN static constexpr segment_name unpack(std::uint32_t word) { return {word >> size_bits, word & 15}; }
 };
 
 /// Segments in one flat array of words; ids count `segment_words`.

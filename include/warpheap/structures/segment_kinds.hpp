@@ -22,10 +22,14 @@ namespace warpheap {
 
 /// The static queue: a ring of segments of one size in memory of its own. It refuses when all of them hold entries.
 struct static_ring {
-  static constexpr std::uint32_t ring_segments = 4;
-
+  /// Where the segments lie: side by side.
+  struct extent {
+    std::uint32_t packed_first;  ///< name of the first segment
+    std::uint32_t count;         ///< how many there are, a power of two
+    bool operator==(const extent&) const = default;
+  };
   struct state : segment_queue_state {
-    std::uint32_t first;  ///< the first segment's name, packed; set before any use
+    extent ring;  ///< set before any use
   };
 
   flat_segments flat;
@@ -39,8 +43,8 @@ struct static_ring {
 
  private:
   WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
-    const segment_name first = segment_name::unpack(of.first);
-    return {first.id + ((number % ring_segments) << first.size), first.size};
+    const segment_name first = segment_name::unpack(of.ring.packed_first);
+    return {first.id + ((number & (of.ring.count - 1)) << first.size), first.size};
   }
 };
 

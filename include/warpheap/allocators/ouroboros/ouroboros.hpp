@@ -173,10 +173,6 @@ class basic_ouroboros {
     constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
     return chunks < most ? chunks : most;
   }
-  // The ring of the static queue of size q.
-  WARPHEAP_FN static segment_name ring(std::uint64_t bytes, std::uint32_t q) {
-    return {static_cast<std::uint32_t>(layout::ring_begin(bytes, q)), layout::ring_segment_size(bytes, q)};
-  }
   WARPHEAP_FN void add_chunks(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
 
   // For the host's statistics.

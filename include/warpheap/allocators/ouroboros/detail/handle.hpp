@@ -41,7 +41,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::initialise() const {
   add_chunks(0, chunks_in(initial_bytes_), grid_thread_index(), grid_threads());
   if (grid_thread_index() == 0) control_->chunks = chunks_in(initial_bytes_);
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
-    if constexpr (!uses_chunks<Kind>) of_class(q).queue.first = ring(initial_bytes_, q).packed();
+    if constexpr (!uses_chunks<Kind>) of_class(q).queue.ring = layout::ring(initial_bytes_, q);
   }
 }
 

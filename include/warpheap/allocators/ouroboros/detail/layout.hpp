@@ -138,25 +138,47 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Size of a segment of the static queue of class q: a ring of them holds each page of the heap, or what the options
-  // say.
-  WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
+  // Entries that the static queue of class q has room for, headers among them: each page of the heap, or a hint to each
+  // chunk, or what the options say.
+  WARPHEAP_FN static constexpr std::uint64_t ring_entries(std::uint64_t bytes, std::uint32_t q) {
     const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
+    return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
+  }
+  // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not, and
+  // a malloc that reads one is not done at once: so many such segments can be under way, as long as each has room for
+  // what a renewal takes where hints are many.
+  WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint64_t bytes, std::uint32_t q) {
+    constexpr std::uint32_t least = 4, most = 64;
+    constexpr std::uint64_t least_hints = 2048;  // of a segment, if there are more than the least
+    std::uint32_t segments = least;
+    while (!stores_pages(q) && segments < most && ring_entries(bytes, q) / (2 * segments) >= least_hints) segments *= 2;
+    return segments;
+  }
+  // The size of each.
+  WARPHEAP_FN static constexpr std::uint32_t ring_segment_size(std::uint64_t bytes, std::uint32_t q) {
     std::uint32_t size = 1;
-    while (static_ring::ring_segments * (segment_words << size) < Options.queue_entries &&
-           static_ring::ring_segments * std::uint64_t{segment_words << size} < bytes / item) {
-      ++size;
-    }
+    while (ring_segments(bytes, q) * std::uint64_t{segment_words << size} < ring_entries(bytes, q)) ++size;
     return size;
   }
   // First segment of the ring of class q, in units of segment_words; for q == classes the end of them all.
   WARPHEAP_FN static constexpr std::uint64_t ring_begin(std::uint64_t bytes, std::uint32_t q) {
     std::uint64_t at = staging_segments;
     if constexpr (!uses_chunks<Kind>) {
-      for (std::uint32_t i = 0; i < q; ++i)
-        at += std::uint64_t{static_ring::ring_segments} << ring_segment_size(bytes, i);
+      for (std::uint32_t i = 0; i < q; ++i) at += std::uint64_t{ring_segments(bytes, i)} << ring_segment_size(bytes, i);
     }
     return at;
+  }
+  // The ring of class q.
+  WARPHEAP_FN static constexpr static_ring::extent ring(std::uint64_t bytes, std::uint32_t q) {
+    const segment_name first{static_cast<std::uint32_t>(ring_begin(bytes, q)), ring_segment_size(bytes, q)};
+    return {first.packed(), ring_segments(bytes, q)};
+  }
+  // True if heaps of these sizes have the same rings.
+  static constexpr bool same_rings(std::uint64_t bytes, std::uint64_t others) {
+    for (std::uint32_t q = 0; q < classes; ++q) {
+      if (ring(bytes, q) != ring(others, q)) return false;
+    }
+    return true;
   }
 
   WARPHEAP_FN static constexpr std::uint64_t words_at() { return align_up(sizeof(control), 256); }

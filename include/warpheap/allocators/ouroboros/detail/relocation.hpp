@@ -7,7 +7,8 @@
 // All that the design keeps names chunks, pages and segments by number, as the paper has it ("addressed by an integer
 // index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid behind any base.
 // Two things depend on the size of the heap: where the records begin, and the rings of the static queues. Rings are not
-// made longer, but emptied and made anew: then no number of a segment is left that would have to be rewritten.
+// made longer or cut otherwise, but emptied and made anew: then no number of a segment is left that would have to be
+// rewritten.
 
 namespace warpheap {
 namespace detail {
@@ -32,9 +33,8 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
   const basic_ouroboros there{to};
   std::uint64_t segments = layout::staging_segments;
   if constexpr (!uses_chunks<Kind>) {
-    const std::uint64_t rings_end = layout::ring_begin(initial_bytes_, layout::classes);
-    if (rings_end == layout::ring_begin(there.initial_bytes_, layout::classes)) {
-      segments = rings_end;  // the same rings
+    if (layout::same_rings(initial_bytes_, there.initial_bytes_)) {
+      segments = layout::ring_begin(initial_bytes_, layout::classes);
     } else {
       launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, *this);
     }
@@ -44,8 +44,8 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
               divide_up(from.bytes / Options.chunk_bytes, chunk_group::chunks) * sizeof(chunk_group));
   if constexpr (!uses_chunks<Kind>) {
     for (std::uint32_t q = 0; q < layout::classes; ++q) {
-      const std::uint32_t first = ring(there.initial_bytes_, q).packed();
-      device_copy(&there.control_->classes[q].queue.first, &first, sizeof(first));
+      const static_ring::extent ring = layout::ring(there.initial_bytes_, q);
+      device_copy(&there.of_class(q).queue.ring, &ring, sizeof(ring));
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 #include <vector>
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
 
@@ -96,16 +97,16 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   }
 
   result.queue_bytes = result.queue_chunks * Options.chunk_bytes;
-  if constexpr (requires { size.queue.ring; }) result.queue_bytes += sizeof(size.queue.ring);
+  if constexpr (std::is_same_v<Kind, virtual_array>) result.queue_bytes += sizeof(size.queue.ring);
   if constexpr (!uses_chunks<Kind>) {
-    const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.first).size;
-    result.queue_bytes += static_ring::ring_segments * words * sizeof(std::uint32_t);
+    const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.ring.packed_first).size;
+    result.queue_bytes += size.queue.ring.count * words * sizeof(std::uint32_t);
   }
   return result;
 }
 
-// Sets aside the chunks at the end of a fresh batch of which none of the `unclaimed` pages' neighbours was claimed either;
-// returns how many.
+// Sets aside the chunks of the newest batch, if it is a fresh one, of which nobody claimed a page; returns how many. They
+// lie at its end, as the `unclaimed` pages do.
 template <class Items, class Kind, ouroboros_options Options>
 std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::uint32_t q, const page_class& size,
                                                                          std::uint32_t unclaimed,
@@ -115,8 +116,8 @@ std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::ui
   if (from.what() != source::run && from.what() != source::listed) return 0;
   const std::uint32_t end = newest.size() >> layout::pages_log2(q);
   const std::uint32_t begin = end - (unclaimed >> layout::pages_log2(q));
-  std::vector<std::uint32_t> list(end - begin);
-  if (from.what() == source::listed && begin != end) {
+  std::vector<std::uint32_t> list(from.what() == source::listed ? end - begin : 0);
+  if (!list.empty()) {
     const std::uint32_t* const entries = &flat().entry(static_cast<std::uint32_t>(from.base()), begin);
     device_copy(list.data(), entries, list.size() * sizeof(std::uint32_t));
   }
