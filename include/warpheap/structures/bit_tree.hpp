@@ -118,7 +118,7 @@ class bit_tree {
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
-  WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const;
+  WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
   WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,

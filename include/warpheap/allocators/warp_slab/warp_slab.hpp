@@ -109,17 +109,25 @@ class warp_slab {
   WARPHEAP_FN slab_look look_around(std::uint32_t c, std::uint32_t begin, std::uint32_t count,
                                     std::uint32_t first) const;
   WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once], std::uint32_t& which);
-  WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t step,
-                                std::uint32_t count) const;
+  WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN void* search(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN void* walk(lane_mask group, std::uint32_t c, std::uint32_t patience, bool& met) const;
-  WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
-  WARPHEAP_COLD_FN void* take_from_slab(lane_mask group, std::uint32_t c, std::uint32_t place) const;
-  WARPHEAP_COLD_FN slab_look look_through(lane_mask group, std::uint32_t c, std::uint32_t unit) const;
+  struct places_between {
+    std::uint32_t from;
+    std::uint32_t to;
+  };
+  WARPHEAP_COLD_FN void* walk_between(lane_mask group, std::uint32_t c, places_between part, std::uint32_t& patience,
+                                      bool& met) const;
+  WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, std::uint32_t c, std::uint32_t place, bool looks) const;
+  WARPHEAP_COLD_FN bool has_units(lane_mask group) const;
+  WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
+                                            std::uint64_t& marked) const;
+  static constexpr std::uint32_t no_unit = ~0u;
+  WARPHEAP_COLD_FN slab_look look_through(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const;
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
@@ -128,7 +136,7 @@ class warp_slab {
   WARPHEAP_COLD_FN static void show_of(warp_slab self, std::uint32_t at, std::uint32_t c);
   WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
   WARPHEAP_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void hide(lane_mask group, std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
+  WARPHEAP_COLD_FN void hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_FN void begin_change(std::uint32_t c) const;
   WARPHEAP_FN void end_change(std::uint32_t c) const;
@@ -141,10 +149,13 @@ class warp_slab {
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
+                                     std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
                                    std::uint32_t slabs) const;
   WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
                                              std::uint32_t& first) const;
+  WARPHEAP_COLD_FN void fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const;
 

@@ -76,30 +76,30 @@ WARPHEAP_FN inline void bit_tree::hide(std::uint32_t leaf) const {
 }
 
 // The same for leaves [begin, end), most of which were seen to be zero. Collective.
-WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint64_t begin, std::uint64_t end) const {
+WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const {
   using enum memory_order;
   using enum thread_scope;
-  const auto lanes = static_cast<std::uint64_t>(group_size(group));
-  const auto rank = static_cast<std::uint64_t>(group_rank(group));
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
   if (is_leader(group)) begin_change();
   sync(group);  // orders the begin before each lane's clears, the clears before the looks, and those before the end
-  for (std::uint64_t word = begin / 64 + rank; word * 64 < end; word += lanes) {
-    const std::uint64_t from = word * 64 < begin ? begin - word * 64 : 0;
-    const std::uint64_t upto = (word + 1) * 64 > end ? end - word * 64 : 64;
-    clear_middle(word, detail::bit_range(static_cast<std::uint32_t>(from), upto - from));
+  for (std::uint32_t word = begin / 64 + rank; word * 64 < end; word += lanes) {
+    const std::uint32_t from = word * 64 < begin ? begin - word * 64 : 0;
+    const std::uint32_t upto = (word + 1) * 64 > end ? end - word * 64 : 64;
+    clear_middle(word, detail::bit_range(from, upto - from));
   }
   sync(group);
   fence(acq_rel, device);
   // Several leaves at a time, since each look waits for memory; the fences around order all of them.
-  constexpr std::uint64_t at_once = 4;
-  for (std::uint64_t at = begin + rank; at < end; at += at_once * lanes) {
+  constexpr std::uint32_t at_once = 4;
+  for (std::uint32_t at = begin + rank; at < end; at += at_once * lanes) {
     std::uint64_t there[at_once];
-    for (std::uint64_t i = 0; i < at_once; ++i) {
-      const std::uint64_t leaf = at + i * lanes < end ? at + i * lanes : at;
-      there[i] = leaf_view(static_cast<std::uint32_t>(leaf)).fetch_or(0, relaxed, device);
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const std::uint32_t leaf = at + i * lanes < end ? at + i * lanes : at;
+      there[i] = leaf_view(leaf).fetch_or(0, relaxed, device);
     }
-    for (std::uint64_t i = 0; i < at_once; ++i) {
-      if (there[i] != 0 && at + i * lanes < end) show(static_cast<std::uint32_t>(at + i * lanes));
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      if (there[i] != 0 && at + i * lanes < end) show(at + i * lanes);
     }
   }
   fence(acq_rel, device);

@@ -104,15 +104,15 @@ WARPHEAP_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32
   return {at[best], most};
 }
 
-// Looks at up to `count` words of a slab, of which there are so many, from `from` on and around, `step` apart; tells of
-// the one that has the most free blocks. One lane.
+// Looks at up to `count` words of a slab, of which there are so many, from `from` on and around; tells of the one that
+// has the most free blocks. One lane.
 WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from,
-                                                std::uint32_t step, std::uint32_t count) const {
+                                                std::uint32_t count) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t words = classes::words(c);
   const std::uint32_t first = unit * classes::most_words;
-  const auto word_at = [&](std::uint32_t i) { return first + (from + (i < count ? i * step : 0)) % words; };
+  const auto word_at = [&](std::uint32_t i) { return first + (from + (i < count ? i : 0)) % words; };
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(word_at(i)).load(relaxed, device)};
   std::uint32_t best = 0;

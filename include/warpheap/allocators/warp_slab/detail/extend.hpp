@@ -149,16 +149,22 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   filled = shuffle(group, filled, leader(group));
   unit += filled * classes::units(c);
   slabs -= filled;
-  const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
-    make_header(c, unit + i * classes::units(c), places + i);
-  }
-  sync(group);
+  make_headers(group, c, unit, places, slabs);
   open_slabs(group, c, unit, places, slabs);
   if (!is_leader(group)) return;
   atomic_view{of_class(c).newest}.store(newest, relaxed, device);
   atomic_view{of_class(c).places}.store(places + slabs, release, device);
   end_change(c);
+}
+
+// The headers of slabs from `unit` on, at places from `place` on. Collective.
+WARPHEAP_COLD_FN inline void warp_slab::make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                                     std::uint32_t place, std::uint32_t slabs) const {
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
+    make_header(c, unit + i * classes::units(c), place + i);
+  }
+  sync(group);
 }
 
 // The words of slabs whose headers are there, and all that leads to them. Collective.
@@ -200,16 +206,23 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, st
   for (std::uint32_t at = 0; filled < count; ++at) {  // not a spin: each turn goes on to the next place
     if (table(c, at).load(relaxed, device) != 0) continue;
     if (filled == 0) first = at;
-    make_header(c, unit, at);
-    fence(release, device);
-    for (std::uint32_t w = 0; w < classes::words(c); ++w) make_word(c, unit, w);
-    table(c, at).store(unit + 1, after_release_fence, device);
-    hints(c).mark(at);
+    fill_place(c, unit, at);
     unit += classes::units(c);
     ++filled;
   }
   vacant.store(there - count, relaxed, device);
   return count;
+}
+
+// Makes a slab of the units from `unit` on, at a vacant place. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+  using enum memory_order;
+  using enum thread_scope;
+  make_header(c, unit, place);
+  fence(release, device);
+  for (std::uint32_t w = 0; w < classes::words(c); ++w) make_word(c, unit, w);
+  table(c, place).store(unit + 1, after_release_fence, device);
+  hints(c).mark(place);
 }
 
 // What tells of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block is

@@ -39,7 +39,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint
   const std::uint32_t from = rank * part < places ? rank * part : places;
   const std::uint32_t to = places - from < part ? places : from + part;
   bool found = false;
-  for (std::uint32_t at = next_place(c, from, to); at < to; at = next_place(c, at + 1, to)) {
+  std::uint64_t marked = 0;
+  for (std::uint32_t at = next_place(c, from, to, marked); at < to; at = next_place(c, at + 1, to, marked)) {
     found = reclaim_slab(c, at) || found;
   }
   sync(group);

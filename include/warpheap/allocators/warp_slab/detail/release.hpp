@@ -81,38 +81,34 @@ WARPHEAP_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c)
   }
 }
 
-// Clears the hint of a slab that was seen to have no free block, and sets it again if it turns out to have some.
-// Collective.
-WARPHEAP_COLD_FN inline void warp_slab::hide(lane_mask group, std::uint32_t c, std::uint32_t place,
-                                             std::uint32_t unit) const {
+// Clears the hint of a slab that was seen to have no free block, and sets it again if it turns out to have some. One
+// lane.
+WARPHEAP_COLD_FN inline void warp_slab::hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
+  begin_change(c);
+  const atomic_view view{header(unit).hint};
+  slab_hint seen{view.load(relaxed, device)};
   bool cleared = false;
-  if (is_leader(group)) {
-    begin_change(c);
-    const atomic_view view{header(unit).hint};
-    slab_hint seen{view.load(relaxed, device)};
-    while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: as above
-      cleared = view.compare_exchange(seen.value, seen.without(), acq_rel, device);
-    }
+  while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: as above
+    cleared = view.compare_exchange(seen.value, seen.without(), acq_rel, device);
   }
-  if (any(group, cleared)) {
-    sync(group);  // the clearing comes before the looks of all lanes
-    // Two fences order all looks of a lane, each of which would wait by itself.
+  if (cleared) {
+    // Two fences order all looks, each of which would wait by itself.
     fence(acq_rel, device);
     bool some = false;
-    for (auto w = static_cast<std::uint32_t>(group_rank(group)); w < classes::words(c);
-         w += static_cast<std::uint32_t>(group_size(group))) {
+    for (std::uint32_t w = 0; w < classes::words(c); ++w) {
       const slab_word left{word(unit * classes::most_words + w).fetch_and(~slab_word::shown_bit, relaxed, device)};
       if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
     }
     fence(acq_rel, device);
-    some = any(group, some);
-    sync(group);
-    if (is_leader(group) && some) set_hint(unit, c);
-    if (is_leader(group) && !some) drop_place(c, place);
+    if (some) {
+      set_hint(unit, c);
+    } else {
+      drop_place(c, place);
+    }
   }
-  if (is_leader(group)) end_change(c);
+  end_change(c);
 }
 
 // Takes a place out of the class's set that seems to have no slab with hints.

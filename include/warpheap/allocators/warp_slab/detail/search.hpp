@@ -7,6 +7,19 @@
 // Looking for blocks along the hints: at a few slabs as long as the class can be extended, and at all before a refusal.
 
 namespace warpheap {
+namespace detail {
+
+// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there is none.
+WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
+  const auto low = static_cast<std::uint32_t>(marks);
+  const auto high = static_cast<std::uint32_t>(marks >> 32);
+  const int in_low = popcount(low);
+  if (rank < in_low) return static_cast<std::uint32_t>(nth_set_bit(low, rank));
+  if (rank - in_low < popcount(high)) return 32 + static_cast<std::uint32_t>(nth_set_bit(high, rank - in_low));
+  return 64;
+}
+
+}  // namespace detail
 
 // A block for each lane of `group`, all of class `c`; null for those that there is none for. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c) const {
@@ -15,7 +28,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
-  constexpr std::uint32_t patience = 4;
+  constexpr std::uint32_t patience = warp_width;
   for (std::uint32_t turn = 0;; ++turn) {  // not a spin: each turn serves a lane, or waits for an extension
     std::uint32_t extensions = 0;
     // Acquired before the looks, so that they see the slabs of the extensions that it counts.
@@ -28,9 +41,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
     }
     if (!any(group, found != nullptr)) {
       bool met = false;
-      std::uint32_t leaf = 0;
-      const bool may_extend = any(group, is_leader(group) && free_units().next_leaf(0, leaf));
-      found = walk(group, c, may_extend ? patience : ~0u, met);
+      found = walk(group, c, has_units(group) ? patience : ~0u, met);
     }
     if (!any(group, found != nullptr)) {
       const outcome then = extend(group, c, extensions, found);
@@ -39,6 +50,12 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
     group = ballot(group, found == nullptr);
     if (found != nullptr) return found;
   }
+}
+
+// Whether there are units to make slabs of. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::has_units(lane_mask group) const {
+  std::uint32_t leaf = 0;
+  return any(group, is_leader(group) && free_units().next_leaf(0, leaf));
 }
 
 // Blocks for some lanes of `group`, at least one; null for all if at one moment of the call no slab of the class had
@@ -70,8 +87,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, std::uint32_t c
   }
 }
 
-// One pass along the hints, from the home on and around, until a slab has blocks or `patience` had none: blocks for
-// some lanes of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective.
+// One pass along the hints, from the home on and around, until slabs have blocks or `patience` had none: blocks for some
+// lanes of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, std::uint32_t patience,
                                               bool& met) const {
   using enum memory_order;
@@ -82,70 +99,83 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, 
   if (places == 0) return nullptr;
   // Those who search spread over the slabs.
   const std::uint32_t home = detail::warp_number() / classes::words(c) % places;
-  std::uint32_t from = home;
-  std::uint32_t to = places;
-  for (;;) {  // not a spin: each turn goes on to later places, or to the second half
-    std::uint32_t place = to;
-    if (is_leader(group)) place = next_place(c, from, to);
-    place = shuffle(group, place, leader(group));
-    if (place == to) {
-      if (to == home || home == 0) return nullptr;
-      from = 0;
-      to = home;
-      continue;
-    }
+  void* const found = walk_between(group, c, {home, places}, patience, met);
+  if (home == 0 || patience == 0 || any(group, found != nullptr)) return found;
+  return walk_between(group, c, {0, home}, patience, met);
+}
+
+// The same for the hints of a part of the places; `patience` is what is left of it. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::walk_between(lane_mask group, std::uint32_t c, places_between part,
+                                                      std::uint32_t& patience, bool& met) const {
+  while (true) {  // not a spin: each turn goes on to later places
+    std::uint64_t marked = 0;
+    if (is_leader(group)) part.from = next_place(c, part.from, part.to, marked);
+    part.from = shuffle(group, part.from, leader(group));
+    if (part.from >= part.to) return nullptr;
     met = true;
-    void* const found = take_from_slab(group, c, place);
-    if (any(group, found != nullptr) || --patience == 0) return found;
-    from = place + 1;
+    marked = shuffle(group, marked, leader(group));
+    const int lanes = group_size(group);
+    const int most = patience < static_cast<std::uint32_t>(lanes) ? static_cast<int>(patience) : lanes;
+    const int count = popcount(marked) < most ? popcount(marked) : most;
+    const bool looks = group_rank(group) < count;
+    void* const found = take_from_slabs(group, c, part.from + detail::nth_mark(marked, group_rank(group)), looks);
+    patience -= static_cast<std::uint32_t>(count);
+    if (any(group, found != nullptr) || patience == 0) return found;
+    part.from += detail::nth_mark(marked, count);
   }
 }
 
-// The first place in [from, to) with a hint, or `to`. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std::uint32_t from,
-                                                            std::uint32_t to) const {
+// Blocks for some lanes of `group` of the slabs at the places of those that look, or null for all. Drops hints that lead
+// nowhere. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, std::uint32_t c, std::uint32_t place,
+                                                         bool looks) const {
+  slab_look look{};
+  std::uint32_t unit = no_unit;
+  if (looks) look = look_through(c, place, unit);
+  void* const found = share(group, group, c, look);
+  if (unit != no_unit && look.seen.free() == 0) hide(c, place, unit);
+  return found;
+}
+
+// The first place in [from, to) with a hint, or `to`; in `marked` the hints from there to the end of the leaf that it is
+// in, none at `to` or behind. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
+                                                            std::uint64_t& marked) const {
   constexpr std::uint32_t bits = bit_tree::leaf_bits;
   const bit_tree some = hints(c);
   for (std::uint32_t leaf = 0; from < to && some.next_leaf(from / bits, leaf); from = (leaf + 1) * bits) {
     if (leaf != from / bits) from = leaf * bits;
     if (from >= to) break;
-    const std::uint64_t marked = some.leaf_word(leaf) >> from % bits;
+    marked = some.leaf_word(leaf) >> from % bits;
     if (marked == 0) continue;
-    from += static_cast<std::uint32_t>(lowest_bit(marked));
-    return from < to ? from : to;
+    const int skipped = lowest_bit(marked);
+    from += static_cast<std::uint32_t>(skipped);
+    marked >>= skipped;
+    if (from >= to) break;
+    if (to - from < bits) marked &= detail::bit_range(0, to - from);
+    return from;
   }
+  marked = 0;
   return to;
 }
 
-// Blocks of the slab at `place` for some lanes of `group`, or null for all. Drops a hint that leads nowhere.
-// Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::take_from_slab(lane_mask group, std::uint32_t c, std::uint32_t place) const {
+// Looks through the slab at `place`, whose first unit it tells. What it finds is a word with free blocks; if there is no
+// slab with a hint, it takes the place out of the set and leaves `unit` as it is. One lane.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::uint32_t place,
+                                                          std::uint32_t& unit) const {
   using enum memory_order;
   using enum thread_scope;
-  std::uint32_t entry = 0;
-  bool shown = false;
-  if (is_leader(group)) {
-    entry = table(c, place).load(acquire, device);
-    if (entry != 0) shown = slab_hint{atomic_view{header(entry - 1).hint}.load(relaxed, device)}.shown();
-    if (!shown) drop_place(c, place);
+  const std::uint32_t entry = table(c, place).load(acquire, device);
+  if (entry == 0 || !slab_hint{atomic_view{header(entry - 1).hint}.load(relaxed, device)}.shown()) {
+    drop_place(c, place);
+    return {};
   }
-  if (!any(group, shown)) return nullptr;
-  const std::uint32_t unit = shuffle(group, entry, leader(group)) - 1;
-  const slab_look look = look_through(group, c, unit);
-  void* const found = share(group, group, c, look);
-  if (!any(group, look.seen.free() != 0)) hide(group, c, place, unit);
-  return found;
-}
-
-// A word with free blocks among the caller's part of the words of a slab, which the lanes of `group` share. One lane.
-WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(lane_mask group, std::uint32_t c, std::uint32_t unit) const {
-  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  unit = entry - 1;
   const std::uint32_t words = classes::words(c);
   slab_look look{};
-  for (auto w = static_cast<std::uint32_t>(group_rank(group)); w < words; w += looks_at_once * lanes) {
+  for (std::uint32_t w = 0; w < words && look.seen.free() == 0; w += looks_at_once) {
     // Warps that come to one slab begin at different words.
-    look = look_at(c, unit, w + detail::warp_number(), lanes, (words - w + lanes - 1) / lanes);
-    if (look.seen.free() != 0) break;
+    look = look_at(c, unit, w + detail::warp_number(), words - w);
   }
   return look;
 }
