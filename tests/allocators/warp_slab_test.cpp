@@ -208,5 +208,24 @@ TEST(warp_slab, warps_come_to_have_words_of_their_own) {
   }
 }
 
+// Warps that miss their seats find what is free, although half of the heap is not the class's yet. When they looked at
+// neighbouring words only, this class had the whole heap after five rounds.
+TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
+  constexpr std::uint64_t threads = 15616;
+  constexpr std::uint64_t bytes = 1024;
+  for_each_schedule([&](std::uint64_t) {
+    if (current_schedule().fuzz) return;  // lanes that come one by one make more of it
+    const heap<warp_slab> heap{std::uint64_t{32} << 20};
+    const device_array<void*> kept(threads);
+    for (int round = 0; round < 5; ++round) {
+      launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
+      launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
+    }
+    synchronise();
+    EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads + threads / 8);
+    EXPECT_EQ(heap.stats().live_bytes, 0);
+  });
+}
+
 }  // namespace
 }  // namespace warpheap::test

@@ -232,7 +232,7 @@ struct gather_in_turns {
   // A number that only this call draws, with `group` in its low half.
   WARPHEAP_FN static std::uint64_t draw(atomic_view<std::uint64_t> word, lane_mask group) {
     std::uint64_t seen = word.load(memory_order::relaxed, thread_scope::device);
-    while (true) {
+    while (true) {  // not a spin: it fails only when another draw came first
       const std::uint64_t next = ((seen >> 32) + 1) << 32 | group;
       if (word.compare_exchange(seen, next, memory_order::acquire, thread_scope::device)) return next;
     }

@@ -85,13 +85,15 @@ WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_sc
 
 inline constexpr memory_order after_release_fence = memory_order::relaxed;
 
-// A fence of its own kind, as cuda::atomic_thread_fence would take the caches along, which only an acquire needs.
-WARPHEAP_FN inline void release_fence([[maybe_unused]] thread_scope scope) {
-  NV_IF_TARGET(NV_IS_DEVICE, (switch (scope) {
-                 case thread_scope::block: asm volatile("fence.release.cta;" ::: "memory"); return;
-                 case thread_scope::device: asm volatile("fence.release.gpu;" ::: "memory"); return;
-                 case thread_scope::system: asm volatile("fence.release.sys;" ::: "memory"); return;
-               }))
+// The library makes each fence one that also empties the L1 cache, which only an acquire needs.
+WARPHEAP_FN inline void release_fence(thread_scope scope) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (switch (scope) {
+                      case thread_scope::block: asm volatile("fence.release.cta;" ::: "memory"); return;
+                      case thread_scope::device: asm volatile("fence.release.gpu;" ::: "memory"); return;
+                      case thread_scope::system: asm volatile("fence.release.sys;" ::: "memory"); return;
+                    }),
+                    (static_cast<void>(scope);
+                     cuda::atomic_thread_fence(cuda::std::memory_order_release, cuda::thread_scope_system);))
 }
 
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) {

@@ -13,6 +13,8 @@
 // A warp begins at its seat, the word where it last found blocks of the class. Nobody keeps it from others, and it may be
 // stale; then the word says so.
 //
+// Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
+//
 // Orders: a claim acquires what the release of its blocks released, the accesses of who had them before. News on where
 // slabs lie (`seats`, `places`, `table`) need no order, since the word itself is what is believed.
 

@@ -93,7 +93,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32
   std::uint32_t entry[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) entry[i] = table(c, at[i] / words).load(relaxed, device);
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    // A vacant place stands for unit 0, whose word then is of another class, or none.
+    // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
     const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
     at[i] = unit * classes::most_words + at[i] % words;
   }

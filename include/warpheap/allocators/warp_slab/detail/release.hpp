@@ -39,7 +39,8 @@ WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   if (!old.shown()) show_of(*this, blocks.word, old.of_class());
 }
 
-// Blocks that the caller took by mistake, from a slab of another class. One lane.
+// Blocks that the caller took by mistake, from a slab of another class. One lane. Their claim acquired what those did who
+// had them before, and the fence passes it on to who has them next.
 WARPHEAP_COLD_FN inline void warp_slab::put_back_of(warp_slab self, slab_claim blocks) {
   fence(memory_order::acq_rel, thread_scope::device);
   self.put_back(blocks);
