@@ -114,20 +114,24 @@ class warp_slab {
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* look_further(lane_mask group, std::uint32_t c, std::uint32_t turn) const;
   WARPHEAP_COLD_FN void* search(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const;
   WARPHEAP_COLD_FN void* walk(lane_mask group, std::uint32_t c, std::uint32_t patience, bool& met) const;
-  struct places_between {
-    std::uint32_t from;
-    std::uint32_t to;
+  struct walk_part {  // in memory, so that it needs no registers
+    std::uint32_t from, to;
+    std::uint32_t patience;
+    bool met;
   };
-  WARPHEAP_COLD_FN void* walk_between(lane_mask group, std::uint32_t c, places_between part, std::uint32_t& patience,
-                                      bool& met) const;
+  WARPHEAP_COLD_FN bool walk_on(lane_mask group, std::uint32_t c, walk_part& part, void*& found) const;
   WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, std::uint32_t c, std::uint32_t place, bool looks) const;
   WARPHEAP_COLD_FN bool has_units(lane_mask group) const;
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                             std::uint64_t& marked) const;
   static constexpr std::uint32_t no_unit = ~0u;
   WARPHEAP_COLD_FN slab_look look_through(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const;
+  WARPHEAP_COLD_FN slab_look look_from(std::uint32_t c, std::uint32_t unit, std::uint32_t looked) const;
 
   // release.hpp: blocks that come back
   WARPHEAP_FN void put_back(slab_claim blocks) const;
@@ -145,6 +149,8 @@ class warp_slab {
   enum class outcome : std::uint32_t { extended, served, refused };
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, void*& found) const;
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, std::uint32_t c, void*& found) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, std::uint32_t c, std::uint32_t slabs, void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
@@ -153,10 +159,15 @@ class warp_slab {
                                      std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
                                    std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void make_words(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
+                                   std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const;
   WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
                                              std::uint32_t& first) const;
-  WARPHEAP_COLD_FN void fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
-  WARPHEAP_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
+  WARPHEAP_COLD_FN std::uint32_t fill_places(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN std::uint32_t fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
+  WARPHEAP_COLD_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const;
 
   // reclaim.hpp: slabs without blocks, back to units

@@ -54,39 +54,42 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
 WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, std::uint32_t c, void*& found) const -> outcome {
   using enum memory_order;
   using enum thread_scope;
-  class_state& state = of_class(c);
-  outcome then = outcome::extended;
   std::uint32_t slabs = 0;
   std::uint32_t attempt = 0;
   if (is_leader(group)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
-    // What is waited for, and a sixteenth of what there is, so that a class grows in few steps and not far beyond need.
-    const std::uint32_t waiting = take_demand(c);
-    const auto wanted = static_cast<std::uint32_t>(group_size(group));
-    const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
-    slabs =
-        (least + classes::blocks(c) - 1) / classes::blocks(c) + atomic_view{state.places}.load(relaxed, device) / 16;
+    slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(group)));
   }
   slabs = shuffle(group, slabs, leader(group));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
-  bool added = add_slabs(group, c, slabs);
-  if (!added && reclaim(group)) added = add_slabs(group, c, slabs);
-  if (!added) {
-    // Blocks of the class may have come back since the caller looked.
-    found = search(group, c);
-    then = any(group, found != nullptr) ? outcome::served : outcome::refused;
-    if (then == outcome::refused && add_slabs(group, c, slabs)) {
-      added = true;
-      then = outcome::extended;
-    }
-  }
+  const outcome then = add_or_search(group, c, slabs, found);
   sync(group);
   if (is_leader(group)) {
-    if (added) atomic_view{state.extensions}.fetch_add(1, release, device);
+    if (then == outcome::extended) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
     if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
     control_->lock.release();
   }
   return then;
+}
+
+// How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and a sixteenth of what
+// there is, so that a class grows in few steps and not far beyond need. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
+  const std::uint32_t waiting = take_demand(c);
+  const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / 16;
+}
+
+// Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, std::uint32_t c, std::uint32_t slabs,
+                                                      void*& found) const -> outcome {
+  if (add_slabs(group, c, slabs)) return outcome::extended;
+  if (reclaim(group) && add_slabs(group, c, slabs)) return outcome::extended;
+  // Blocks of the class may have come back since the caller looked.
+  found = search(group, c);
+  if (any(group, found != nullptr)) return outcome::served;
+  return add_slabs(group, c, slabs) ? outcome::extended : outcome::refused;
 }
 
 // All blocks that are waited for, which the caller takes upon himself. One lane.
@@ -170,27 +173,40 @@ WARPHEAP_COLD_FN inline void warp_slab::make_headers(lane_mask group, std::uint3
 // The words of slabs whose headers are there, and all that leads to them. Collective.
 WARPHEAP_COLD_FN inline void warp_slab::open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit,
                                                    std::uint32_t place, std::uint32_t slabs) const {
-  using enum memory_order;
-  using enum thread_scope;
+  fence(memory_order::release, thread_scope::device);
+  make_words(group, c, unit, slabs);
+  fill_table(group, c, unit, place, slabs);
+  sync(group);
+  mark_places(group, c, place, place + slabs);
+  sync(group);
+}
+
+// Each lane of `group` does its share of these.
+WARPHEAP_COLD_FN inline void warp_slab::make_words(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                                   std::uint32_t slabs) const {
   const std::uint32_t words = classes::words(c);
-  const auto rank = static_cast<std::uint32_t>(group_rank(group));
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  fence(release, device);
-  for (std::uint32_t i = rank; i < slabs * words; i += lanes) {
+  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs * words; i += lanes) {
     make_word(c, unit + i / words * classes::units(c), i % words);
   }
-  for (std::uint32_t i = rank; i < slabs; i += lanes) {
-    table(c, place + i).store(unit + i * classes::units(c) + 1, after_release_fence, device);
+}
+WARPHEAP_COLD_FN inline void warp_slab::fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit,
+                                                   std::uint32_t place, std::uint32_t slabs) const {
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
+    table(c, place + i).store(unit + i * classes::units(c) + 1, after_release_fence, thread_scope::device);
   }
-  sync(group);
+}
+WARPHEAP_COLD_FN inline void warp_slab::mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin,
+                                                    std::uint32_t end) const {
   constexpr std::uint32_t leaf = bit_tree::leaf_bits;
-  const std::uint32_t end = place + slabs;
-  for (std::uint32_t i = place / leaf + rank; i * leaf < end; i += lanes) {
-    const std::uint32_t from = i * leaf < place ? place : i * leaf;
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const bit_tree places = hints(c);
+  for (auto i = begin / leaf + static_cast<std::uint32_t>(group_rank(group)); i * leaf < end; i += lanes) {
+    const std::uint32_t from = i * leaf < begin ? begin : i * leaf;
     const std::uint32_t to = (i + 1) * leaf < end ? (i + 1) * leaf : end;
-    if (from < to) hints(c).mark(i, detail::bit_range(from % leaf, to - from));
+    if (from < to) places.mark(i, detail::bit_range(from % leaf, to - from));
   }
-  sync(group);
 }
 
 // Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many, and in
@@ -199,35 +215,42 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, st
                                                              std::uint32_t& first) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view vacant{of_class(c).vacant};
-  const std::uint32_t there = vacant.load(relaxed, device);
+  const std::uint32_t there = atomic_view{of_class(c).vacant}.load(relaxed, device);
   const std::uint32_t count = there < slabs ? there : slabs;
-  std::uint32_t filled = 0;
-  for (std::uint32_t at = 0; filled < count; ++at) {  // not a spin: each turn goes on to the next place
-    if (table(c, at).load(relaxed, device) != 0) continue;
-    if (filled == 0) first = at;
-    fill_place(c, unit, at);
-    unit += classes::units(c);
-    ++filled;
-  }
-  vacant.store(there - count, relaxed, device);
+  if (count != 0) first = fill_places(c, unit, count);
+  atomic_view{of_class(c).vacant}.store(there - count, relaxed, device);
   return count;
 }
 
-// Makes a slab of the units from `unit` on, at a vacant place. One lane.
-WARPHEAP_COLD_FN inline void warp_slab::fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+// Makes `slabs` slabs of units from `unit` on, at the first vacant places; returns the first of those. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_places(std::uint32_t c, std::uint32_t unit,
+                                                             std::uint32_t slabs) const {
+  const std::uint32_t first = fill_place(c, unit, 0);
+  for (std::uint32_t place = first; --slabs != 0;) {
+    unit += classes::units(c);
+    place = fill_place(c, unit, place + 1);
+  }
+  return first;
+}
+
+// Makes a slab of the units from `unit` on, at the first vacant place from `place` on, which there is and which it
+// returns. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_place(std::uint32_t c, std::uint32_t unit,
+                                                            std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
+  while (table(c, place).load(relaxed, device) != 0) ++place;  // not a spin: each turn goes on to the next place
   make_header(c, unit, place);
   fence(release, device);
-  for (std::uint32_t w = 0; w < classes::words(c); ++w) make_word(c, unit, w);
+  make_words(lane_bit(), c, unit, 1);
   table(c, place).store(unit + 1, after_release_fence, device);
   hints(c).mark(place);
+  return place;
 }
 
 // What tells of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block is
 // handed out. One lane.
-WARPHEAP_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+WARPHEAP_COLD_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = (c + 1) | u << 8;

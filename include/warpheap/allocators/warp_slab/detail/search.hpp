@@ -25,24 +25,12 @@ WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
-  // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
-  // followed in vain.
-  constexpr std::uint32_t patience = warp_width;
   for (std::uint32_t turn = 0;; ++turn) {  // not a spin: each turn serves a lane, or waits for an extension
     std::uint32_t extensions = 0;
     // Acquired before the looks, so that they see the slabs of the extensions that it counts.
     if (is_leader(group)) extensions = atomic_view{of_class(c).extensions}.load(acquire, device);
     sync(group);
-    void* found = nullptr;
-    if (turn != 0) {
-      found = take_at_home(group, group, c);
-      if (!any(group, found != nullptr)) found = probe(group, group, c, 2 * turn + 1);
-    }
-    if (!any(group, found != nullptr)) {
-      bool met = false;
-      found = walk(group, c, has_units(group) ? patience : ~0u, met);
-    }
+    void* found = look_further(group, c, turn);
     if (!any(group, found != nullptr)) {
       const outcome then = extend(group, c, extensions, found);
       if (then == outcome::refused) return nullptr;
@@ -50,6 +38,21 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
     group = ballot(group, found == nullptr);
     if (found != nullptr) return found;
   }
+}
+
+// The looks of one turn: blocks for some lanes of `group`, or null for all. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::look_further(lane_mask group, std::uint32_t c, std::uint32_t turn) const {
+  // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
+  // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
+  // followed in vain.
+  constexpr std::uint32_t patience = warp_width;
+  if (turn != 0) {
+    void* found = take_at_home(group, group, c);
+    if (!any(group, found != nullptr)) found = probe(group, group, c, 2 * turn + 1);
+    if (any(group, found != nullptr)) return found;
+  }
+  bool met = false;
+  return walk(group, c, has_units(group) ? patience : ~0u, met);
 }
 
 // Whether there are units to make slabs of. Collective.
@@ -67,24 +70,30 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, std::uint32_t c
   using enum memory_order;
   using enum thread_scope;
   for (backoff wait;; wait.pause()) {
-    bool quiet = false;
-    std::uint32_t begun = 0;
-    if (is_leader(group)) {
-      const std::uint32_t ended = atomic_view{of_class(c).changes_ended}.load(acquire, device);
-      begun = atomic_view{of_class(c).changes_begun}.load(acquire, device);
-      quiet = begun == ended;
-    }
+    bit_tree::watch before{};
+    if (is_leader(group)) before = begin_watch(c);
     sync(group);
     bool met = false;
     void* const found = walk(group, c, ~0u, met);
     if (any(group, found != nullptr)) return found;
-    if (is_leader(group)) {
-      // A hint that was cleared for a moment may have hidden a block: then the change is seen to have begun.
-      fence(acquire, device);
-      quiet = quiet && !met && atomic_view{of_class(c).changes_begun}.load(acquire, device) == begun;
-    }
-    if (any(group, is_leader(group) && quiet)) return nullptr;
+    if (any(group, is_leader(group) && !met && was_quiet(c, before))) return nullptr;
   }
+}
+
+// What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have hidden
+// a block: then the change is seen to have begun. Acquires.
+WARPHEAP_COLD_FN inline bit_tree::watch warp_slab::begin_watch(std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t ended = atomic_view{of_class(c).changes_ended}.load(acquire, device);
+  const std::uint32_t begun = atomic_view{of_class(c).changes_begun}.load(acquire, device);
+  return {begun == ended, begun};
+}
+WARPHEAP_COLD_FN inline bool warp_slab::was_quiet(std::uint32_t c, bit_tree::watch before) const {
+  using enum memory_order;
+  using enum thread_scope;
+  fence(acquire, device);
+  return before.quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == before.begun;
 }
 
 // One pass along the hints, from the home on and around, until slabs have blocks or `patience` had none: blocks for some
@@ -99,30 +108,37 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, 
   if (places == 0) return nullptr;
   // Those who search spread over the slabs.
   const std::uint32_t home = detail::warp_number() / classes::words(c) % places;
-  void* const found = walk_between(group, c, {home, places}, patience, met);
-  if (home == 0 || patience == 0 || any(group, found != nullptr)) return found;
-  return walk_between(group, c, {0, home}, patience, met);
+  walk_part part{home, places, patience, false};
+  void* found = nullptr;
+  while (walk_on(group, c, part, found)) {  // not a spin: each turn goes on to later places
+  }
+  if (home != 0 && part.patience != 0 && !any(group, found != nullptr)) {
+    part.from = 0;
+    part.to = home;
+    while (walk_on(group, c, part, found)) {  // not a spin: the same
+    }
+  }
+  met = part.met;
+  return found;
 }
 
-// The same for the hints of a part of the places; `patience` is what is left of it. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::walk_between(lane_mask group, std::uint32_t c, places_between part,
-                                                      std::uint32_t& patience, bool& met) const {
-  while (true) {  // not a spin: each turn goes on to later places
-    std::uint64_t marked = 0;
-    if (is_leader(group)) part.from = next_place(c, part.from, part.to, marked);
-    part.from = shuffle(group, part.from, leader(group));
-    if (part.from >= part.to) return nullptr;
-    met = true;
-    marked = shuffle(group, marked, leader(group));
-    const int lanes = group_size(group);
-    const int most = patience < static_cast<std::uint32_t>(lanes) ? static_cast<int>(patience) : lanes;
-    const int count = popcount(marked) < most ? popcount(marked) : most;
-    const bool looks = group_rank(group) < count;
-    void* const found = take_from_slabs(group, c, part.from + detail::nth_mark(marked, group_rank(group)), looks);
-    patience -= static_cast<std::uint32_t>(count);
-    if (any(group, found != nullptr) || patience == 0) return found;
-    part.from += detail::nth_mark(marked, count);
-  }
+// One turn of that, with the next hints of a part of the places; true if there is reason for another. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, std::uint32_t c, walk_part& part, void*& found) const {
+  std::uint64_t marked = 0;
+  if (is_leader(group)) part.from = next_place(c, part.from, part.to, marked);
+  part.from = shuffle(group, part.from, leader(group));
+  if (part.from >= part.to) return false;
+  part.met = true;
+  marked = shuffle(group, marked, leader(group));
+  const int lanes = group_size(group);
+  const int most = part.patience < static_cast<std::uint32_t>(lanes) ? static_cast<int>(part.patience) : lanes;
+  const int count = popcount(marked) < most ? popcount(marked) : most;
+  const int rank = group_rank(group);
+  const std::uint32_t place = part.from + detail::nth_mark(marked, rank);
+  part.from += detail::nth_mark(marked, count);
+  part.patience -= static_cast<std::uint32_t>(count);
+  found = take_from_slabs(group, c, place, rank < count);
+  return part.patience != 0 && !any(group, found != nullptr);
 }
 
 // Blocks for some lanes of `group` of the slabs at the places of those that look, or null for all. Drops hints that lead
@@ -171,13 +187,18 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::
     return {};
   }
   unit = entry - 1;
-  const std::uint32_t words = classes::words(c);
   slab_look look{};
-  for (std::uint32_t w = 0; w < words && look.seen.free() == 0; w += looks_at_once) {
-    // Warps that come to one slab begin at different words.
-    look = look_at(c, unit, w + detail::warp_number(), words - w);
+  for (std::uint32_t w = 0; w < classes::words(c) && look.seen.free() == 0; w += looks_at_once) {
+    look = look_from(c, unit, w);
   }
   return look;
+}
+
+// Looks at the next few words of a slab of which `looked` have been looked at. Warps that come to one slab begin at
+// different words. One lane.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_from(std::uint32_t c, std::uint32_t unit,
+                                                       std::uint32_t looked) const {
+  return look_at(c, unit, looked + detail::warp_number(), classes::words(c) - looked);
 }
 
 }  // namespace warpheap
