@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <support/random.hpp>
+#include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/floor.hpp>
@@ -170,6 +172,40 @@ TYPED_TEST(atomics, none_is_lost_under_contention) {
     EXPECT_EQ(result[96], T{0x7fffffff});
     EXPECT_EQ(result[128], parity);
     EXPECT_EQ(result[160], T{2 * threads});
+  });
+}
+
+// Lanes draw numbers in a loop in which each is busy for a time of its own before, so that they come in any company.
+struct draw_numbers {
+  WARPHEAP_FN void operator()(std::uint64_t* next, std::uint32_t* drawn, std::uint64_t* others,
+                              std::uint32_t each) const {
+    for (std::uint32_t i = 0; i < each; ++i) {
+      const std::uint64_t random = test::mix(grid_thread_index() * each + i);
+      for (std::uint64_t busy = random % 4; busy != 0; --busy) {
+        atomic_view view{others[random / 4 % 64]};
+        std::uint64_t seen = view.load(relaxed, scope);
+        while (!view.compare_exchange(seen, seen + 1, relaxed, scope)) {  // not a spin: another change came first
+        }
+      }
+      const std::uint64_t number = atomic_view{*next}.fetch_add(1, relaxed, scope);
+      if (number < grid_threads() * each) atomic_view{drawn[number]}.fetch_add(1, relaxed, scope);
+    }
+  }
+};
+
+// A GPU's compiler lets one lane add for all that meet and hands out the numbers, which must be right wherever they meet.
+TEST(atomics_of_loops, lanes_get_numbers_of_their_own) {
+  test::for_each_schedule([](std::uint64_t) {
+    const auto each = static_cast<std::uint32_t>(test::scaled(8, 64));
+    const grid_shape grid = grid_shape::covering(test::scaled(128, 1 << 16), 64);
+    const std::uint64_t numbers = grid.blocks * grid.threads * each;
+    const device_array<std::uint64_t> next(1);
+    const device_array<std::uint32_t> drawn(numbers);
+    const device_array<std::uint64_t> others(64);
+    launch(grid, draw_numbers{}, next.data(), drawn.data(), others.data(), each);
+    EXPECT_EQ(next.at(0), numbers);
+    const std::vector<std::uint32_t> times = drawn.to_host();
+    EXPECT_EQ(std::count(times.begin(), times.end(), 1u), static_cast<std::ptrdiff_t>(numbers));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cuda/atomic>
 #include <nv/target>
 #include <warpheap/floor/atomic.hpp>
+#include <warpheap/floor/cuda/detail/global_add.hpp>
 
 namespace warpheap::target {
 
@@ -55,6 +56,9 @@ WARPHEAP_FN bool atomic_compare_exchange(T* object, T& expected, T desired, memo
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_add(T* object, T value, memory_order order, thread_scope scope) {
+  if (scope != thread_scope::block && order != memory_order::seq_cst) {
+    NV_IF_TARGET(NV_IS_DEVICE, (return global_add(object, value, order, scope);))
+  }
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_add(value, cuda_order(order)); });
 }
 
