@@ -49,7 +49,6 @@ class checked {
   static constexpr allocator_capabilities capabilities = [] {
     allocator_capabilities can = A::capabilities;
     can.relocate = false;  // what marks a block depends on its address
-    can.trim_bytes = 0;    // an H200 ended a test of it with an illegal access, and the cause is not found
     can.refuses_only_when_full = false;
     if (can.largest_bytes != unlimited) {
       const std::uint64_t room = align_down(can.largest_bytes, detail::guarded_block::trailer_bytes);
@@ -72,6 +71,24 @@ class checked {
     requires(A::capabilities.grow)
   {
     inner_.grow(bytes);
+  }
+
+  std::uint64_t trim_begin() const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    return inner_.trim_begin();
+  }
+  WARPHEAP_FN void coalesce() const
+    requires(A::capabilities.trim_bytes != 0);
+  WARPHEAP_FN void withdraw(std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.withdraw(units);
+  }
+  WARPHEAP_FN void restore(const std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.restore(units);
   }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;

@@ -64,6 +64,16 @@ WARPHEAP_COLD_FN void checked<A, Options>::empty_quarantine() const {
   }
 }
 
+// What is in quarantine is no block, so it does not keep memory in the heap.
+template <locates_blocks A, checked_options Options>
+WARPHEAP_FN void checked<A, Options>::coalesce() const
+  requires(A::capabilities.trim_bytes != 0)
+{
+  if (thread_index() == 0) empty_quarantine();
+  sync_block();
+  inner_.coalesce();
+}
+
 template <locates_blocks A, checked_options Options>
 WARPHEAP_FN void checked<A, Options>::free(void* pointer) const {
   switch (inner_.locate(pointer)) {
