@@ -119,9 +119,7 @@ class bit_tree {
   WARPHEAP_FN void end_change() const;
   WARPHEAP_COLD_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  WARPHEAP_COLD_FN void clear_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  static constexpr std::uint32_t looks_at_once = 4, rows_at_once = 2;  // leaves of a lane, since each waits for memory
-  WARPHEAP_COLD_FN void show_some(std::uint32_t at, std::uint32_t end, std::uint32_t step) const;
+  static constexpr std::uint32_t rows_at_once = 2;  // leaves of a lane, since each waits for memory
   WARPHEAP_COLD_FN void put_back(std::uint32_t leaf, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void put_back(index_run run) const;
   WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
