@@ -92,22 +92,24 @@ class warp_slab {
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
   // claim.hpp: blocks of slabs that are there
-  WARPHEAP_FN atomic_view<std::uint32_t> seat(std::uint32_t c) const;
+  WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, slab_word seen, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN static slab_claim claim_more(warp_slab self, std::uint32_t c, slab_claim got, std::uint32_t left,
+                                                std::uint32_t wanted);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
   WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
 
   // elsewhere.hpp: a few looks around
-  static constexpr std::uint32_t looks_at_once = 4;
+  static constexpr std::uint32_t looks_at_once = 3;
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
-  WARPHEAP_FN slab_look look_around(std::uint32_t c, std::uint32_t begin, std::uint32_t count,
-                                    std::uint32_t first) const;
+  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round) const;
+  WARPHEAP_COLD_FN slab_claim claim_seen(std::uint32_t c, slab_look look, std::uint32_t wanted, bool leads) const;
   WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once], std::uint32_t& which);
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
@@ -173,7 +175,12 @@ class warp_slab {
   // reclaim.hpp: slabs without blocks, back to units
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool reclaim_hinted(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
+  WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const;
+  WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const;
+  WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const;
+  WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
 
   // runs.hpp
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;

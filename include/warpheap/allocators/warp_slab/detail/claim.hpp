@@ -6,11 +6,12 @@
 
 // Claiming blocks of slabs that are there.
 //
-// A claim clears bits of a word that were seen to be free, and owns the blocks of those that still were. Others may come
-// in between, so it may get less than it saw; then it goes on with what is left. The operation tells the class of the
-// slab, too: a claimer that comes so late that the slab was taken back and is of another class now puts the blocks back.
+// A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less than
+// it hoped for; then it goes on with what it saw is left. The operation tells the class of the slab, too: a claimer that
+// comes so late that the slab was taken back and is of another class now puts the blocks back.
 //
-// A warp begins at its seat, the word where it last found blocks of the class. Nobody keeps it from others, and it may be
+// A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
+// they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
 // stale; then the word says so.
 //
 // Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
@@ -62,31 +63,22 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   return cold_call([*this, rest, same, c] { return take_elsewhere(rest, same, c); });
 }
 
-// The caller's seat for class `c`. A class has all seats from its own first one on and around, so in a small heap warps
-// of several classes may share some; who finds there what another one left takes it for news.
-WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::seat(std::uint32_t c) const {
+// The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a small
+// heap warps of several classes may share some; a seat that is of another class is none.
+WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
   static_assert(classes::count <= 64);
   const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / 64 + 1)) & seat_mask_;
   return atomic_view{groups()[mine / there].seats[mine % there]};
 }
 
-// Up to `wanted` blocks of the word at the caller's seat. One lane.
+// Up to `wanted` blocks of the word at the seat of the caller's warp. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t named = seat(c).load(relaxed, device);
-  if (named == 0) return {};
-  const std::uint32_t at = named - 1;
-  slab_word seen{};
-  if (wanted == 32) {
-    // A whole warp guesses that the word is all free, which saves the look.
-    seen = slab_word::make(c, ~0u);
-    if (word(at).compare_exchange(seen.value, seen.value & slab_word::all_but(~0u), acquire, device)) return {at, ~0u};
-  } else {
-    seen.value = word(at).load(relaxed, device);
-  }
-  return claim(c, at, seen, wanted);
+  const slab_seat named{seat(c).load(relaxed, device)};
+  if (!named.is_of(c)) return {};
+  return claim(c, named.word(), named.guess(wanted), wanted);
 }
 
 // The blocks that the leader of `peers` claimed for them, one for each lane as far as they go; null for the others.
@@ -99,23 +91,40 @@ WARPHEAP_FN inline void* warp_slab::hand_out(lane_mask group, lane_mask peers, s
   return rank < popcount(got.blocks) ? block_of(c, got, rank) : nullptr;
 }
 
-// Up to `wanted` blocks of a word that was seen to be `seen`. One lane.
-WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, slab_word seen,
+// Up to `wanted` blocks of a word: first those of `chosen`, at most as many, that are free. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
                                                std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  slab_claim got{at, 0};
-  while (wanted != 0 && seen.is_of(c) && seen.free() != 0) {  // not a spin: what it does not get, another claim got
-    const std::uint32_t chosen = choose(seen.free(), wanted);
-    const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), acquire, device)};
+  const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), acquire, device)};
+  const std::uint32_t took = old.free() & chosen;
+  if (!old.is_of(c)) {
+    if (took != 0) put_back_of(*this, {at, took});
+    return {};
+  }
+  wanted -= static_cast<std::uint32_t>(popcount(took));
+  const std::uint32_t left = old.free() & ~chosen;
+  if (wanted == 0 || left == 0) return {at, took};
+  return claim_more(*this, c, {at, took}, left, wanted);
+}
+
+// What was claimed of a word, and up to `wanted` more of its blocks, of which those of `left` were seen to be free. One
+// lane, by a copy of the handle. Apart from the first try, so that a claim that needs no more is no loop.
+WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_more(warp_slab self, std::uint32_t c, slab_claim got,
+                                                         std::uint32_t left, std::uint32_t wanted) {
+  using enum memory_order;
+  using enum thread_scope;
+  while (wanted != 0 && left != 0) {  // not a spin: of what was left and not got, another claim got some
+    const std::uint32_t chosen = choose(left, wanted);
+    const slab_word old{self.word(got.word).fetch_and(slab_word::all_but(chosen), acquire, device)};
     const std::uint32_t took = old.free() & chosen;
     if (!old.is_of(c)) {
-      if (took != 0) put_back_of(*this, {at, took});
+      if (took != 0) put_back_of(self, {got.word, took});
       break;
     }
     got.blocks |= took;
     wanted -= static_cast<std::uint32_t>(popcount(took));
-    seen.value = old.value & slab_word::all_but(chosen);
+    left = old.free() & ~chosen;
   }
   return got;
 }

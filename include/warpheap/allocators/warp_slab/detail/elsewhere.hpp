@@ -32,8 +32,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, lane_mask
   using enum thread_scope;
   slab_claim got;
   if (is_leader(peers)) {
-    const std::uint32_t named = seat(c).load(relaxed, device);
-    if (named == 0 || !slab_word{word(named - 1).load(relaxed, device)}.is_of(c)) {
+    if (!slab_seat{seat(c).load(relaxed, device)}.is_of(c)) {
       got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
     }
   }
@@ -51,8 +50,10 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
   const std::uint32_t unit = table(c, home / words).load(relaxed, device);
   if (unit == 0) return {};
   const std::uint32_t at = (unit - 1) * classes::most_words + home % words;
-  const slab_claim got = claim(c, at, {word(at).load(relaxed, device)}, wanted);
-  if (got.blocks != 0) seat(c).store(at + 1, relaxed, device);
+  const slab_word seen{word(at).load(relaxed, device)};
+  if (!seen.is_of(c)) return {};
+  const slab_claim got = claim_more(*this, c, {at, 0}, seen.free(), wanted);
+  if (got.blocks != 0) seat(c).store(slab_seat::make(c, got).value, relaxed, device);
   return got;
 }
 
@@ -62,28 +63,22 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
 // lie far apart, because blocks in use lie together.
 WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers, std::uint32_t c,
                                                std::uint32_t round) const {
-  using enum memory_order;
-  using enum thread_scope;
-  slab_look look{};
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (places != 0) {
-    const std::uint32_t words = classes::words(c);
-    const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
-    const std::uint32_t begin = newest < places ? newest * words : 0;
-    const std::uint32_t first =
-        (detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
-    look = look_around(c, begin, places * words - begin, first);
-  }
-  return share(group, peers, c, look);
+  return share(group, peers, c, look_around(c, round));
 }
 
-// Looks at words of the class, among the `count` from its word `begin` on in the order of places: those that numbers
-// from `first` on are scattered to. Tells of the one that has the most free blocks. One lane.
-WARPHEAP_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t begin, std::uint32_t count,
-                                                    std::uint32_t first) const {
+// The looks of one lane: at words to which numbers of its own are scattered. Tells of the one that has the most free
+// blocks.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t round) const {
   using enum memory_order;
   using enum thread_scope;
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  if (places == 0) return {};
   const std::uint32_t words = classes::words(c);
+  const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
+  const std::uint32_t begin = newest < places ? newest * words : 0;
+  const std::uint32_t count = places * words - begin;
+  const std::uint32_t first =
+      (detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
   // All loads of a kind before the first is needed, since each waits for memory.
   std::uint32_t at[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
@@ -150,10 +145,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers,
   slab_claim got;
   if (finds) {
     const int depend = (group_size(others) - group_rank(finders) + count - 1) / count;
-    got = claim(c, look.word, look.seen, static_cast<std::uint32_t>(1 + depend));
-    if (got.blocks != 0 && is_leader(finders)) {
-      seat(c).store(look.word + 1, memory_order::relaxed, thread_scope::device);
-    }
+    got = claim_seen(c, look, static_cast<std::uint32_t>(1 + depend), is_leader(finders));
   }
   sync(group);  // what the finders acquired is acquired for all
   int source = lane_index();
@@ -165,6 +157,17 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers,
   got.word = shuffle(group, got.word, source);
   got.blocks = shuffle(group, got.blocks, source);
   return index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
+}
+
+// Up to `wanted` blocks of a word in which the caller saw free ones; it becomes the seat of its warp if the caller `leads`
+// those who claim. One lane.
+WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_seen(std::uint32_t c, slab_look look, std::uint32_t wanted,
+                                                         bool leads) const {
+  const slab_claim got = claim_more(*this, c, {look.word, 0}, look.seen.free(), wanted);
+  if (leads && got.blocks != 0) {
+    seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+  }
+  return got;
 }
 
 }  // namespace warpheap

@@ -20,13 +20,13 @@ struct slab_word {
   WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free) {
     return {shown_bit | std::uint64_t{of_class + 1} << 32 | free};
   }
-  WARPHEAP_FN std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
-  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
+  WARPHEAP_FN constexpr std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN constexpr bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
   WARPHEAP_FN std::uint32_t of_class() const { return tag() - 1; }
   WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
   WARPHEAP_FN slab_word unshown() const { return {value & ~shown_bit}; }
 
-  WARPHEAP_FN std::uint32_t tag() const { return static_cast<std::uint32_t>((value & ~shown_bit) >> 32); }
+  WARPHEAP_FN constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>((value & ~shown_bit) >> 32); }
 
   // An operand of fetch_and that clears `bits` and keeps the rest.
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
@@ -36,6 +36,34 @@ struct slab_word {
 struct slab_claim {
   std::uint32_t word = 0;
   std::uint32_t blocks = 0;  // none: nothing was claimed
+};
+
+// Where a warp found blocks last, and which: a word, the class of its slab plus 1, the lowest bit that was taken there, and
+// those of the 23 bits above it that were. 0: nowhere yet. It is where to begin, and may be stale.
+struct slab_seat {
+  static constexpr int pattern_bits = 23;
+  static constexpr int first_shift = pattern_bits;
+  static constexpr int tag_shift = first_shift + 5;
+  static constexpr int word_shift = tag_shift + 6;
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
+    const auto first = static_cast<std::uint32_t>(lowest_bit(found.blocks));
+    const std::uint32_t pattern = found.blocks >> first >> 1 & low_bits(pattern_bits);
+    return {std::uint64_t{found.word} << word_shift | std::uint64_t{of_class + 1} << tag_shift |
+            std::uint64_t{first} << first_shift | pattern};
+  }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value >> tag_shift & 63) == of_class + 1; }
+  WARPHEAP_FN std::uint32_t word() const { return static_cast<std::uint32_t>(value >> word_shift); }
+  // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
+  // are likely free again together.
+  WARPHEAP_FN std::uint32_t guess(std::uint32_t wanted) const {
+    const auto low = static_cast<std::uint32_t>(value);
+    const std::uint32_t first = low >> first_shift & 31;
+    const std::uint32_t pattern = (low & low_bits(pattern_bits)) << 1 | 1;
+    const bool same = static_cast<std::uint32_t>(popcount(pattern)) == wanted;
+    return rotate_left(same ? pattern : low_bits(static_cast<int>(wanted)), first);
+  }
 };
 
 // A word in which a lane saw free blocks, or saw none: then `seen` is zero.
@@ -101,8 +129,8 @@ struct warp_slab_layout {
     std::uint64_t free;                          // leaf of the set of free units
     std::uint64_t hints[classes::count];         // leaves of the sets of places
     std::uint32_t table[classes::count][units];  // by class and place: first unit of the slab plus 1, or 0
-    std::uint32_t seats[seats_of_group];         // by warp and class: the word to begin at plus 1, or 0
     alignas(16) unit_header header[units];
+    std::uint64_t seats[seats_of_group];  // slab_seat, by warp and class
     alignas(128) std::uint64_t word[units][classes::most_words];
   };
 
@@ -142,6 +170,10 @@ struct warp_slab_layout {
     const std::uint32_t before = index * 32;
     return before + 32 <= classes::blocks(of_class) ? ~0u
                                                     : low_bits(static_cast<int>(classes::blocks(of_class) - before));
+  }
+  // Whether word `index` of a slab of the class says that all of its blocks are free.
+  WARPHEAP_FN static constexpr bool is_whole(std::uint32_t of_class, std::uint32_t index, slab_word seen) {
+    return seen.is_of(of_class) && seen.free() == all_blocks(of_class, index);
   }
 };
 

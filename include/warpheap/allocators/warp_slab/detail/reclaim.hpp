@@ -18,86 +18,102 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
   return found;
 }
 
-// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then all slabs are
-// looked at.
+// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more. Each
+// repetition means that somebody claimed or released a block of the class meanwhile.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  std::uint32_t begun = 0;
-  bool quiet = false;
-  if (is_leader(group)) {
-    const std::uint32_t ended = atomic_view{of_class(c).changes_ended}.load(acquire, device);
-    begun = atomic_view{of_class(c).changes_begun}.load(acquire, device);
-    quiet = begun == ended;
+  for (backoff wait;; wait.pause()) {
+    bit_tree::watch before{};
+    if (is_leader(group)) before = begin_watch(c);
+    sync(group);
+    const bool found = reclaim_hinted(group, c);
+    sync(group);
+    if (any(group, found)) return true;
+    if (any(group, is_leader(group) && was_quiet(c, before))) return false;
   }
-  sync(group);
+}
+
+// One pass along the hints, each lane along those of a part of the places; true for who took a slab back.
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim_hinted(lane_mask group, std::uint32_t c) const {
   // Only the lock's holder changes it.
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const std::uint32_t part = (places + lanes - 1) / lanes;
-  const std::uint32_t from = rank * part < places ? rank * part : places;
-  const std::uint32_t to = places - from < part ? places : from + part;
+  const std::uint32_t from = static_cast<std::uint32_t>(group_rank(group)) * part;
+  const std::uint32_t to = from + part < places ? from + part : places;
   bool found = false;
   std::uint64_t marked = 0;
   for (std::uint32_t at = next_place(c, from, to, marked); at < to; at = next_place(c, at + 1, to, marked)) {
     found = reclaim_slab(c, at) || found;
   }
-  sync(group);
-  if (is_leader(group)) {
-    fence(acquire, device);
-    quiet = quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == begun;
-  }
-  if (any(group, found)) return true;
-  if (any(group, is_leader(group) && quiet)) return false;
-  for (std::uint32_t at = rank; at < places; at += lanes) found = reclaim_slab(c, at) || found;
-  return any(group, found);
+  return found;
 }
 
 // One lane, for this slab.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint32_t place) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t entry = table(c, place).load(relaxed, device);
-  if (entry == 0) return false;
-  const std::uint32_t unit = entry - 1;
-  const std::uint32_t first = unit * classes::most_words;
-  const std::uint32_t words = classes::words(c);
-  const auto is_whole = [&](std::uint32_t w, slab_word seen) {
-    return seen.is_of(c) && seen.free() == layout::all_blocks(c, w);
-  };
-  for (std::uint32_t w = 0; w < words; ++w) {
-    if (!is_whole(w, {word(first + w).load(relaxed, device)})) return false;
-  }
+  const std::uint32_t entry = table(c, place).load(memory_order::relaxed, thread_scope::device);
+  if (entry == 0 || !is_whole(c, entry - 1)) return false;
   // Whoever misses these blocks meanwhile sees the change.
   begin_change(c);
-  std::uint32_t taken = 0;
-  for (; taken < words; ++taken) {
-    slab_word seen{word(first + taken).load(relaxed, device)};
-    bool took = false;
-    // Acquires what those who had the blocks did; tag and all, so that nobody takes the slab for one of the class.
-    while (!took && is_whole(taken, seen)) {  // not a spin: it fails only when another change came first
-      took = word(first + taken).compare_exchange(seen.value, 0, acq_rel, device);
-    }
-    if (!took) break;
-  }
-  const bool all = taken == words;
-  if (all) {
-    table(c, place).store(0, relaxed, device);
-    atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
-    atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
-    for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
-    hints(c).unmark(place);
-    free_units().add({unit, classes::units(c)});
-  } else {
-    // A hider may have been there meanwhile, so they do not say that they are shown.
-    while (taken-- > 0) {
-      const slab_word whole = slab_word::make(c, layout::all_blocks(c, taken)).unshown();
-      word(first + taken).store(whole.value, release, device);
-    }
-  }
+  const bool all = take_words(c, entry - 1);
+  if (all) retire(c, place, entry - 1);
   end_change(c);
   return all;
+}
+
+// True if all words of the slab at `unit` were seen to be all free, one after the other. One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t unit) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (std::uint32_t w = 0; w < classes::words(c); ++w) {
+    const slab_word seen{word(unit * classes::most_words + w).load(relaxed, device)};
+    if (!layout::is_whole(c, w, seen)) return false;
+  }
+  return true;
+}
+
+// Swaps all words of the slab for zero, or none if one of them is not all free. One lane.
+//
+// It acquires what those who had the blocks did, and takes the class along, so that nobody takes the slab for one of it.
+// Two fences order all words, each of which would wait by itself.
+WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_t unit) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t first = unit * classes::most_words;
+  const std::uint32_t words = classes::words(c);
+  std::uint32_t taken = 0;
+  fence(acq_rel, device);
+  while (taken < words && take_word(c, first + taken, layout::all_blocks(c, taken))) ++taken;
+  fence(acq_rel, device);
+  if (taken == words) return true;
+  // A hider may have been there meanwhile, so they do not say that they are shown.
+  while (taken-- > 0) {
+    const slab_word whole = slab_word::make(c, layout::all_blocks(c, taken)).unshown();
+    word(first + taken).store(whole.value, after_release_fence, device);
+  }
+  return false;
+}
+
+// Swaps word `at` for zero, unless others than the `whole` blocks of it are free. One lane, between fences.
+WARPHEAP_COLD_FN inline bool warp_slab::take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const {
+  using enum memory_order;
+  using enum thread_scope;
+  slab_word seen{word(at).load(relaxed, device)};
+  while (seen.is_of(c) && seen.free() == whole) {  // not a spin: it fails only when another change came first
+    if (word(at).compare_exchange(seen.value, 0, relaxed, device)) return true;
+  }
+  return false;
+}
+
+// Makes units of a slab whose words are taken. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const {
+  using enum memory_order;
+  using enum thread_scope;
+  table(c, place).store(0, relaxed, device);
+  atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
+  atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
+  for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
+  hints(c).unmark(place);
+  free_run(unit, classes::units(c));
 }
 
 }  // namespace warpheap

@@ -45,7 +45,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::look_further(lane_mask group, std::uint
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
-  constexpr std::uint32_t patience = warp_width;
+  constexpr std::uint32_t patience = 4;
   if (turn != 0) {
     void* found = take_at_home(group, group, c);
     if (!any(group, found != nullptr)) found = probe(group, group, c, 2 * turn + 1);
