@@ -114,14 +114,11 @@ class bit_tree {
     return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
   }
   WARPHEAP_FN void show(std::uint32_t leaf) const;
-  WARPHEAP_COLD_FN void hide(std::uint32_t leaf) const;
+  WARPHEAP_FN void hide(std::uint32_t leaf) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
-  WARPHEAP_COLD_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
+  WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  static constexpr std::uint32_t rows_at_once = 2;  // leaves of a lane, since each waits for memory
-  WARPHEAP_COLD_FN void put_back(std::uint32_t leaf, std::uint64_t mask) const;
-  WARPHEAP_COLD_FN void put_back(index_run run) const;
   WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
@@ -129,13 +126,8 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
   WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
-  WARPHEAP_COLD_FN index_run take_lowest(std::uint32_t most) const;
-  WARPHEAP_COLD_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
-  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first, std::uint32_t most) const;
-  WARPHEAP_COLD_FN std::uint32_t take_leaves(lane_mask group, std::uint32_t at, std::uint32_t end, bool& whole) const;
-  WARPHEAP_COLD_FN void take_rows(std::uint32_t leaf, std::uint32_t step, std::uint32_t end,
-                                  std::uint64_t (&got)[rows_at_once]) const;
-  WARPHEAP_COLD_FN bool take_mask(std::uint32_t leaf, std::uint64_t mask) const;
+  WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
 
   levels* upper_;
   std::byte* leaves_;

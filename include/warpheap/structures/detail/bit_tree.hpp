@@ -19,9 +19,6 @@ WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
 
 }  // namespace detail
 
-// What is cold is many small functions, and loops call what they repeat: a kernel has the registers of the largest
-// function that it can reach, however seldom it goes there. `hide_together` is still the largest.
-//
 // Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's
 // algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at
 // the leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the
@@ -59,7 +56,7 @@ WARPHEAP_FN inline void bit_tree::end_change() const {
 }
 
 // Clears bits of one middle word, and the bit above it if it is zero then. The caller's fences order it.
-WARPHEAP_COLD_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t mask) const {
+WARPHEAP_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t mask) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view middle{upper_->middle[word]};
@@ -71,7 +68,7 @@ WARPHEAP_COLD_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uin
 }
 
 // Clears the bits above a leaf that was seen to be zero, and puts them back if it is not zero any more.
-WARPHEAP_COLD_FN inline void bit_tree::hide(std::uint32_t leaf) const {
+WARPHEAP_FN inline void bit_tree::hide(std::uint32_t leaf) const {
   begin_change();
   clear_middle(leaf / 64, std::uint64_t{1} << leaf % 64);
   if (leaf_view(leaf).fetch_or(0, memory_order::acq_rel, thread_scope::device) != 0) show(leaf);
@@ -93,8 +90,7 @@ WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint3
   }
   sync(group);
   fence(acq_rel, device);
-  // Several leaves at a time, since each look waits for memory; the fences around order all of them. All in one function:
-  // with these loops in functions of their own an H200 found the set empty beside a member, for a reason not found yet.
+  // Several leaves at a time, since each look waits for memory; the fences around order all of them.
   constexpr std::uint32_t at_once = 4;
   for (std::uint32_t at = begin + rank; at < end; at += at_once * lanes) {
     std::uint64_t there[at_once];
@@ -117,10 +113,6 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   (void)before;
   show(leaf);
 }
-
-// Members that were taken and are not kept. Out of line, so that it costs those who seldom need it few registers.
-WARPHEAP_COLD_FN inline void bit_tree::put_back(std::uint32_t leaf, std::uint64_t mask) const { add(leaf, mask); }
-WARPHEAP_COLD_FN inline void bit_tree::put_back(index_run run) const { add(run); }
 
 WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t mask) const {
   leaf_view(leaf).fetch_or(mask, memory_order::acq_rel, thread_scope::device);
@@ -230,7 +222,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32
 }
 
 // The lowest run of one leaf, up to `most` members of it. All or nothing, so that others never miss what goes back.
-WARPHEAP_COLD_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::uint64_t most) const {
+WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::uint64_t most) const {
   using enum memory_order;
   using enum thread_scope;
   std::uint64_t word = leaf_view(leaf).load(relaxed, device);
@@ -247,92 +239,75 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, s
   return {0, 0};
 }
 
-// Takes up to `most` more members, from `first` on, the first of a leaf: each lane takes some leaves, and what does not
-// follow without a gap goes back. Returns how many follow. Collective.
-WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first, std::uint32_t most) const {
-  const std::uint32_t end = first + most;
-  std::uint32_t at = first;
+// Takes up to `most` more members, from the first one of `first_leaf` on: each lane takes some leaves, and what does
+// not follow without a gap goes back. Returns how many follow. Collective.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf,
+                                                       std::uint32_t most) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  std::uint32_t total = 0;
   // Members that go back are missing for a while.
   if (is_leader(group)) begin_change();
   sync(group);
-  for (bool whole = true; whole && at < end;) {  // not a spin: each turn goes on to later leaves
-    at += take_leaves(group, at, end, whole);
-  }
-  if (at != first) hide_together(group, first / leaf_bits, (at + leaf_bits - 1) / leaf_bits);
-  sync(group);
-  if (is_leader(group)) end_change();
-  return at - first;
-}
-
-// One turn of that, with members from `at` on and below `end`; `whole` is true before, and stays so if no lane met a
-// gap. Collective.
-WARPHEAP_COLD_FN inline std::uint32_t bit_tree::take_leaves(lane_mask group, std::uint32_t at, std::uint32_t end,
-                                                            bool& whole) const {
-  const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  const std::uint32_t mine = at / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
-  std::uint64_t got[rows_at_once];
-  take_rows(mine, lanes, end, got);
-  std::uint32_t total = 0;
-  for (std::uint32_t row = 0; row < rows_at_once; ++row) {
-    const std::uint32_t follows = detail::trailing_ones(got[row]);
-    const lane_mask broken = ballot(group, follows < leaf_bits);
-    // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
-    if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
-    if (!whole) continue;
-    if (broken == 0) {
-      total += leaf_bits * lanes;
-    } else {
-      const int last = lowest_bit(broken);
-      total += leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
-      whole = false;
+  for (bool whole = true; whole && total < most;) {  // not a spin: each turn goes on to later leaves
+    const std::uint32_t mine = first_leaf + total / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
+    std::uint64_t got[rows];
+    bool shown[rows];
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      // A leaf that no bit above shows may not even have memory behind it.
+      const std::uint32_t leaf = mine + row * lanes;
+      shown[row] =
+          leaf < most_leaves && (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t leaf = mine + row * lanes;
+      const std::uint32_t before = (leaf - first_leaf) * leaf_bits;
+      const std::uint32_t wanted = before < most ? most - before : 0;
+      got[row] = 0;
+      if (wanted != 0 && shown[row]) {
+        const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
+        got[row] = leaf_view(leaf).fetch_and(~mask, acquire, device) & mask;
+      }
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      const std::uint32_t follows = detail::trailing_ones(got[row]);
+      const lane_mask broken = ballot(group, follows < leaf_bits);
+      // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
+      if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
+      if (!whole) continue;
+      if (broken == 0) {
+        total += leaf_bits * lanes;
+      } else {
+        const int last = lowest_bit(broken);
+        total +=
+            leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
+        whole = false;
+      }
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      if (got[row] != 0) add(mine + row * lanes, got[row]);
     }
   }
-  for (std::uint32_t row = 0; row < rows_at_once; ++row) {
-    if (got[row] != 0) put_back(mine + row * lanes, got[row]);
-  }
+  if (total != 0) hide_together(group, first_leaf, first_leaf + (total + leaf_bits - 1) / leaf_bits);
+  sync(group);
+  if (is_leader(group)) end_change();
   return total;
 }
 
-// Takes what there is below `end` of the leaves `leaf`, `leaf + step`, … One lane.
-WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t leaf, std::uint32_t step, std::uint32_t end,
-                                                 std::uint64_t (&got)[rows_at_once]) const {
-  using enum memory_order;
-  using enum thread_scope;
-  bool shown[rows_at_once];
-  for (std::uint32_t row = 0; row < rows_at_once; ++row) {
-    // A leaf that no bit above shows may not even have memory behind it.
-    const std::uint32_t of_row = leaf + row * step;
-    shown[row] = of_row < most_leaves &&
-                 (atomic_view{upper_->middle[of_row / 64]}.load(relaxed, device) >> of_row % 64 & 1) != 0;
-  }
-  for (std::uint32_t row = 0; row < rows_at_once; ++row) {
-    const std::uint32_t of_row = leaf + row * step;
-    const std::uint32_t wanted = of_row * leaf_bits < end ? end - of_row * leaf_bits : 0;
-    got[row] = 0;
-    if (wanted != 0 && shown[row]) {
-      const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
-      got[row] = leaf_view(of_row).fetch_and(~mask, acquire, device) & mask;
-    }
-  }
-}
-
 WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint64_t most) const {
-  constexpr std::uint32_t all = most_leaves * leaf_bits;
-  const std::uint32_t wanted = most < all ? static_cast<std::uint32_t>(most) : all;
   index_run run{0, 0};
-  if (is_leader(group)) run = take_lowest(wanted);
-  // Members are below 2^25.
-  const std::uint32_t first = shuffle(group, static_cast<std::uint32_t>(run.first), leader(group));
-  std::uint32_t count = shuffle(group, static_cast<std::uint32_t>(run.count), leader(group));
-  const std::uint32_t end = first + count;
-  if (count != 0 && count < wanted && end % leaf_bits == 0) count += extend(group, end, wanted - count);
-  return {first, count};
-}
-
-// The lowest run of a leaf, up to `most` members of it, or none if the set was empty. One lane.
-WARPHEAP_COLD_FN inline index_run bit_tree::take_lowest(std::uint32_t most) const {
-  index_run run{0, 0};
-  for (std::uint32_t leaf = 0; run.count == 0 && find(false, leaf);) run = take_from_leaf(leaf, most);
+  if (is_leader(group)) {
+    for (std::uint32_t leaf = 0; run.count == 0 && find(false, leaf);) run = take_from_leaf(leaf, most);
+  }
+  run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+  if (run.count != 0 && run.count < most && (run.first + run.count) % leaf_bits == 0) {
+    const std::uint64_t rest = most - run.count;
+    constexpr std::uint32_t all = most_leaves * leaf_bits;
+    run.count += extend(group, static_cast<std::uint32_t>((run.first + run.count) / leaf_bits),
+                        rest < all ? static_cast<std::uint32_t>(rest) : all);
+  }
   return run;
 }
 
@@ -377,6 +352,33 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
     }
     if (any(group, got != 0)) return got;
   }
+}
+
+WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
+  using enum memory_order;
+  using enum thread_scope;
+  // Members are below 2^25.
+  auto at = static_cast<std::uint32_t>(run.first);
+  const std::uint32_t end = at + static_cast<std::uint32_t>(run.count);
+  begin_change();
+  bool complete = true;
+  while (complete && at != end) {
+    const std::uint32_t leaf = at / leaf_bits;
+    const std::uint32_t room = leaf_bits - at % leaf_bits;
+    const std::uint32_t count = end - at < room ? end - at : room;
+    const std::uint64_t mask = detail::bit_range(at % leaf_bits, count);
+    const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
+    if ((before & ~mask) == 0) hide(leaf);
+    complete = (before & mask) == mask;
+    if (complete) {
+      at += count;
+    } else if ((before & mask) != 0) {
+      add(leaf, before & mask);
+    }
+  }
+  if (!complete) add({run.first, at - run.first});
+  end_change();
+  return complete;
 }
 
 }  // namespace warpheap

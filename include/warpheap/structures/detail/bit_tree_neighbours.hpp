@@ -10,10 +10,9 @@ namespace warpheap {
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_neighbours(std::uint32_t least, std::uint32_t most,
                                                             std::uint32_t alignment, std::uint32_t phase) const {
-  const neighbours wanted{least, most, alignment, phase & (alignment - 1)};
   for (;;) {  // not a spin: it searches anew, and pauses in between
     const watch before = begin_watch();
-    const index_run run = search_neighbours(wanted);
+    const index_run run = search_neighbours({least, most, alignment, phase & (alignment - 1)});
     // Members that were on their way in or out may have been missed.
     if (run.count != 0 || was_quiet(before)) return run;
     backoff{}.pause();
@@ -62,35 +61,6 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_aligned(std::uint32_t first, st
   const std::uint32_t room = end - begin < wanted.most ? end - begin : wanted.most;
   const index_run run{begin, room - room % wanted.least};
   return take_exactly(run) ? run : index_run{0, 0};
-}
-
-WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
-  // Members are below 2^25.
-  const auto first = static_cast<std::uint32_t>(run.first);
-  const std::uint32_t end = first + static_cast<std::uint32_t>(run.count);
-  begin_change();
-  std::uint32_t at = first;
-  bool complete = true;
-  while (complete && at != end) {
-    const std::uint32_t room = leaf_bits - at % leaf_bits;
-    const std::uint32_t count = end - at < room ? end - at : room;
-    complete = take_mask(at / leaf_bits, detail::bit_range(at % leaf_bits, count));
-    if (complete) at += count;
-  }
-  if (!complete) put_back({first, at - first});
-  end_change();
-  return complete;
-}
-
-// Takes all members of `mask` in one leaf or, if one is not in the set, none. The caller has begun a change. One lane.
-WARPHEAP_COLD_FN inline bool bit_tree::take_mask(std::uint32_t leaf, std::uint64_t mask) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
-  if ((before & ~mask) == 0) hide(leaf);
-  const bool complete = (before & mask) == mask;
-  if (!complete && (before & mask) != 0) put_back(leaf, before & mask);
-  return complete;
 }
 
 }  // namespace warpheap
