@@ -41,7 +41,8 @@ __device__ T global_add(T* object, T value, memory_order order, thread_scope sco
   } else {
     WARPHEAP_ADDS("gpu", "u64", "l")
   }
-  // An addition whose result nobody uses would not be waited for, and then later accesses could come before it.
+  // A use of the result: without one ptxas gives the instruction no destination, so no later one waits for it, and whether
+  // an acquire that nothing waits for still holds is nowhere said.
   if (order == memory_order::acquire || order == memory_order::acq_rel) {
     asm volatile("{ .reg .pred p; setp.eq.u64 p, %0, 0x8badf00d8badf00d; @p nanosleep.u32 0; }" ::"l"(
                      static_cast<std::uint64_t>(before))
