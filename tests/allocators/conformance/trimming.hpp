@@ -17,9 +17,11 @@ inline std::uint64_t trim_heap_bytes() { return this_backend == backend::host ? 
 template <class A>
 std::uint64_t use_all(trial<A>& t, std::uint64_t bytes) {
   block_list list = list_for(t, bytes);
-  // Until none is to be had: a design that does not promise to refuse only when it is full may have refused too soon.
-  std::uint64_t count = 0;
-  for (std::uint64_t more = t.fill(list, bytes); more != 0; more = t.fill(list, bytes)) count += more;
+  std::uint64_t count = t.fill(list, bytes);
+  if constexpr (!A::capabilities.refuses_only_when_full) {
+    // It may have refused too soon; what the heap holds is known when a fill gets nothing more.
+    for (std::uint64_t more = t.fill(list, bytes); more != 0; more = t.fill(list, bytes)) count += more;
+  }
   t.run(t.fill_threads(), listed_contents_kernel{false}, list.view(), bytes);
   t.run(t.fill_threads(), listed_contents_kernel{true}, list.view(), bytes);
   t.give_back(list, bytes);

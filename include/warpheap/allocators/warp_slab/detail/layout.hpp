@@ -65,6 +65,9 @@ struct slab_seat {
     return rotate_left(same ? pattern : low_bits(static_cast<int>(wanted)), first);
   }
 };
+static_assert(slab_classes::count < 1u << (slab_seat::word_shift - slab_seat::tag_shift));
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
+              std::uint64_t{1} << (64 - slab_seat::word_shift));
 
 // A word in which a lane saw free blocks, or saw none: then `seen` is zero.
 struct slab_look {

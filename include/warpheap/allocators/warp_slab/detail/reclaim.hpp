@@ -18,8 +18,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
   return found;
 }
 
-// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more. Each
-// repetition means that somebody claimed or released a block of the class meanwhile.
+// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more, after
+// a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or released.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c) const {
   for (backoff wait;; wait.pause()) {
     bit_tree::watch before{};

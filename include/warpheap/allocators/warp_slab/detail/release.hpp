@@ -25,7 +25,7 @@
 namespace warpheap {
 
 WARPHEAP_FN inline void warp_slab::begin_change(std::uint32_t c) const {
-  // Released by the RMWs that follow.
+  // Released by the RMWs that follow, or by a fence before them.
   atomic_view{of_class(c).changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
 }
 WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
