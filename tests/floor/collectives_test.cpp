@@ -227,5 +227,51 @@ TEST(collectives, a_small_group_meets_while_a_larger_one_waits) {
   });
 }
 
+// Lanes leave a function one by one, each when it has written, and meet behind it. They come in groups that earlier turns
+// have split.
+struct leave_one_by_one {
+  static constexpr std::uint32_t turns = 50;
+
+  WARPHEAP_COLD_FN static void write_late(std::uint32_t* cell, std::uint32_t turn, std::uint32_t seed) {
+    using enum memory_order;
+    const atomic_view view{*cell};
+    // Each load waits for the one before it.
+    for (std::uint32_t left = static_cast<std::uint32_t>(mix(seed)) % 64; left != 0;) {
+      left -= 1 + view.load(relaxed, thread_scope::device) / (turns + 1);
+    }
+    view.store(turn, relaxed, thread_scope::device);
+  }
+
+  WARPHEAP_FN void operator()(std::uint64_t seed, std::uint32_t* cells, std::uint32_t* missed) const {
+    using enum memory_order;
+    const std::uint64_t warp = grid_thread_index() / warp_width * warp_width;
+    std::uint32_t gone = 0;
+    for (std::uint32_t turn = 1; turn <= turns; ++turn) {
+      if (mix(seed + grid_thread_index() * turns + turn) % 3 == 0) continue;
+      const lane_mask group = active_group();
+      sync(group);  // they were together before the call, which ptxas remembers
+      write_late(cells + grid_thread_index(), turn, static_cast<std::uint32_t>(seed * turn + grid_thread_index()));
+      sync(group);
+      for (lane_mask left = group; left != 0; left &= left - 1) {
+        const int lane = lowest_bit(left);
+        const std::uint32_t written = shuffle(group, turn, lane);
+        if (atomic_view{cells[warp + lane]}.load(relaxed, thread_scope::device) != written) ++gone;
+      }
+      sync(group);  // nobody writes before all have looked
+    }
+    if (gone != 0) atomic_view{*missed}.fetch_add(gone, relaxed, thread_scope::device);
+  }
+};
+
+TEST(collectives, sync_waits_for_lanes_that_leave_a_function_later) {
+  test::for_each_schedule([](std::uint64_t seed) {
+    const grid_shape shape{this_backend == backend::cuda ? 1000u : 2u, 4 * warp_width};
+    device_array<std::uint32_t> cells(shape.blocks * shape.threads);
+    device_array<std::uint32_t> missed(1);
+    launch(shape, leave_one_by_one{}, seed, cells.data(), missed.data());
+    EXPECT_EQ(missed.at(0), 0u) << "lanes that had not written when others of their group went on";
+  });
+}
+
 }  // namespace
 }  // namespace warpheap

@@ -22,6 +22,9 @@ namespace warpheap {
 class backoff {
  public:
   backoff() = default;
+  /// For waits that may be long and have many who wait: pauses grow to `longest` nanoseconds, where the target counts
+  /// them, and not to about one microsecond only. Those who look seldom leave the memory to those who work.
+  WARPHEAP_FN explicit backoff(unsigned longest) : state_(longest) {}
   WARPHEAP_FN ~backoff() { state_.end(); }
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;

@@ -126,6 +126,7 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
   WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
+  WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
 

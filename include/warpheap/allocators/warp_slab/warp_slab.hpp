@@ -94,10 +94,13 @@ class warp_slab {
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_FN void* take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN static slab_claim claim_more(warp_slab self, std::uint32_t c, slab_claim got, std::uint32_t left,
-                                                std::uint32_t wanted);
+  WARPHEAP_FN slab_claim claim_near_seat(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
+  template <std::uint32_t words>
+  WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[words], std::uint32_t& which);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
   WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const;
   WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
@@ -108,11 +111,14 @@ class warp_slab {
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
-  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round) const;
-  WARPHEAP_COLD_FN slab_claim claim_seen(std::uint32_t c, slab_look look, std::uint32_t wanted, bool leads) const;
-  WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once], std::uint32_t& which);
+  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
+
+  // ahead.hpp: more slabs for a class that is crowded
+  WARPHEAP_COLD_FN void make_room(lane_mask peers, std::uint32_t c, std::uint32_t free) const;
+  WARPHEAP_COLD_FN bool is_crowded(std::uint32_t c, std::uint32_t free, std::uint32_t words) const;
+  WARPHEAP_FN static bool is_picked(std::uint32_t word);
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
@@ -220,6 +226,7 @@ static_assert(locates_blocks<warp_slab>);
 
 }  // namespace warpheap
 
+#include <warpheap/allocators/warp_slab/detail/ahead.hpp>
 #include <warpheap/allocators/warp_slab/detail/claim.hpp>
 #include <warpheap/allocators/warp_slab/detail/elsewhere.hpp>
 #include <warpheap/allocators/warp_slab/detail/extend.hpp>

@@ -9,12 +9,16 @@
 namespace warpheap::target {
 
 struct backoff_state {
+  unsigned longest = 1024;
   unsigned nanoseconds = 8;
+
+  backoff_state() = default;
+  WARPHEAP_FN explicit backoff_state(unsigned most) : longest(most) {}
 
   WARPHEAP_FN void pause(call_site) {
     // Lanes that failed together would otherwise look again together.
     NV_IF_TARGET(NV_IS_DEVICE, (__nanosleep(nanoseconds + static_cast<unsigned>(lane_index()));))
-    if (nanoseconds < 1024) nanoseconds *= 2;
+    if (nanoseconds < longest) nanoseconds *= 2;
   }
   // The hardware keeps no record of who waits.
   WARPHEAP_FN void end() {}

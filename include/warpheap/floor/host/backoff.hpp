@@ -10,6 +10,9 @@ namespace warpheap::target {
 struct backoff_state {
   bool waiting = false;
 
+  backoff_state() = default;
+  explicit backoff_state(unsigned) {}  // a pause is a turn of the others, however many that are
+
   void pause(call_site site) {
     waiting = true;
     executor::wait(site);

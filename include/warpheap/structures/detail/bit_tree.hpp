@@ -355,30 +355,56 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
 }
 
 WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
-  using enum memory_order;
-  using enum thread_scope;
   // Members are below 2^25.
-  auto at = static_cast<std::uint32_t>(run.first);
-  const std::uint32_t end = at + static_cast<std::uint32_t>(run.count);
+  const auto first = static_cast<std::uint32_t>(run.first);
+  const std::uint32_t end = first + static_cast<std::uint32_t>(run.count);
   begin_change();
   bool complete = true;
-  while (complete && at != end) {
-    const std::uint32_t leaf = at / leaf_bits;
-    const std::uint32_t room = leaf_bits - at % leaf_bits;
-    const std::uint32_t count = end - at < room ? end - at : room;
-    const std::uint64_t mask = detail::bit_range(at % leaf_bits, count);
-    const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
-    if ((before & ~mask) == 0) hide(leaf);
-    complete = (before & mask) == mask;
-    if (complete) {
-      at += count;
-    } else if ((before & mask) != 0) {
-      add(leaf, before & mask);
-    }
+  std::uint32_t at = first;
+  while (complete && at != end) complete = take_next(at, end);  // not a spin: each turn goes on to later leaves
+  if (!complete) {
+    add({first, at - first});
+  } else if (const std::uint32_t leaf = first / leaf_bits; (end - 1) / leaf_bits != leaf) {
+    hide_together(lane_bit(), leaf, (end - 1) / leaf_bits + 1);
+  } else if (leaf_word(leaf) == 0) {
+    hide(leaf);
   }
-  if (!complete) add({run.first, at - run.first});
   end_change();
   return complete;
+}
+
+// Takes the members [at, end), or those of the first few leaves of them, and goes on to the next; none, and false, if one
+// is not in the set. Several leaves at a time, since each access waits for memory; the fence stands for the acquires of
+// all. One lane, with the change begun.
+WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_t end) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t at_once = 4;
+  const std::uint32_t leaf = at / leaf_bits;
+  const std::uint32_t stop = end - leaf * leaf_bits < at_once * leaf_bits ? end : (leaf + at_once) * leaf_bits;
+  const auto wanted = [&](std::uint32_t i) {
+    const std::uint32_t begin = (leaf + i) * leaf_bits;
+    if (begin >= stop) return std::uint64_t{0};
+    const std::uint32_t from = at < begin ? 0 : at - begin;
+    const std::uint32_t upto = stop - begin < leaf_bits ? stop - begin : leaf_bits;
+    return detail::bit_range(from, upto - from);
+  };
+  std::uint64_t got[at_once];
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    const std::uint64_t mask = wanted(i);
+    got[i] = mask == 0 ? 0 : leaf_view(leaf + i).fetch_and(~mask, relaxed, device) & mask;
+  }
+  fence(acquire, device);
+  bool complete = true;
+  for (std::uint32_t i = 0; i < at_once; ++i) complete = complete && got[i] == wanted(i);
+  if (complete) {
+    at = stop;
+    return true;
+  }
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    if (got[i] != 0) add(leaf + i, got[i]);
+  }
+  return false;
 }
 
 }  // namespace warpheap

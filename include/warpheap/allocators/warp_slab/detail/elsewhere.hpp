@@ -51,10 +51,7 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
   if (unit == 0) return {};
   const std::uint32_t at = (unit - 1) * classes::most_words + home % words;
   const slab_word seen{word(at).load(relaxed, device)};
-  if (!seen.is_of(c)) return {};
-  const slab_claim got = claim_more(*this, c, {at, 0}, seen.free(), wanted);
-  if (got.blocks != 0) seat(c).store(slab_seat::make(c, got).value, relaxed, device);
-  return got;
+  return seen.is_of(c) ? claim_for_seat(c, {at, seen}, wanted) : slab_claim{};
 }
 
 // One round of looks; a block for each lane that got one, and null for the others. Collective over `group`.
@@ -63,12 +60,16 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
 // lie far apart, because blocks in use lie together.
 WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers, std::uint32_t c,
                                                std::uint32_t round) const {
-  return share(group, peers, c, look_around(c, round));
+  std::uint32_t free = 0;
+  const slab_look look = look_around(c, round, free);
+  if (round == 0) make_room(peers, c, free);
+  return share(group, peers, c, look);
 }
 
 // The looks of one lane: at words to which numbers of its own are scattered. Tells of the one that has the most free
-// blocks.
-WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t round) const {
+// blocks, and adds to `free` how many all of them have.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t round,
+                                                         std::uint32_t& free) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
@@ -94,6 +95,9 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::u
   }
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(at[i]).load(relaxed, device)};
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+    if (seen[i].is_of(c)) free += static_cast<std::uint32_t>(popcount(seen[i].free()));
+  }
   std::uint32_t best = 0;
   const slab_word most = most_free(c, seen, best);
   return {at[best], most};
@@ -115,18 +119,6 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   return {word_at(best), most};
 }
 
-// The one of these words that has the most free blocks of class `c`, or a word without any; `which` tells it.
-WARPHEAP_FN inline slab_word warp_slab::most_free(std::uint32_t c, const slab_word (&seen)[looks_at_once],
-                                                  std::uint32_t& which) {
-  slab_word most{};
-  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    if (popcount(seen[i].free()) <= popcount(most.free()) || !seen[i].is_of(c)) continue;
-    which = i;
-    most = seen[i];
-  }
-  return most;
-}
-
 // Claims blocks of the words in which lanes of `group` saw free ones, for all lanes of the same `peers`; a block for
 // each lane that got one, and null for the others. Collective over `group`.
 //
@@ -145,7 +137,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers,
   slab_claim got;
   if (finds) {
     const int depend = (group_size(others) - group_rank(finders) + count - 1) / count;
-    got = claim_seen(c, look, static_cast<std::uint32_t>(1 + depend), is_leader(finders));
+    got = claim_for_seat(c, look, static_cast<std::uint32_t>(1 + depend));
   }
   sync(group);  // what the finders acquired is acquired for all
   int source = lane_index();
@@ -157,17 +149,6 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers,
   got.word = shuffle(group, got.word, source);
   got.blocks = shuffle(group, got.blocks, source);
   return index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
-}
-
-// Up to `wanted` blocks of a word in which the caller saw free ones; it becomes the seat of its warp if the caller `leads`
-// those who claim. One lane.
-WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_seen(std::uint32_t c, slab_look look, std::uint32_t wanted,
-                                                         bool leads) const {
-  const slab_claim got = claim_more(*this, c, {look.word, 0}, look.seen.free(), wanted);
-  if (leads && got.blocks != 0) {
-    seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
-  }
-  return got;
 }
 
 }  // namespace warpheap

@@ -30,7 +30,9 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
     // By an RMW, so that a later attempt sees all that comes before this call.
     const std::uint32_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
     times = slab_demand{atomic_view{state.demand}.fetch_add(wanted, relaxed, device)}.times();
-    for (backoff wait;; wait.pause()) {
+    // Of a class that begins all warps may wait here, and an extension takes many microseconds.
+    constexpr unsigned longest = 1u << 14;
+    for (backoff wait{longest};; wait.pause()) {
       if (atomic_view{state.extensions}.load(acquire, device) != extensions) break;
       const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
       if (static_cast<std::int32_t>(refused - earlier) > 0) {
@@ -185,9 +187,20 @@ WARPHEAP_COLD_FN inline void warp_slab::open_slabs(lane_mask group, std::uint32_
 WARPHEAP_COLD_FN inline void warp_slab::make_words(lane_mask group, std::uint32_t c, std::uint32_t unit,
                                                    std::uint32_t slabs) const {
   const std::uint32_t words = classes::words(c);
+  const std::uint32_t units = classes::units(c);
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs * words; i += lanes) {
-    make_word(c, unit + i / words * classes::units(c), i % words);
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  // A step is `lanes` words further, as so many slabs and words: one lane may make thousands, so it does not divide.
+  const std::uint32_t step = lanes / words;
+  std::uint32_t w = rank % words;
+  for (std::uint32_t slab = rank / words; slab < slabs;) {
+    make_word(c, unit + slab * units, w);
+    w += lanes % words;
+    slab += step;
+    if (w >= words) {
+      w -= words;
+      ++slab;
+    }
   }
 }
 WARPHEAP_COLD_FN inline void warp_slab::fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit,

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/allocators/warp_slab/detail/claim.hpp>
+#include <warpheap/allocators/warp_slab/warp_slab.hpp>
+
+// Slabs for a class before it is out of blocks.
+//
+// Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is free.
+// A class that grows only when nothing is found comes to be all but full, and most claims look elsewhere. So a class whose
+// words are seen to be crowded is given more slabs. Nobody waits for that, and nobody needs it: it only makes later calls
+// quicker. It ends at a sixteenth of the heap, so that what one class has in store is not what others lack; beyond that,
+// and where a class was never looked for twice, only `extend` adds slabs.
+
+namespace warpheap {
+
+// Adds slabs if the class seems crowded to those who look for blocks of it: `free` is what the words have free that the
+// caller looked at. One group of the heap at a time; others go on. Collective over `peers`.
+WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask peers, std::uint32_t c, std::uint32_t free) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t all = reduce(peers, free, plus{});
+  const std::uint32_t words = looks_at_once * static_cast<std::uint32_t>(group_size(peers));
+  bool holds = false;
+  if (is_leader(peers)) holds = is_crowded(c, all, words) && control_->lock.try_acquire();
+  if (!any(peers, holds)) return;
+  sync(peers);  // what the lock's holder before wrote is visible to all lanes
+  // Steps that one lane can take within a fraction of a millisecond.
+  constexpr std::uint32_t most = 512;
+  const std::uint32_t limit = most / (classes::words(c) > classes::units(c) ? classes::words(c) : classes::units(c));
+  const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
+  const bool added = add_slabs(peers, c, half < limit ? half : limit);
+  sync(peers);
+  if (is_leader(peers)) {
+    if (added) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
+    control_->lock.release();
+  }
+}
+
+// Whether less than a quarter of a class seems to be free, and more than nothing: then it is full, and `extend` knows
+// better what it needs. `free` is what so many words have that were looked at; a few more are looked at if those were few.
+// One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(std::uint32_t c, std::uint32_t free, std::uint32_t words) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t enough = 8;  // of the 32 blocks of a word
+  constexpr std::uint32_t share_of_heap = 16;
+  if (free >= words * enough) return false;
+  // Who has not had a seat yet has not come back, and who only comes once wants no room.
+  const slab_seat named{seat(c).load(relaxed, device)};
+  if (!named.is_of(c) || !is_picked(named.word())) return false;
+  const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  if (places * classes::units(c) * share_of_heap >= control_->units) return false;
+  constexpr std::uint32_t sample = 24;  // words
+  constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
+  for (std::uint32_t round = unused; words < sample; round += 2, words += looks_at_once) look_around(c, round, free);
+  return free < words * enough && free > words / 2;
+}
+
+// True for one seat in eight and warp: so many look closer, since a closer look takes its time.
+WARPHEAP_FN inline bool warp_slab::is_picked(std::uint32_t word) {
+  constexpr std::uint32_t one_in = 8;
+  return ((word + detail::warp_number()) * 0x9e3779b1 >> 16) % one_in == 0;
+}
+
+}  // namespace warpheap
