@@ -24,6 +24,7 @@ struct guarded {
   std::uint64_t owner;  // of the group that is in, 0 when none is
   std::uint64_t groups;
   std::uint32_t by_rank[block_size];
+  std::uint32_t last_by_rank[warp_width];
 };
 
 /// Stays a while.
@@ -55,12 +56,11 @@ struct group_kernel {
       // The owner's mark goes before the first leaves; the others' writes are behind them already.
       if (is_leader(group)) mine.owner = 0;
       const bool together = shuffle(group, static_cast<std::uint32_t>(random.below(2)), leader(group)) != 0;
+      if (!together) linger(random.below(4));
+      mine.last_by_rank[group_rank(group)] += 1;  // plain, and the last thing before it leaves
       if (together) {
         mine.mutex.leave(group);
       } else {
-        sync(group);
-        linger(random.below(4));
-        mine.by_rank[block_size / 2 + group_rank(group)] += 1;  // the last thing before it leaves
         mine.mutex.leave();
       }
     }
@@ -74,7 +74,10 @@ TEST(collective_mutex, one_group_is_in_at_a_time) {
     launch(grid, group_kernel{}, shared.data(), seed, 4);
     std::uint64_t total = 0;
     for (const guarded& each : shared.to_host()) {
-      for (int rank = 0; rank < warp_width; ++rank) total += each.by_rank[rank];
+      for (int rank = 0; rank < warp_width; ++rank) {
+        total += each.by_rank[rank];
+        EXPECT_EQ(each.by_rank[rank], each.last_by_rank[rank]);
+      }
       EXPECT_EQ(each.mutex.inside(), 0u);
       EXPECT_EQ(each.owner, 0u);
     }
@@ -116,7 +119,7 @@ struct try_kernel {
       require(shared->mutex.inside() == static_cast<std::uint32_t>(group_size(group)), "others are in, too");
       if (is_leader(group)) shared->groups += static_cast<std::uint64_t>(group_size(group));
       ++entered[grid_thread_index()];
-      sync(group);
+      ++shared->by_rank[group_rank(group)];
       shared->mutex.leave(group);
     }
   }
@@ -131,6 +134,9 @@ TEST(collective_mutex, is_not_waited_for_by_who_only_tries) {
     std::uint64_t all_entered = 0;
     for (const std::uint32_t each : entered.to_host()) all_entered += each;
     EXPECT_EQ(shared.at(0).groups, all_entered);
+    std::uint64_t written = 0;
+    for (const std::uint32_t each : shared.at(0).by_rank) written += each;
+    EXPECT_EQ(written, all_entered);
     EXPECT_NE(all_entered, 0u);
   });
 }

@@ -217,6 +217,36 @@ TEST(counting_semaphore, a_request_in_vain_hides_no_unit) {
       8);
 }
 
+/// Units, beside a parent that is known to be empty, or not.
+struct left_kernel {
+  WARPHEAP_FN void operator()(stock* shared, std::uint64_t units, bool known_empty) const {
+    counting_semaphore& semaphore = shared->semaphore;
+    if (!known_empty) return semaphore.initialise(units);
+    require(semaphore.wait(1).what == outcome::grow, "nothing is there");
+    semaphore.give_up(static_cast<std::uint32_t>(units), cause::parent_empty);
+  }
+};
+
+struct share_kernel {
+  WARPHEAP_FN void operator()(stock* shared) const { shared->get_together(1, 64, cause::parent_empty); }
+};
+
+TEST(counting_semaphore, a_group_gets_what_is_left) {
+  for_each_schedule([](std::uint64_t) {
+    const std::uint64_t left = warp_width / 3;
+    for (const bool known_empty : {false, true}) {
+      // Known: nobody is told to grow. Not known: the group's leader is, gives up, and has taken all along for a while.
+      const device_array<stock> shared = stock_of(0);
+      launch({1, 1}, left_kernel{}, shared.data(), left, known_empty);
+      launch({1, static_cast<std::uint32_t>(warp_width)}, share_kernel{}, shared.data());
+      EXPECT_EQ(shared.at(0).granted, left);
+      EXPECT_EQ(shared.at(0).failed, warp_width - left);
+      EXPECT_EQ(shared.at(0).semaphore.count().available, 0);
+      EXPECT_FALSE(shared.at(0).semaphore.count().growing);
+    }
+  });
+}
+
 /// A message that is written before the units come, by a thread of another block, is read after the grant.
 struct message_kernel {
   bool by_signal;
