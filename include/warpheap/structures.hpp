@@ -10,3 +10,4 @@
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>
+#include <warpheap/structures/state_buddy.hpp>
