@@ -56,6 +56,11 @@ class buddy_tree {
   /// atomic. Collective.
   WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t order) const;
 
+  /// A byte of each page, for the use of whoever has it; it keeps what is written to it.
+  WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const {
+    return spans_[page / span_pages - first_span_].tags[page % span_pages];
+  }
+
   /// Pages that are free. Exact while nobody takes or gives; looks at all words of `[0, pages)`. One lane.
   WARPHEAP_FN std::uint64_t free_pages(std::uint32_t pages) const;
 

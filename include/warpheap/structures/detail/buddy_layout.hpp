@@ -27,6 +27,7 @@ struct buddy_layout {
   struct alignas(128) span {
     std::uint64_t leaf[64];
     std::uint64_t rank1[2];  // shown, free
+    std::uint8_t tags[span_pages];
   };
   // Ranks 2 and 3, and what is one for all.
   struct state {

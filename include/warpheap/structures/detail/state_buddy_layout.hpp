@@ -25,6 +25,7 @@ struct state_buddy_layout {
 
   struct alignas(128) span {
     std::uint32_t nodes[2 * span_pages];
+    std::uint8_t tags[span_pages];
   };
   struct state {
     bulk_semaphore blocks[orders];
