@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What both buddy systems promise, the buddy tree and the paper's states: blocks are aligned to their size, nobody gets a page of another's, nothing is refused
-// that is there, nothing is lost, and what is free is whole again when all came back.
+// What both buddy systems promise, the buddy tree and the paper's states: blocks are aligned to their size, nobody gets
+// a page of another's, nothing is refused that is there, nothing is lost, and what is free is whole again when all came
+// back.
 
 #include <gtest/gtest.h>
 
@@ -312,8 +313,8 @@ struct scatter_kernel {
   }
 };
 
-/// Each thread has a block, takes another one, and gives the first back after a while. With two blocks for each there is
-/// one for who takes; but those that a search has passed come back, and those that it is about to meet are taken.
+/// Each thread has a block, takes another one, and gives the first back after a while. With two blocks for each there
+/// is one for who takes; but those that a search has passed come back, and those that it is about to meet are taken.
 struct exchange_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint64_t seed, int times) const {

@@ -7,9 +7,9 @@
 
 namespace warpheap::test {
 
-/// SRCU as the papers' text reads when taken by the letter: an epoch, two reader counters, a barrier that moves the epoch
-/// on once and waits for the counter of the epoch before. A reader that has looked at the epoch and is not counted yet
-/// can be counted under an epoch that is over, and the grace period after next does not wait for it.
+/// SRCU as the papers' text reads when taken by the letter: an epoch, two reader counters, a barrier that moves the
+/// epoch on once and waits for the counter of the epoch before. A reader that has looked at the epoch and is not
+/// counted yet can be counted under an epoch that is over, and the grace period after next does not wait for it.
 class plain_srcu {
  public:
   struct ticket {

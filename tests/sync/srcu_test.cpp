@@ -202,8 +202,8 @@ TEST(srcu, all_but_two_writers_go_on_at_once) {
   });
 }
 
-/// Writers write to plain memory, wait or have others wait, and say so by a relaxed store, which orders nothing. Readers
-/// that find it said are in a section that began after the grace period, and read.
+/// Writers write to plain memory, wait or have others wait, and say so by a relaxed store, which orders nothing.
+/// Readers that find it said are in a section that began after the grace period, and read.
 struct publish_kernel {
   WARPHEAP_FN void operator()(list* all, element* elements, std::uint32_t* done, std::uint32_t writers) const {
     using enum memory_order;

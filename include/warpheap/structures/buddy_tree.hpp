@@ -9,28 +9,30 @@
 namespace warpheap {
 
 /// A buddy system over numbered pages that any number of threads take blocks from and give them back to: a block of
-/// order k is 2^k pages, from a multiple of 2^k on. What is free is always merged as far as it can be, so when all is given
-/// back, the largest block that the pages hold is there again. The pages may be any range, and it may grow.
+/// order k is 2^k pages, from a multiple of 2^k on. What is free is always merged as far as it can be, so when all is
+/// given back, the largest block that the pages hold is there again. The pages may be any range, and it may grow.
 ///
 /// Six orders share a word. Blocks of orders 0 to 5 are aligned groups of bits in a word of 64 pages; order 6, a free
 /// word, is one bit in a word of the next of four levels; and so on. So within a word splitting and merging is no work
 /// at all, and each operation is one atomic, unless a word is broken open or becomes whole.
 ///
-/// Any subset of lanes may call. Zero bytes are a system without pages. Nobody waits for another thread, except who finds
-/// no block while words are being broken or merged.
+/// Any subset of lanes may call. Zero bytes are a system without pages. Nobody waits for another thread, except who
+/// finds no block while words are being broken or merged.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
 /// Of a collective take that is the lane that took: the others have it from a `sync` in it.
 ///
-/// TBuddy of Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, keeps three states in a binary tree
-/// with locks and a semaphore for each order; docs/design/buddy_tree.md tells why this form, and what it promises.
+/// TBuddy of Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, keeps three states in a binary
+/// tree with locks and a semaphore for each order; docs/design/buddy_tree.md tells why this form, and what it promises.
 class buddy_tree {
  public:
   static constexpr std::uint32_t largest_order = 24;  ///< 64 GiB of 4 KiB pages
+  /// Page numbers are below this.
   static constexpr std::uint32_t most_pages = 1u << detail::buddy_layout::page_bits;
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
   using span = detail::buddy_layout::span;                  ///< state of 4,096 pages
   using state = detail::buddy_layout::state;                ///< the rest
+  /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 
   /// The system whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on.
@@ -45,8 +47,8 @@ class buddy_tree {
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order) const;
 
-  /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes that
-  /// get none when others do are the highest. Collective.
+  /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes
+  /// that get none when others do are the highest. Collective.
   WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order) const;
 
   /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.

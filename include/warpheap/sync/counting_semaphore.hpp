@@ -43,16 +43,16 @@ class alignas(128) counting_semaphore {
   /// How a request ended, and how many units the caller has by it: those it asked for, or, with `grow`, all there were,
   /// fewer than it asked for.
   struct answer {
-    outcome what;
-    std::uint32_t units;
+    outcome what;         ///< how it ended
+    std::uint32_t units;  ///< that the caller has
   };
   /// How a request of a group ended: the lanes of `group` have `what` in common, `units` units in all, and asked for
-  /// `wanted`. `grow` is for the leader of the group to do.
+  /// `wanted`.
   struct turn {
-    outcome what;
-    lane_mask group;
-    std::uint32_t units;
-    std::uint32_t wanted;
+    outcome what;          ///< `grow` is for the leader of the group to do
+    lane_mask group;       ///< the lanes, each of which was returned this same turn
+    std::uint32_t units;   ///< that the group has
+    std::uint32_t wanted;  ///< that it asked for
   };
   /// The counts at one instant, exact while no operation is under way.
   struct counts {
@@ -87,7 +87,8 @@ class alignas(128) counting_semaphore {
   WARPHEAP_FN void give_up(std::uint32_t units, cause why);
 
   /// As `give_up`, for a group: the lanes of `failed.group` call together with the turn that `wait_together` gave them,
-  /// whose `units` the leader may have raised, and the same `n`. Each then asks for itself and is granted its units, or has failed; none is asked to grow.
+  /// whose `units` the leader may have raised, and the same `n`. Each then asks for itself and is granted its units, or
+  /// has failed; none is asked to grow.
   WARPHEAP_FN turn give_up_together(turn failed, std::uint32_t n, cause why);
 
   /// Says that there is something to grow from again; `signal` includes it.

@@ -11,10 +11,11 @@
 namespace warpheap {
 
 /// The coarse-grained half of the throughput-oriented allocator: blocks of 1, 2, 4, … pages of `PageBytes`, each
-/// aligned to its own size. It is an allocator by itself, if all requests are of a page and more; smaller ones get a page.
+/// aligned to its own size. It is an allocator by itself, if all requests are of a page and more; smaller ones get a
+/// page.
 ///
-/// `Buddy` is the buddy system that keeps the pages: `buddy_tree`, or `state_buddy`, the paper's form. Lanes that ask or
-/// free together do so as a group. The order of a block is in a byte of its first page, so a block is freed by its
+/// `Buddy` is the buddy system that keeps the pages: `buddy_tree`, or `state_buddy`, the paper's form. Lanes that ask
+/// or free together do so as a group. The order of a block is in a byte of its first page, so a block is freed by its
 /// address alone. The arena may lie anywhere, have any size, and grow; what is no whole page at its ends is not used,
 /// nor is what lies more than three times 2^24 pages behind its begin (192 GiB of 4 KiB pages). When all blocks came
 /// back, the largest block that the arena holds is to be had again.

@@ -61,8 +61,8 @@ WARPHEAP_FN constexpr std::uint64_t block_bits(std::uint64_t starts, std::uint32
   return starts;
 }
 
-// Where up to `most` blocks of `order` are best taken from `word`: those first whose buddies are not free, so that larger
-// blocks stay whole.
+// Where up to `most` blocks of `order` are best taken from `word`: those first whose buddies are not free, so that
+// larger blocks stay whole.
 WARPHEAP_FN constexpr std::uint64_t pick_blocks(std::uint64_t word, std::uint32_t order, std::uint32_t most) {
   const std::uint64_t starts = block_starts(word, order);
   std::uint64_t picked = 0;

@@ -6,20 +6,21 @@
 
 namespace warpheap {
 
-// Invariant: a page is free by at most one bit: that of its word, or of one of the units that it is in. A word of a level
-// is all ones for a moment only: who completes it makes it 0 and sets the bit of the unit above, unless somebody takes
-// from it first. (Level 3 has nothing above.)
+// Invariant: a page is free by at most one bit: that of its word, or of one of the units that it is in. A word of a
+// level is all ones for a moment only: who completes it makes it 0 and sets the bit of the unit above, unless somebody
+// takes from it first. (Level 3 has nothing above.)
 //
-// Invariant: when an operation has returned, and no change is under way, each word that is not 0 has its bit in the word
-// that shows it, and the bits above that are set for good. A bit that shows a word which is 0 costs time only.
+// Invariant: when an operation has returned, and no change is under way, each word that is not 0 has its bit in the
+// word that shows it, and the bits above that are set for good. A bit that shows a word which is 0 costs time only.
 //
 // A *change* takes bits away for a while that others may need: a unit that is broken, a word that is merged, a bit that
 // shows. Changes are counted when they begin and when they end.
 //
 // Orders. Giving releases what the giver did, by the change of the word that makes the block free; taking acquires it.
-// Who merges acquires all givers of the word and releases the unit; who breaks a unit acquires it and releases its parts.
-// Showing and hiding race as in Dekker's algorithm; both go through changes of the shown word, of which the later
-// sees what came before the earlier: either the hider sees the bits that were given, or the giver that the bit is gone.
+// Who merges acquires all givers of the word and releases the unit; who breaks a unit acquires it and releases its
+// parts. Showing and hiding race as in Dekker's algorithm; both go through changes of the shown word, of which the
+// later sees what came before the earlier: either the hider sees the bits that were given, or the giver that the bit is
+// gone.
 
 // The word of `column` at `rank`.
 WARPHEAP_FN inline atomic_view<std::uint64_t> buddy_tree::word(std::uint32_t rank, std::uint32_t column,
@@ -253,8 +254,8 @@ WARPHEAP_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t mo
 }
 
 // Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
-// `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing was
-// given by a call that has returned, and nothing was under way.
+// `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
+// was given by a call that has returned, and nothing was under way.
 WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most) const -> grab {
   using enum memory_order;
   using enum thread_scope;

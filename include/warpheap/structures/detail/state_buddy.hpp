@@ -6,15 +6,15 @@
 
 namespace warpheap {
 
-// A thread has a node *in hand* from the moment in which it makes it busy until it makes it available or gives it to the
-// caller. Nobody else changes the state of a node in hand, but for `update`, which finds it busy and leaves it so.
+// A thread has a node *in hand* from the moment in which it makes it busy until it makes it available or gives it to
+// the caller. Nobody else changes the state of a node in hand, but for `update`, which finds it busy and leaves it so.
 //
 // Invariant: what lies below a node that is available or in hand is busy, or will be when those who update there are
 // done. So no page is in two blocks that are available or in hand.
 //
 // Invariant: available nodes of an order are at least the units that its semaphore has, and those that were granted and
-// whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its node
-// is made busy. So who was granted a unit finds a node.
+// whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
+// node is made busy. So who was granted a unit finds a node.
 //
 // Orders. Making a node available releases what its last owners did, occupying it acquires that; both go through its
 // word, and so does the lock of a parent under which buddies meet.
@@ -67,8 +67,9 @@ WARPHEAP_FN inline bool state_buddy::occupy(node of) const {
   }
 }
 
-// Brings a node up to date whose child changed, and so on up. Who changes a node comes here for its parent afterwards, so
-// the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes below.
+// Brings a node up to date whose child changed, and so on up. Who changes a node comes here for its parent afterwards,
+// so the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes
+// below.
 WARPHEAP_FN inline void state_buddy::update(node of) const {
   for (; of.order <= layout::page_bits; of = of.parent()) {  // not a spin: each turn goes one order up
     const std::uint32_t before = lock(of);
@@ -94,8 +95,8 @@ WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& in
   return false;
 }
 
-// Finds an available node and takes it in hand. For who was granted a unit of that order, so there is one, though who made
-// it available may still be busy with showing it.
+// Finds an available node and takes it in hand. For who was granted a unit of that order, so there is one, though who
+// made it available may still be busy with showing it.
 WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
   using enum memory_order;
   using enum thread_scope;

@@ -16,13 +16,13 @@ namespace warpheap {
 //
 // Invariant: `pending_` is a list of nodes, linked by `next`, with a mark in its lowest bit. While it has nodes it has
 // the mark, and then a thread stands between its `push`, which found no mark, and its `take_pending`, which will take
-// the whole list. All changes are read-modify-writes of the one word; so who finds the mark knows that its node is taken,
-// and the taker's grace period begins after that.
+// the whole list. All changes are read-modify-writes of the one word; so who finds the mark knows that its node is
+// taken, and the taker's grace period begins after that.
 //
 // Orders: all changes of the word of readers are read-modify-writes, so each release in it heads a sequence that goes
 // through all later ones. Leaving releases, and the wait for readers acquires, so all readers' accesses come before the
-// reclamation. The epoch's addition releases what the unlinker did (its own, or by the acquiring take of the list
-// what others did), and entering acquires it.
+// reclamation. The epoch's addition releases what the unlinker did (its own, or by the acquiring take of the list what
+// others did), and entering acquires it.
 
 WARPHEAP_FN inline srcu::ticket srcu::enter() {
   using enum memory_order;

@@ -30,8 +30,8 @@ WARPHEAP_FN void tbuddy<Buddy, PageBytes>::grow(std::uint64_t bytes) const {
   control_->end = end;
 }
 
-// The lanes that are here together, with the same heap and the same `purpose`: an order to take, or `to_free`. Lanes that
-// take and lanes that free can meet here, too, and go different ways afterwards.
+// The lanes that are here together, with the same heap and the same `purpose`: an order to take, or `to_free`. Lanes
+// that take and lanes that free can meet here, too, and go different ways afterwards.
 template <class Buddy, std::uint64_t PageBytes>
 WARPHEAP_FN lane_mask tbuddy<Buddy, PageBytes>::together(std::uint32_t purpose) const {
   lane_mask group = active_group();
