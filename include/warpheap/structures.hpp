@@ -6,6 +6,8 @@
 /// Concurrent structures that allocators are built from.
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/buddy_tree.hpp>
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>
+#include <warpheap/structures/state_buddy.hpp>

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+#include <warpheap/structures/detail/buddy_layout.hpp>
+
+namespace warpheap {
+
+/// A buddy system over numbered pages that any number of threads take blocks from and give them back to: a block of
+/// order k is 2^k pages, from a multiple of 2^k on. What is free is always merged as far as it can be, so when all is
+/// given back, the largest block that the pages hold is there again. The pages may be any range, and it may grow.
+///
+/// Six orders share a word. Blocks of orders 0 to 5 are aligned groups of bits in a word of 64 pages; order 6, a free
+/// word, is one bit in a word of the next of four levels; and so on. So within a word splitting and merging is no work
+/// at all, and each operation is one atomic, unless a word is broken open or becomes whole.
+///
+/// Any subset of lanes may call. Zero bytes are a system without pages. Nobody waits for another thread, except who
+/// finds no block while words are being broken or merged.
+///
+/// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
+/// Of a collective take that is the lane that took: the others have it from a `sync` in it.
+///
+/// TBuddy of Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, keeps three states in a binary
+/// tree with locks and a semaphore for each order; docs/design/buddy_tree.md tells why this form, and what it promises.
+class buddy_tree {
+ public:
+  static constexpr std::uint32_t largest_order = 24;  ///< 64 GiB of 4 KiB pages
+  /// Page numbers are below this.
+  static constexpr std::uint32_t most_pages = 1u << detail::buddy_layout::page_bits;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
+  using span = detail::buddy_layout::span;                  ///< state of 4,096 pages
+  using state = detail::buddy_layout::state;                ///< the rest
+  /// Pages that a span is for.
+  static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
+
+  /// The system whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on.
+  WARPHEAP_FN buddy_tree(state* upper, span* spans, std::uint32_t first_span)
+      : upper_(upper), spans_(spans), first_span_(first_span) {}
+
+  /// Adds the pages [first, first + count), below `most_pages`, which it did not have; cut into the largest blocks. One
+  /// lane; others may use the system.
+  WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const;
+
+  /// Takes a block of `order` and returns its first page; `none` if there was none at one moment of the call, but for
+  /// blocks that came back in calls that had not returned then. One lane, or each for itself.
+  WARPHEAP_FN std::uint32_t take(std::uint32_t order) const;
+
+  /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes
+  /// that get none when others do are the highest. Collective.
+  WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order) const;
+
+  /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.
+  WARPHEAP_FN void give(std::uint32_t page, std::uint32_t order) const;
+
+  /// The same for each lane of `group`, each with a page and an order of its own; blocks of one word go back by one
+  /// atomic. Collective.
+  WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t order) const;
+
+  /// A byte of each page, for the use of whoever has it; it keeps what is written to it.
+  WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const {
+    return spans_[page / span_pages - first_span_].tags[page % span_pages];
+  }
+
+  /// Pages that are free. Exact while nobody takes or gives; looks at all words of `[0, pages)`. One lane.
+  WARPHEAP_FN std::uint64_t free_pages(std::uint32_t pages) const;
+
+ private:
+  using layout = detail::buddy_layout;
+
+  // Where blocks are: the word, and its bits.
+  struct place {
+    std::uint32_t level;
+    std::uint32_t index;  // of the word in its level
+  };
+  // What a search found: blocks of one word, one for each lowest bit in `starts`.
+  struct grab {
+    place at;
+    std::uint64_t starts;
+  };
+  // Knows whether a search can have missed a block.
+  struct watch {
+    std::uint64_t given;
+    std::uint32_t begun;
+    bool quiet;
+  };
+
+  WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t rank, std::uint32_t column, std::uint32_t index) const;
+  WARPHEAP_FN atomic_view<std::uint64_t> free_word(place at) const { return word(at.level, at.level, at.index); }
+  WARPHEAP_FN void show(place at) const;
+  WARPHEAP_FN void hide(place at) const;
+  WARPHEAP_FN void begin_change() const;
+  WARPHEAP_FN void end_change() const;
+  WARPHEAP_FN watch begin_watch() const;
+  WARPHEAP_FN bool was_quiet(const watch& before) const;
+  WARPHEAP_FN void put(place at, std::uint64_t mask) const;
+  WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, std::uint32_t& index) const;
+  WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t tries) const;
+  WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN grab search(std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN grab take_some(std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
+
+  state* upper_;
+  span* spans_;
+  std::uint32_t first_span_;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/structures/detail/buddy_tree.hpp>

@@ -1,0 +1,370 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/buddy_tree.hpp>
+
+namespace warpheap {
+
+// Invariant: a page is free by at most one bit: that of its word, or of one of the units that it is in. A word of a
+// level is all ones for a moment only: who completes it makes it 0 and sets the bit of the unit above, unless somebody
+// takes from it first. (Level 3 has nothing above.)
+//
+// Invariant: when an operation has returned, and no change is under way, each word that is not 0 has its bit in the
+// word that shows it, and the bits above that are set for good. A bit that shows a word which is 0 costs time only.
+//
+// A *change* takes bits away for a while that others may need: a unit that is broken, a word that is merged, a bit that
+// shows. Changes are counted when they begin and when they end.
+//
+// Orders. Giving releases what the giver did, by the change of the word that makes the block free; taking acquires it.
+// Who merges acquires all givers of the word and releases the unit; who breaks a unit acquires it and releases its
+// parts. Showing and hiding race as in Dekker's algorithm; both go through changes of the shown word, of which the
+// later sees what came before the earlier: either the hider sees the bits that were given, or the giver that the bit is
+// gone.
+
+// The word of `column` at `rank`.
+WARPHEAP_FN inline atomic_view<std::uint64_t> buddy_tree::word(std::uint32_t rank, std::uint32_t column,
+                                                               std::uint32_t index) const {
+  if (rank == 0) return atomic_view{spans_[index / 64 - first_span_].leaf[index % 64]};
+  if (rank == 1) return atomic_view{spans_[index - first_span_].rank1[column]};
+  if (rank == 2) return atomic_view{upper_->rank2[column][index]};
+  return atomic_view{upper_->rank3[column][index]};
+}
+
+// A change that is seen was seen to begin: the fence releases the count with each relaxed access that follows.
+WARPHEAP_FN inline void buddy_tree::begin_change() const {
+  atomic_view{upper_->changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  fence(memory_order::release, thread_scope::device);
+}
+WARPHEAP_FN inline void buddy_tree::end_change() const {
+  atomic_view{upper_->changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+WARPHEAP_FN inline auto buddy_tree::begin_watch() const -> watch {
+  using enum memory_order;
+  using enum thread_scope;
+  // Ended before begun, so that equal counts mean that there was a moment without changes.
+  const std::uint32_t ended = atomic_view{upper_->changes_ended}.load(acquire, device);
+  const std::uint32_t begun = atomic_view{upper_->changes_begun}.load(acquire, device);
+  const std::uint64_t given = atomic_view{upper_->given}.load(acquire, device);
+  return {given, begun, ended == begun};
+}
+
+WARPHEAP_FN inline bool buddy_tree::was_quiet(const watch& before) const {
+  using enum memory_order;
+  using enum thread_scope;
+  fence(acquire, device);  // what the search read comes before these
+  return before.quiet && atomic_view{upper_->changes_begun}.load(relaxed, device) == before.begun &&
+         atomic_view{upper_->given}.load(relaxed, device) == before.given;
+}
+
+// Sets the bits that show a word which is not 0. Acquires, so that who relies on a bit that another set relies on those
+// above it, too; they are set first.
+WARPHEAP_FN inline void buddy_tree::show(place at) const {
+  using enum memory_order;
+  using enum thread_scope;
+  if (at.level + 1 == layout::levels) return;
+  const std::uint64_t bit = std::uint64_t{1} << at.index % 64;
+  const atomic_view shown = word(at.level + 1, at.level, at.index / 64);
+  if ((shown.load(acquire, device) & bit) != 0) return;
+  std::uint32_t index = at.index / 64;
+  for (std::uint32_t rank = at.level + 2; rank < layout::levels; ++rank, index /= 64) {
+    const std::uint64_t over = std::uint64_t{1} << index % 64;
+    const atomic_view above = word(rank, at.level, index / 64);
+    if ((above.load(relaxed, device) & over) == 0) above.fetch_or(over, relaxed, device);
+  }
+  shown.fetch_or(bit, acq_rel, device);
+}
+
+// Clears the bit that shows a word which was seen to be 0, and puts it back if it is not 0 any more.
+WARPHEAP_FN inline void buddy_tree::hide(place at) const {
+  using enum memory_order;
+  using enum thread_scope;
+  if (at.level + 1 == layout::levels) return;
+  const std::uint64_t bit = std::uint64_t{1} << at.index % 64;
+  const atomic_view shown = word(at.level + 1, at.level, at.index / 64);
+  begin_change();
+  shown.fetch_and(~bit, acq_rel, device);
+  if (free_word(at).fetch_or(0, acq_rel, device) != 0) shown.fetch_or(bit, acq_rel, device);
+  end_change();
+}
+
+// Makes the units of `mask` in a word free, and merges upwards.
+WARPHEAP_FN inline void buddy_tree::put(place at, std::uint64_t mask) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (bool merging = false;;) {  // not a spin: each turn goes one level up
+    const std::uint64_t before = free_word(at).fetch_or(mask, acq_rel, device);
+    invariant((before & mask) == 0, "buddy_tree: a block was given back twice");
+    std::uint64_t whole = ~std::uint64_t{0};
+    bool merged = false;
+    if ((before | mask) == whole && at.level + 1 != layout::levels) {
+      if (!merging) begin_change();
+      merging = true;
+      // Acquires, since others may have taken from the word and completed it again meanwhile.
+      merged = free_word(at).compare_exchange(whole, 0, acquire, device);
+      if (merged) hide(at);
+    }
+    if (!merged) {
+      show(at);
+      if (merging) end_change();
+      return;
+    }
+    mask = std::uint64_t{1} << at.index % 64;
+    at = {at.level + 1, at.index / 64};
+  }
+}
+
+// The first word of a level that may have something, in [from, end). A hint. It comes from above, since words that
+// nothing above shows may have no memory behind them.
+WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end,
+                                               std::uint32_t& index) const {
+  using enum memory_order;
+  using enum thread_scope;
+  if (level + 1 == layout::levels) {
+    for (index = from; index < end; ++index) {
+      if (free_word({level, index}).load(relaxed, device) != 0) return true;
+    }
+    return false;
+  }
+  std::uint32_t rank =
+      layout::levels - 1;  // of the word looked at; its bits stand for 64^(rank - level - 1) words each
+  while (from < end) {     // not a spin: each turn goes on to later words, or one rank down to their bits
+    const std::uint32_t shift = 6 * (rank - level - 1);
+    const std::uint32_t at = from >> shift;
+    const std::uint64_t shown = word(rank, level, at / 64).load(relaxed, device) >> at % 64;
+    if (shown == 0) {
+      // On behind this word, and a rank up, where more can be skipped at once.
+      from = (at / 64 + 1) << (shift + 6);
+      if (rank + 1 < layout::levels) ++rank;
+      continue;
+    }
+    const auto skipped = static_cast<std::uint32_t>(lowest_bit(shown));
+    if (skipped != 0) from = (at + skipped) << shift;
+    if (rank == level + 1) {
+      index = from;
+      return from < end;
+    }
+    --rank;
+  }
+  return false;
+}
+
+// Takes up to `most` blocks of an order from one word; returns where they begin.
+WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(place at, std::uint32_t order, std::uint32_t most) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view bits = free_word(at);
+  std::uint64_t seen = bits.load(relaxed, device);
+  while (seen != 0) {
+    std::uint64_t starts = detail::pick_blocks(seen, order, most);
+    if (starts == 0) return 0;
+    const std::uint64_t mask = detail::block_bits(starts, order);
+    if (order == 0) {
+      // Whatever of it is still there will do.
+      const std::uint64_t before = bits.fetch_and(~mask, acq_rel, device);
+      starts &= before;
+      seen = before & ~mask;
+    } else if (bits.compare_exchange(seen, seen & ~mask, acq_rel, device)) {
+      seen &= ~mask;
+    } else {
+      continue;
+    }
+    if (seen == 0) hide(at);
+    if (starts != 0) return starts;
+  }
+  return 0;
+}
+
+// Where a multiprocessor looks first: so those of one share words that are broken already, and those of different
+// ones keep apart. A word's index and 1, or 0 at first.
+WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
+  return upper_->seat[multiprocessor_index() % layout::seats][level];
+}
+
+// Looks at the words of a level that are shown, from the one behind the seat on and around, `tries` of them.
+WARPHEAP_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t order, std::uint32_t most,
+                                         std::uint32_t tries) const -> grab {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t start = atomic_view{seat(level)}.load(relaxed, device);
+  std::uint32_t from = start;
+  std::uint32_t end = layout::words(level);
+  for (bool around = false; tries != 0; --tries) {
+    std::uint32_t index = 0;
+    if (!next_shown(level, from, end, index)) {
+      if (around) break;
+      around = true;
+      from = 0;
+      end = start;
+      continue;
+    }
+    const place at{level, index};
+    const std::uint64_t starts = take_from(at, order, most);
+    if (starts != 0) {
+      atomic_view{seat(level)}.store(index + 1, relaxed, device);
+      return {at, starts};
+    }
+    // It may be shown without need.
+    if (free_word(at).load(relaxed, device) == 0) hide(at);
+    from = index + 1;
+  }
+  return {{level, 0}, 0};
+}
+
+// Breaks a unit above `level`, keeps what was asked for, and makes the rest free.
+WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const -> grab {
+  for (std::uint32_t from = level + 1; from < layout::levels; ++from) {
+    std::uint32_t index = 0;
+    if (!next_shown(from, 0, layout::words(from), index)) continue;
+    begin_change();
+    const grab unit = walk(from, 0, 1, layout::words(from));
+    grab found{{level, 0}, 0};
+    if (unit.starts != 0) {
+      index = unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts));
+      for (std::uint32_t at = from - 1; at > level; --at) {
+        put({at, index}, ~std::uint64_t{1});
+        index *= 64;
+      }
+      found = {{level, index}, detail::pick_blocks(~std::uint64_t{0}, order, most)};
+      put(found.at, ~detail::block_bits(found.starts, order));
+      atomic_view{seat(level)}.store(index + 1, memory_order::relaxed, thread_scope::device);
+    }
+    end_change();
+    if (found.starts != 0) return found;
+  }
+  return {{level, 0}, 0};
+}
+
+// One pass over everything.
+WARPHEAP_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
+  constexpr std::uint32_t glances = 8;  // words that may be too broken before a unit is broken instead
+  const std::uint32_t level = order / 6 < layout::levels ? order / 6 : layout::levels - 1;
+  const std::uint32_t within = order - 6 * level;
+  grab found{{level, 0}, 0};
+  const std::uint32_t seated = atomic_view{seat(level)}.load(memory_order::relaxed, thread_scope::device);
+  if (seated != 0) {
+    found.at.index = seated - 1;
+    found.starts = take_from(found.at, within, most);
+  }
+  if (found.starts == 0) found = walk(level, within, most, glances);
+  if (found.starts == 0) found = split(level, within, most);
+  if (found.starts == 0) found = walk(level, within, most, layout::words(level) + 2);
+  return found;
+}
+
+// Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
+// `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
+// was given by a call that has returned, and nothing was under way.
+WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most) const -> grab {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view refused{upper_->refused[order]};
+  for (backoff wait;; wait.pause()) {
+    const watch before = begin_watch();
+    // Somebody looked in vain, and nothing was given since.
+    if (refused.load(relaxed, device) == before.given + 1) return {{0, 0}, 0};
+    const grab found = search(order, most);
+    if (found.starts != 0) return found;
+    if (!was_quiet(before)) continue;
+    refused.store(before.given + 1, relaxed, device);
+    return {{0, 0}, 0};
+  }
+}
+
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order) const {
+  if (order > largest_order) return none;
+  const grab found = take_some(order, 1);
+  if (found.starts == 0) return none;
+  return (found.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(found.starts))) << 6 * found.at.level;
+}
+
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t order) const {
+  std::uint32_t page = none;
+  if (order > largest_order) return page;
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  for (std::uint32_t done = 0; done < lanes;) {  // not a spin: each turn serves lanes, or is the last
+    grab found{{0, 0}, 0};
+    if (is_leader(group)) found = take_some(order, lanes - done);
+    sync(group);  // what the leader acquired, all did
+    const std::uint64_t starts = shuffle(group, found.starts, leader(group));
+    if (starts == 0) break;
+    const std::uint32_t base = shuffle(group, found.at.index, leader(group)) * 64;
+    const std::uint32_t level = shuffle(group, found.at.level, leader(group));
+    const auto got = static_cast<std::uint32_t>(popcount(starts));
+    if (rank >= done && rank < done + got) {
+      const auto low = static_cast<std::uint32_t>(starts);
+      const auto in_low = static_cast<std::uint32_t>(popcount(low));
+      const std::uint32_t nth = rank - done;
+      const int bit = nth < in_low
+                          ? nth_set_bit(low, static_cast<int>(nth))
+                          : 32 + nth_set_bit(static_cast<std::uint32_t>(starts >> 32), static_cast<int>(nth - in_low));
+      page = (base + static_cast<std::uint32_t>(bit)) << 6 * level;
+    }
+    done += got;
+  }
+  return page;
+}
+
+namespace detail {
+
+// The bits of a block in its word, for `at.level` = `level`.
+WARPHEAP_FN inline std::uint64_t buddy_mask(std::uint32_t page, std::uint32_t order, std::uint32_t level) {
+  return block_bits(std::uint64_t{1} << (page >> 6 * level) % 64, order - 6 * level);
+}
+WARPHEAP_FN inline std::uint32_t buddy_level(std::uint32_t order) {
+  return order / 6 < buddy_layout::levels ? order / 6 : buddy_layout::levels - 1;
+}
+
+}  // namespace detail
+
+WARPHEAP_FN inline void buddy_tree::give(std::uint32_t page, std::uint32_t order) const {
+  require(order <= largest_order && page < most_pages && (page & ((1u << order) - 1)) == 0,
+          "buddy_tree: a block of an order begins at a multiple of its size");
+  const std::uint32_t level = detail::buddy_level(order);
+  put({level, page >> (6 * level + 6)}, detail::buddy_mask(page, order, level));
+  // After the block is to be found, so that who finds nothing and this unchanged knows that no call has returned.
+  atomic_view{upper_->given}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+WARPHEAP_FN inline void buddy_tree::give(lane_mask group, std::uint32_t page, std::uint32_t order) const {
+  require(order <= largest_order && page < most_pages && (page & ((1u << order) - 1)) == 0,
+          "buddy_tree: a block of an order begins at a multiple of its size");
+  const std::uint32_t level = detail::buddy_level(order);
+  const std::uint32_t index = page >> (6 * level + 6);
+  const lane_mask peers = match(group, level << 24 | index);
+  const std::uint64_t mask = reduce_parts(group, peers, detail::buddy_mask(page, order, level), bit_or{});
+  sync(group);  // the leaders release what all did
+  if (!is_leader(peers)) return;
+  put({level, index}, mask);
+  atomic_view{upper_->given}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+WARPHEAP_FN inline void buddy_tree::add(std::uint32_t first, std::uint32_t count) const {
+  require(first <= most_pages && count <= most_pages - first, "buddy_tree: more pages than it can have");
+  while (count != 0) {
+    std::uint32_t order = first == 0 ? largest_order : static_cast<std::uint32_t>(lowest_bit(first));
+    if (order > largest_order) order = largest_order;
+    while ((std::uint64_t{1} << order) > count) --order;
+    give(first, order);
+    first += 1u << order;
+    count -= 1u << order;
+  }
+}
+
+WARPHEAP_FN inline std::uint64_t buddy_tree::free_pages(std::uint32_t pages) const {
+  using enum memory_order;
+  std::uint64_t sum = 0;
+  const std::uint32_t first = first_span_ * span_pages;
+  for (std::uint32_t level = 0; level < layout::levels; ++level) {
+    const std::uint32_t shift = 6 * level + 6;
+    for (std::uint32_t index = first >> shift; index << shift < pages; ++index) {
+      const std::uint64_t bits = free_word({level, index}).load(relaxed, thread_scope::device);
+      sum += static_cast<std::uint64_t>(popcount(bits)) << 6 * level;
+    }
+  }
+  return sum;
+}
+
+}  // namespace warpheap

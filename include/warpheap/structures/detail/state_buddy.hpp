@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/state_buddy.hpp>
+
+namespace warpheap {
+
+// A thread has a node *in hand* from the moment in which it makes it busy until it makes it available or gives it to
+// the caller. Nobody else changes the state of a node in hand, but for `update`, which finds it busy and leaves it so.
+//
+// Invariant: what lies below a node that is available or in hand is busy, or will be when those who update there are
+// done. So no page is in two blocks that are available or in hand.
+//
+// Invariant: available nodes of an order are at least the units that its semaphore has, and those that were granted and
+// whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
+// node is made busy. So who was granted a unit finds a node.
+//
+// Orders. Making a node available releases what its last owners did, occupying it acquires that; both go through its
+// word, and so does the lock of a parent under which buddies meet.
+
+WARPHEAP_FN inline atomic_view<std::uint32_t> state_buddy::word(node of) const {
+  if (of.order <= layout::span_order) {
+    const std::uint32_t depth = layout::span_order - of.order;
+    return atomic_view{spans_[(of.index >> depth) - first_span_].nodes[(1u << depth) + (of.index & low_bits(depth))]};
+  }
+  return atomic_view{upper_->nodes[(1u << (layout::page_bits - of.order)) + of.index]};
+}
+
+// True for a node of pages that the system does not have, for which there may be no memory. It is as good as busy.
+WARPHEAP_FN inline bool state_buddy::outside(node of) const {
+  if (of.order > layout::span_order) return false;
+  const std::uint32_t where = of.index >> (layout::span_order - of.order);
+  return where < first_span_ ||
+         where * span_pages >= atomic_view{upper_->end}.load(memory_order::relaxed, thread_scope::device);
+}
+
+WARPHEAP_FN inline std::uint32_t state_buddy::state_of(node of) const {
+  if (outside(of)) return layout::busy;
+  return word(of).load(memory_order::acquire, thread_scope::device) & ~layout::locked;
+}
+
+// Waits for who updates the node, and keeps others from it. Returns its state.
+WARPHEAP_FN inline std::uint32_t state_buddy::lock(node of) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view bits = word(of);
+  for (backoff wait;; wait.pause()) {
+    std::uint32_t seen = bits.load(relaxed, device);
+    if ((seen & layout::locked) != 0) continue;
+    if (bits.compare_exchange(seen, seen | layout::locked, acquire, device)) return seen;
+  }
+}
+WARPHEAP_FN inline void state_buddy::unlock(node of, std::uint32_t state) const {
+  word(of).store(state, memory_order::release, thread_scope::device);
+}
+
+// Takes an available node in hand; false if it is not available. Waits for who holds its lock.
+WARPHEAP_FN inline bool state_buddy::occupy(node of) const {
+  using enum memory_order;
+  using enum thread_scope;
+  if (outside(of)) return false;
+  for (backoff wait;; wait.pause()) {
+    std::uint32_t seen = layout::available;
+    if (word(of).compare_exchange(seen, layout::busy, acquire, device)) return true;
+    if (seen != (layout::available | layout::locked)) return false;
+  }
+}
+
+// Brings a node up to date whose child changed, and so on up. Who changes a node comes here for its parent afterwards,
+// so the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes
+// below.
+WARPHEAP_FN inline void state_buddy::update(node of) const {
+  for (; of.order <= layout::page_bits; of = of.parent()) {  // not a spin: each turn goes one order up
+    const std::uint32_t before = lock(of);
+    std::uint32_t after = before;
+    if (before != layout::available) {
+      const bool full = state_of(of.child(0)) == layout::busy && state_of(of.child(1)) == layout::busy;
+      after = full ? layout::busy : layout::partial;
+    }
+    unlock(of, after);
+    if (after == before) return;
+  }
+}
+
+// True if no node of `order` at `index` can be available, since a node above, up to order `upto`, has none below; moves
+// `index` on behind that node.
+WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto) const {
+  for (std::uint32_t above = upto; above > order; --above) {
+    const std::uint32_t shift = above - order;
+    if (state_of({above, index >> shift}) == layout::partial) continue;
+    index = ((index >> shift) + 1) << shift;
+    return true;
+  }
+  return false;
+}
+
+// Finds an available node and takes it in hand. For who was granted a unit of that order, so there is one, though who
+// made it available may still be busy with showing it.
+WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
+  // Scattered, so that threads do not meet at the first node.
+  const std::uint64_t scatter = grid_thread_index() * 0x9e37'79b9'7f4a'7c15u;
+  const auto start = static_cast<std::uint32_t>((scatter >> 32) % ((last >> order) + 1));
+  for (backoff wait;; wait.pause()) {
+    std::uint32_t from = start;
+    std::uint32_t end = (last >> order) + 1;
+    for (int half = 0; half < 2; ++half) {
+      while (from < end) {  // not a spin: each turn goes on to later nodes
+        if (skip(order, from, layout::page_bits)) continue;
+        const node here{order, from++};
+        if (state_of(here) == layout::available && occupy(here)) {
+          update(here.parent());
+          return here;
+        }
+      }
+      from = 0;
+      end = start;
+    }
+  }
+}
+
+// Halves a node in hand: returns one half in hand, the other is available.
+WARPHEAP_FN inline auto state_buddy::split(node whole) const -> node {
+  const node other = whole.child(1);
+  lock(other);
+  unlock(other, layout::available);
+  update(whole);
+  return whole.child(0);
+}
+
+// Takes the buddy of a node in hand in hand, too, so that their parent is; false if that cannot be. Who comes back when
+// its buddy does may find it available and its unit promised to somebody: then a sweep will have to merge them.
+WARPHEAP_FN inline bool state_buddy::merge(node freed) const {
+  using enum memory_order;
+  using enum thread_scope;
+  bulk_semaphore& blocks = upper_->blocks[freed.order];
+  if (!blocks.try_wait(1)) return false;
+  if (occupy(freed.buddy())) {
+    lock(freed.parent());
+    unlock(freed.parent(), layout::busy);
+    return true;
+  }
+  require(blocks.signal(1), "state_buddy: more blocks than it can count");
+  return false;
+}
+
+// Makes a node in hand available, merged with what can be had.
+WARPHEAP_FN inline void state_buddy::put(node freed) const {
+  using enum memory_order;
+  using enum thread_scope;
+  // From here to the end blocks that others may need are in hand.
+  atomic_view{upper_->merges_begun}.fetch_add(1, relaxed, device);
+  while (freed.order != largest_order && merge(freed)) freed = freed.parent();  // not a spin: one order up each turn
+  const node above = freed.parent();
+  if (freed.order != largest_order) {
+    // Buddies that come back together meet under the lock of their parent, and the second knows of the first.
+    const std::uint32_t state = lock(above);
+    lock(freed);
+    unlock(freed, layout::available);
+    if (state_of(freed.buddy()) == layout::available) atomic_view{upper_->missed}.store(1, relaxed, device);
+    unlock(above, state);
+  } else {
+    lock(freed);
+    unlock(freed, layout::available);
+  }
+  update(above);
+  require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
+  atomic_view{upper_->merges_ended}.fetch_add(1, release, device);
+}
+
+// Merges buddies of orders below `below` that are both available.
+WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
+  using enum memory_order;
+  using enum thread_scope;
+  atomic_view{upper_->missed}.store(0, relaxed, device);
+  const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
+  for (std::uint32_t order = 0; order < below; ++order) {
+    for (std::uint32_t index = 0; index <= last >> order;) {  // not a spin: each turn goes on to later nodes
+      if (skip(order, index, layout::page_bits)) continue;
+      const node here{order, index & ~1u};
+      index = here.index + 2;
+      if (state_of(here) != layout::available || state_of(here.buddy()) != layout::available) continue;
+      if (!upper_->blocks[order].try_wait(1)) {
+        atomic_view{upper_->missed}.store(1, relaxed, device);  // promised to somebody, who may find another one
+        continue;
+      }
+      if (occupy(here)) {
+        update(here.parent());
+        put(here);
+      } else {
+        require(upper_->blocks[order].signal(1), "state_buddy: more blocks than it can count");
+      }
+    }
+  }
+}
+
+// One pass: up the orders until a block is granted or there is none, and down again.
+WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) const {
+  using enum bulk_semaphore::outcome;
+  std::uint32_t at = order;
+  bulk_semaphore::outcome what = failed;
+  for (; at <= largest_order; ++at) {  // not a spin: each turn goes one order up
+    what = upper_->blocks[at].wait(1, 2);
+    if (what != produce) break;
+  }
+  node found{at, 0};
+  bool have = at <= largest_order && what == granted;
+  if (have) found = find(at);
+  // Of each order below we are to produce a batch of two, or to say that we cannot.
+  while (at != order) {  // not a spin: each turn goes one order down
+    --at;
+    if (have) {
+      found = split(found);
+      require(upper_->blocks[at].deliver(1, 2), "state_buddy: more blocks than it can count");
+    } else if (upper_->blocks[at].give_up(1, 2, bulk_semaphore::cause::passing) == granted) {
+      found = find(at);
+      have = true;
+    }
+  }
+  return have ? found.index << order : none;
+}
+
+WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order) const {
+  using enum memory_order;
+  using enum thread_scope;
+  if (order > largest_order || atomic_view{upper_->end}.load(relaxed, device) == 0) return none;
+  for (backoff wait;; wait.pause()) {
+    const std::uint32_t ended = atomic_view{upper_->merges_ended}.load(acquire, device);
+    const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
+    const std::uint32_t page = try_take(order);
+    if (page != none) return page;
+    if (order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0) {
+      sweep(order);
+      continue;
+    }
+    if (begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) return none;
+  }
+}
+
+WARPHEAP_FN inline void state_buddy::give(std::uint32_t page, std::uint32_t order) const {
+  require(order <= largest_order && page < most_pages && (page & ((1u << order) - 1)) == 0,
+          "state_buddy: a block of an order begins at a multiple of its size");
+  put({order, page >> order});
+}
+
+WARPHEAP_FN inline void state_buddy::add(std::uint32_t first, std::uint32_t count) const {
+  require(first <= most_pages && count <= most_pages - first, "state_buddy: more pages than it can have");
+  atomic_view{upper_->end}.fetch_max(first + count, memory_order::relaxed, thread_scope::device);
+  while (count != 0) {
+    std::uint32_t order = first == 0 ? largest_order : static_cast<std::uint32_t>(lowest_bit(first));
+    if (order > largest_order) order = largest_order;
+    while ((std::uint64_t{1} << order) > count) --order;
+    give(first, order);
+    first += 1u << order;
+    count -= 1u << order;
+  }
+}
+
+WARPHEAP_FN inline std::uint64_t state_buddy::free_pages(std::uint32_t pages) const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t order = 0; order <= largest_order; ++order) {
+    for (std::uint32_t index = 0; index <= (pages - 1) >> order;) {  // not a spin: each turn goes on to later nodes
+      if (skip(order, index, layout::page_bits)) continue;
+      if (state_of({order, index}) == layout::available) sum += std::uint64_t{1} << order;
+      ++index;
+    }
+  }
+  return sum;
+}
+
+}  // namespace warpheap

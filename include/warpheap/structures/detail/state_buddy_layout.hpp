@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/floor.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+// The nodes of TBuddy's tree. Those of orders 0 to 12 lie in spans of 4,096 pages, so that they grow with the pages;
+// the others in the state. Within each, the nodes of a subtree are numbered as in a heap: the root is 1, and below node
+// i are 2i and 2i + 1.
+struct state_buddy_layout {
+  static constexpr std::uint32_t page_bits = 26;
+  static constexpr std::uint32_t orders = 25;
+  static constexpr std::uint32_t span_order = 12;
+  static constexpr std::uint32_t span_pages = 1u << span_order;
+
+  // A node: its state, and a lock. Zero is busy.
+  static constexpr std::uint32_t busy = 0;
+  static constexpr std::uint32_t available = 1;
+  static constexpr std::uint32_t partial = 2;
+  static constexpr std::uint32_t locked = 4;
+
+  struct alignas(128) span {
+    std::uint32_t nodes[2 * span_pages];
+    std::uint8_t tags[span_pages];
+  };
+  struct state {
+    bulk_semaphore blocks[orders];
+    std::uint32_t nodes[std::uint32_t{1} << (page_bits - span_order)];
+    alignas(128) std::uint32_t end;  // behind the last page
+    std::uint32_t missed;            // a pair of buddies may be available, because both came back at once
+    alignas(128) std::uint32_t merges_begun;
+    std::uint32_t merges_ended;
+    std::uint64_t given;
+  };
+};
+
+}  // namespace warpheap::detail
