@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// The pool: memory of any kind handed out from the host.
+
+#include <warpheap/pool/engine.hpp>
+#include <warpheap/pool/segregated_fit.hpp>
+#include <warpheap/pool/tree_fit.hpp>
