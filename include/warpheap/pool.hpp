@@ -6,5 +6,9 @@
 /// The pool: memory of any kind handed out from the host.
 
 #include <warpheap/pool/engine.hpp>
+#include <warpheap/pool/errors.hpp>
+#include <warpheap/pool/pool.hpp>
 #include <warpheap/pool/segregated_fit.hpp>
+#include <warpheap/pool/space.hpp>
+#include <warpheap/pool/statistics.hpp>
 #include <warpheap/pool/tree_fit.hpp>
