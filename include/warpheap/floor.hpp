@@ -16,6 +16,7 @@
 #include <warpheap/floor/group.hpp>
 #include <warpheap/floor/host_mutex.hpp>
 #include <warpheap/floor/host_range.hpp>
+#include <warpheap/floor/host_thread.hpp>
 #include <warpheap/floor/lane.hpp>
 #include <warpheap/floor/launch.hpp>
 #include <warpheap/floor/machine.hpp>
@@ -24,5 +25,6 @@
 #include <warpheap/floor/schedule.hpp>
 #include <warpheap/floor/shadow.hpp>
 #include <warpheap/floor/shared_memory.hpp>
+#include <warpheap/floor/stream.hpp>
 #include <warpheap/floor/timer.hpp>
 #include <warpheap/floor/toolkit_heap.hpp>

@@ -11,4 +11,6 @@
 #include <warpheap/pool/segregated_fit.hpp>
 #include <warpheap/pool/space.hpp>
 #include <warpheap/pool/statistics.hpp>
+#include <warpheap/pool/stream_order.hpp>
+#include <warpheap/pool/stream_pool.hpp>
 #include <warpheap/pool/tree_fit.hpp>

@@ -53,6 +53,9 @@ class basic_pool {
   /// hold it and the pool cannot grow enough, and `std::invalid_argument` for an alignment that is no power of two; the
   /// pool is then as before, except that it may have grown.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1);
+  /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
+  /// `may_grow` false only memory that the pool has already is looked at.
+  void* try_allocate(std::uint64_t bytes, std::uint64_t alignment = 1, bool may_grow = true);
   /// Takes a block back; null is ignored. Throws `unknown_block` if no block begins there; nothing has changed then.
   void deallocate(void* block);
   /// Makes two blocks of one: the first `bytes` bytes, rounded up to granules, and the rest, which it returns. Each is
@@ -80,6 +83,8 @@ class basic_pool {
 
   /// True if `address` lies in the range that the pool hands out.
   bool contains(const void* address) const { return number(address) - begin_ < end_ - begin_; }
+  /// Bytes of addresses that the pool hands out at most.
+  std::uint64_t reserved_bytes() const { return end_ - begin_; }
   /// Sizes are rounded up to multiples of this many bytes.
   std::uint64_t granule_bytes() const { return engine_.granule(); }
 
@@ -97,6 +102,7 @@ class basic_pool {
   std::uint64_t piece_above(std::uint64_t address) const;
   std::uint64_t piece_below(std::uint64_t address) const;
 
+  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal);
   segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal);
   bool plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
                    std::vector<missing_part>& parts) const;

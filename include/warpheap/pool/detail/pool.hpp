@@ -10,6 +10,16 @@
 
 namespace warpheap {
 
+namespace pool_detail {
+
+inline void require_power_of_two(std::uint64_t alignment) {
+  if (!is_power_of_two(alignment)) {
+    throw std::invalid_argument("warpheap: the alignment of a block must be a power of two");
+  }
+}
+
+}  // namespace pool_detail
+
 template <segment_engine Engine>
 basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options options)
     : space_(std::move(space)),
@@ -38,20 +48,33 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
 }
 
 template <segment_engine Engine>
-void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment) {
-  if (!is_power_of_two(alignment)) {
-    throw std::invalid_argument("warpheap: the alignment of a block must be a power of two");
-  }
-  const host_lock lock(mutex_);
+void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal) {
   segment_handle block = engine_.allocate(bytes, alignment);
   if (block == no_segment) {
-    std::string refusal;
-    block = grow(bytes, alignment, refusal);
-    if (block == no_segment) fail(bytes, alignment, refusal);
+    if (may_grow) block = grow(bytes, alignment, refusal);
+    if (block == no_segment) return nullptr;
   }
   ++allocations_;
   peak_ = std::max(peak_, engine_.bytes_in(segment_state::live));
   return reinterpret_cast<void*>(engine_.at(block).begin);
+}
+
+template <segment_engine Engine>
+void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment) {
+  pool_detail::require_power_of_two(alignment);
+  const host_lock lock(mutex_);
+  std::string refusal;
+  void* const block = take(bytes, alignment, true, refusal);
+  if (block == nullptr) fail(bytes, alignment, refusal);
+  return block;
+}
+
+template <segment_engine Engine>
+void* basic_pool<Engine>::try_allocate(std::uint64_t bytes, std::uint64_t alignment, bool may_grow) {
+  pool_detail::require_power_of_two(alignment);
+  const host_lock lock(mutex_);
+  std::string refusal;
+  return take(bytes, alignment, may_grow, refusal);
 }
 
 template <segment_engine Engine>
