@@ -87,7 +87,8 @@ void measure_sizes(const char* name, const settings& with) {
     std::uint64_t served = 0;
     for (int i = 0; i <= with.repetitions; ++i) {
       served = 0;
-      const std::uint64_t upto = std::min<std::uint64_t>(held.size(), std::max<std::uint64_t>(with.bytes / size / 2, 1));
+      const std::uint64_t upto =
+          std::min<std::uint64_t>(held.size(), std::max<std::uint64_t>(with.bytes / size / 2, 1));
       auto start = clock::now();
       while (served < upto && (held[served] = subject.allocate(size, 0)) != nullptr) ++served;
       const double allocated = nanoseconds_since(start);

@@ -47,7 +47,7 @@ class segment_book {
     invariant(begin >= record.begin && end <= old_end && bytes != 0, "warpheap: a part lies outside its segment");
     if (begin == record.begin && end == old_end) return become(handle, state);
 
-    leave(handle);
+    leave(handle);  // nothing that follows takes memory, so `record` stays where it is
     segment_handle middle = handle;
     if (begin != record.begin) {  // the record stays with the front
       middle = index_.insert(begin, old_end - begin, handle);
