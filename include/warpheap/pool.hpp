@@ -5,6 +5,14 @@
 /// @file
 /// The pool: memory of any kind handed out from the host.
 
+#include <warpheap/pool/adaptors/checked.hpp>
+#include <warpheap/pool/adaptors/counting.hpp>
+#include <warpheap/pool/adaptors/limit.hpp>
+#include <warpheap/pool/adaptors/logging.hpp>
+#include <warpheap/pool/adaptors/pmr.hpp>
+#include <warpheap/pool/adaptors/retry.hpp>
+#include <warpheap/pool/adaptors/source.hpp>
+#include <warpheap/pool/adaptors/tracking.hpp>
 #include <warpheap/pool/engine.hpp>
 #include <warpheap/pool/errors.hpp>
 #include <warpheap/pool/pool.hpp>

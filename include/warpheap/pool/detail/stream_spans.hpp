@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -116,7 +117,10 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
   }
   shard& other = *std::prev(holder)->second.owner;
   {
-    host_lock other_lock(other.mutex);
+    // Always in the same order, though whoever holds two holds `common_` too.
+    const bool own_first = std::less<shard*>{}(&own, &other);
+    const host_lock first((own_first ? own : other).mutex);
+    const host_lock second = &own == &other ? host_lock() : host_lock((own_first ? other : own).mutex);
     const segment_handle handle = other.book.find(begin);
     if (handle == no_segment) {
       throw unknown_block(
@@ -128,7 +132,6 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
     }
     const std::uint64_t bytes = other.book.at(handle).bytes;
     auto part = isolate(begin, bytes);
-    const host_lock lock(own.mutex);  // two at once are safe: whoever holds two holds `common_` too
     own.book.adopt(begin, bytes, segment_state::free);
     other.book.drop(handle);
     for (; part != spans_.end() && part->first < begin + bytes; ++part) part->second.owner = &own;
