@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <support/random.hpp>
@@ -32,6 +34,7 @@ using test::random_stream;
 struct settings {
   std::string what = "all";
   std::string subject = "all";
+  std::string log;  // what the case `replay` replays
   std::uint64_t bytes = std::uint64_t{16} << 30;
   int repetitions = 9;
   bool quick = false;
@@ -274,6 +277,61 @@ void measure_streams(const char* name, const settings& with) {
   }
 }
 
+// A log of `logging_adaptor`, read before the clock starts: the time of all its calls together, a call each.
+struct logged_call {
+  std::uint64_t id;
+  std::uint64_t bytes;
+  bool takes_back;
+};
+std::vector<logged_call> read_log(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read the log " + path);
+  std::vector<logged_call> calls;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    char kind = 0;
+    logged_call call{};
+    std::uint64_t alignment = 0;
+    words >> kind;
+    if (kind == '!') continue;
+    call.takes_back = kind == '-';
+    words >> call.id;
+    if (!call.takes_back) words >> call.bytes >> alignment;
+    if (!words || (kind != '+' && kind != '-')) throw std::runtime_error("not a line of a log: " + line);
+    calls.push_back(call);
+  }
+  if (calls.empty()) throw std::runtime_error("the log " + path + " is empty");
+  return calls;
+}
+
+template <class Subject>
+void measure_replay(const char* name, const settings& with) {
+  const std::vector<logged_call> calls = read_log(with.log);
+  std::uint64_t last = 0;
+  for (const logged_call& call : calls) last = std::max(last, call.id);
+  timings each;
+  for (int i = 0; i < with.repetitions; ++i) {
+    Subject subject(with.bytes);
+    std::vector<void*> held(last + 1);
+    const auto start = clock::now();
+    for (const logged_call& call : calls) {
+      if (call.takes_back) {
+        subject.deallocate(std::exchange(held[call.id], nullptr), 0);
+      } else {
+        held[call.id] = churn::must(subject.allocate(call.bytes, 0));
+      }
+    }
+    each.add(nanoseconds_since(start) / static_cast<double>(calls.size()));
+    for (void* const block : held) {
+      if (block != nullptr) subject.deallocate(block, 0);
+    }
+  }
+  json_object record = begin_record("replay", name);
+  record.add("log", with.log).add("calls", calls.size());
+  each.write(record, "call");
+  print(record);
+}
+
 settings parse(int count, char** words) {
   settings with;
   for (int i = 1; i < count; ++i) {
@@ -286,6 +344,8 @@ settings parse(int count, char** words) {
       with.what = value();
     } else if (word == "--subject") {
       with.subject = value();
+    } else if (word == "--log") {
+      with.log = value();
     } else if (word == "--bytes") {
       with.bytes = std::stoull(value());
     } else if (word == "--repetitions") {
@@ -297,17 +357,19 @@ settings parse(int count, char** words) {
       throw std::invalid_argument("there is no option " + word);
     }
   }
-  const std::vector<std::string> known{"all", "sizes", "live", "churn", "streams"};
+  const std::vector<std::string> known{"all", "sizes", "live", "churn", "streams", "replay"};
   if (std::find(known.begin(), known.end(), with.what) == known.end() || with.repetitions < 1) {
     throw std::invalid_argument("there is no such case, or no repetition");
   }
+  if (with.what == "replay" && with.log.empty()) throw std::invalid_argument("the case replay needs --log FILE");
   return with;
 }
 
 constexpr const char* usage =
-    "warpheap_pool_bench [--case all|sizes|live|churn|streams] [--subject all|NAME] [--bytes N] [--repetitions N] "
-    "[--quick]\n"
-    "  measures host-side allocation, and prints one JSON object a line\n";
+    "warpheap_pool_bench [--case all|sizes|live|churn|streams|replay] [--subject all|NAME] [--bytes N] [--repetitions "
+    "N] "
+    "[--log FILE] [--quick]\n"
+    "  measures host-side allocation, and prints one JSON object a line; replay needs a log of logging_adaptor\n";
 
 void run(const settings& with) {
   bool any = false;
@@ -319,6 +381,7 @@ void run(const settings& with) {
     if (wanted("live")) measure_live<Subject>(name, slow, with);
     if (wanted("churn")) measure_churn<Subject>(name, with);
     if (wanted("streams")) measure_streams<Subject>(name, with);
+    if (!with.log.empty() && wanted("replay")) measure_replay<Subject>(name, with);
   });
   if (!any) throw std::invalid_argument("there is no subject " + with.subject);
 }

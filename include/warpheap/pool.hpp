@@ -5,6 +5,7 @@
 /// @file
 /// The pool: memory of any kind handed out from the host.
 
+#include <warpheap/pool/adaptors/cccl.hpp>
 #include <warpheap/pool/adaptors/checked.hpp>
 #include <warpheap/pool/adaptors/counting.hpp>
 #include <warpheap/pool/adaptors/limit.hpp>

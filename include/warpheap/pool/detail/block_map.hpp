@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <warpheap/floor.hpp>
@@ -65,6 +66,17 @@ class block_map {
   };
   static constexpr std::uint64_t first_slots = 64;
 
+  struct freer {
+    void operator()(slot* slots) const { std::free(slots); }
+  };
+  using slot_array = std::unique_ptr<slot[], freer>;
+  // Bytes of zero are an empty slot, and memory that is zero already need not be written.
+  static slot_array empty_slots(std::uint64_t count) {
+    slot_array made(static_cast<slot*>(std::calloc(count, sizeof(slot))));
+    if (made == nullptr) throw std::bad_alloc();
+    return made;
+  }
+
   std::uint32_t key_of(std::uint64_t begin) const { return static_cast<std::uint32_t>(begin >> granule_bits_); }
   // Eight neighbouring granules share a cache line, so that small blocks which lie side by side are found together.
   std::uint64_t home(std::uint32_t key) const {
@@ -78,22 +90,22 @@ class block_map {
     slots_[at] = {key, handle};
   }
   void take(std::uint64_t slots) {
-    slots_ = std::make_unique<slot[]>(slots);
+    slots_ = empty_slots(slots);
     mask_ = slots - 1;
     shift_ = 64 - (highest_bit(slots) - 3);
   }
   void grow() {
     const std::uint64_t before = mask_ + 1;
-    std::unique_ptr<slot[]> larger = std::make_unique<slot[]>(2 * before);
-    larger.swap(slots_);
+    slot_array old = empty_slots(2 * before);
+    old.swap(slots_);
     mask_ = 2 * before - 1;
     --shift_;
     for (std::uint64_t i = 0; i < before; ++i) {
-      if (larger[i].handle != no_segment) put(larger[i].key, larger[i].handle);
+      if (old[i].handle != no_segment) put(old[i].key, old[i].handle);
     }
   }
 
-  std::unique_ptr<slot[]> slots_;
+  slot_array slots_;
   std::uint64_t mask_ = 0;
   std::uint64_t used_ = 0;
   int shift_ = 0;
