@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -107,6 +108,14 @@ TYPED_TEST(engine_test, no_request_fails_while_a_segment_fits) {
   ASSERT_NE(found, no_segment);
   EXPECT_EQ(engine.at(found).bytes, (width + 31) * granule);
   EXPECT_EQ(this->allocate((width + 31) * granule), no_segment);
+}
+
+TYPED_TEST(engine_test, a_segment_of_the_requests_own_list_is_preferred_to_a_large_one) {
+  auto& engine = this->engine;
+  engine.adopt(base, 100'000 * granule, free);
+  engine.adopt(base + 200'000 * granule, 1034 * granule, free);
+  const auto found = this->allocate(1029 * granule);
+  EXPECT_EQ(this->place(found), 200'000u);
 }
 
 TYPED_TEST(engine_test, no_aligned_request_fails_while_a_segment_fits) {
@@ -214,6 +223,46 @@ TYPED_TEST(engine_test, the_book_costs_at_most_64_bytes_a_segment) {
 std::uint64_t operations() {
   const char* const text = std::getenv("WARPHEAP_POOL_OPERATIONS");
   return text == nullptr ? test::scaled(60'000, 60'000) : std::stoull(text);
+}
+
+// The height of a tree whose handles' begins were put in and taken out in a hurtful order.
+std::uint64_t height_below(
+    const pool_detail::balanced_tree<std::vector<pool_detail::treed_record>, pool_detail::address_order>& tree,
+    segment_handle node) {
+  if (node == no_segment) return 0;
+  return 1 + std::max(height_below(tree, tree.child(node, 0)), height_below(tree, tree.child(node, 1)));
+}
+
+TEST(balanced_tree, is_no_higher_than_twice_the_logarithm) {
+  constexpr segment_handle count = 1 << 14;
+  std::vector<pool_detail::treed_record> records(count + 1);
+  pool_detail::balanced_tree<std::vector<pool_detail::treed_record>, pool_detail::address_order> tree(records);
+  for (segment_handle i = 1; i <= count; ++i) {  // rising
+    records[i].begin = i;
+    tree.insert(i);
+  }
+  std::uint64_t left = count;
+  EXPECT_LE(height_below(tree, tree.root()), 2u * 15);
+  test::random_stream random(1, 0);
+  std::vector<bool> is_in(count + 1, true);
+  for (segment_handle i = 1; i <= count; ++i) {  // from the front, nearly all
+    if (random.below(16) == 0) continue;
+    tree.erase(i);
+    is_in[i] = false;
+    --left;
+    if (i % 1024 == 0) {
+      ASSERT_LE(height_below(tree, tree.root()), 2u * static_cast<unsigned>(highest_bit(left + 1) + 1)) << left;
+    }
+  }
+  for (int round = 0; round < 100'000; ++round) {
+    const auto i = static_cast<segment_handle>(1 + random.below(count));
+    is_in[i] ? tree.erase(i) : tree.insert(i);
+    is_in[i] = !is_in[i];
+    left += is_in[i] ? 1 : -1;
+    if (round % 1000 == 0) {
+      ASSERT_LE(height_below(tree, tree.root()), 2u * static_cast<unsigned>(highest_bit(left + 1) + 1)) << left;
+    }
+  }
 }
 
 TYPED_TEST(engine_test, agrees_with_a_plain_book_over_random_steps) {

@@ -161,6 +161,17 @@ TYPED_TEST(pool_test, trim_gives_back_whole_pieces_and_growth_fills_the_holes) {
   EXPECT_THROW(blocks->allocate(1), out_of_memory);
 }
 
+TYPED_TEST(pool_test, grows_where_the_least_must_be_committed) {
+  const auto blocks = this->make(mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(blocks->allocate(64 * kib));
+  for (const int i : {2, 3, 8, 12, 13}) blocks->deallocate(held[i]);
+  EXPECT_EQ(blocks->trim(), 5 * 64 * kib);
+  blocks->deallocate(held[9]);  // has memory still, and so needs one piece more where the others need two
+  EXPECT_EQ(blocks->allocate(128 * kib), held[8]);
+  EXPECT_EQ(this->seen.committed, 12 * 64 * kib);
+}
+
 TYPED_TEST(pool_test, keeps_parts_of_pieces_that_a_block_lies_in) {
   const auto blocks = this->make(mib);
   void* const front = blocks->allocate(32 * kib);
