@@ -17,7 +17,7 @@ format_files() {
   for file in "$@"; do
     [[ -e $file ]] || continue
     case $file in
-      *.hpp | *.cpp | *.cu) cpp+=("$file") ;;
+      *.h | *.hpp | *.c | *.cpp | *.cu) cpp+=("$file") ;;
       */CMakeLists.txt | *.cmake) cmake+=("$file") ;;
       *.py | */tools/check_layers) python+=("$file") ;;
     esac

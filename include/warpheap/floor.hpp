@@ -14,6 +14,9 @@
 #include <warpheap/floor/cold_call.hpp>
 #include <warpheap/floor/device_array.hpp>
 #include <warpheap/floor/group.hpp>
+#include <warpheap/floor/host_mutex.hpp>
+#include <warpheap/floor/host_range.hpp>
+#include <warpheap/floor/host_thread.hpp>
 #include <warpheap/floor/lane.hpp>
 #include <warpheap/floor/launch.hpp>
 #include <warpheap/floor/machine.hpp>
@@ -21,5 +24,7 @@
 #include <warpheap/floor/reduce.hpp>
 #include <warpheap/floor/schedule.hpp>
 #include <warpheap/floor/shadow.hpp>
+#include <warpheap/floor/shared_memory.hpp>
+#include <warpheap/floor/stream.hpp>
 #include <warpheap/floor/timer.hpp>
 #include <warpheap/floor/toolkit_heap.hpp>

@@ -25,6 +25,8 @@ CLEAN = {
     "include/warpheap/allocators/slab/slab.hpp": "#include <warpheap/structures.hpp>\n",
     "include/warpheap/heap/heap.hpp": "#include <warpheap/allocators.hpp>\n#include <warpheap/heap/ref.hpp>\n",
     "include/warpheap/pool/pool.hpp": "#include <warpheap/floor.hpp>\n",
+    "include/warpheap/pool/face.h": "#include <stddef.h>\n",
+    "src/c_api/face.cpp": "#include <warpheap/pool.hpp>\n#include <warpheap/pool/face.h>\n",
     "src/executor/worker.cpp": '#include <thread>\n#include <warpheap/floor/bits.hpp>\n#include "worker.hpp"\n',
 }
 
@@ -192,7 +194,10 @@ def test_floor_file_without_its_twin(tree, there, missing):
     assert_found(root, f"include/warpheap/floor/{missing}/clock.hpp", 1, f"floor/{there}/clock.hpp")
 
 
-@pytest.mark.parametrize("name", [BUMP, "src/executor/worker.cpp", "tests/floor/bits_test.cpp", "tools/tool", "run"])
+@pytest.mark.parametrize(
+    "name",
+    [BUMP, "include/warpheap/pool/face.h", "src/executor/worker.cpp", "tests/floor/bits_test.cpp", "tools/tool", "run"],
+)
 def test_file_without_licence(tree, name):
     root = tree()
     file = root / name

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace warpheap {
+
+/// Anything that hands out blocks as a `basic_pool` does. Adaptors stand on one and are one, so they can be stacked in any
+/// order. An adaptor keeps a reference to what it stands on, which must outlive it. Each can be called by any thread if
+/// what it stands on can.
+///
+/// - `allocate(bytes, alignment)`: a block, or an exception derived from `std::bad_alloc` when there is none.
+/// - `deallocate(block)`: takes it back; null is ignored; `unknown_block` if none begins there.
+/// - `block_bytes(block)`: the bytes of the block that begins there, rounding included; 0 if none does.
+template <class S>
+concept block_source = requires(S source, const S& constant, std::uint64_t number, void* block) {
+  { source.allocate(number, number) } -> std::same_as<void*>;
+  source.deallocate(block);
+  { constant.block_bytes(block) } -> std::same_as<std::uint64_t>;
+};
+
+}  // namespace warpheap

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+#include <warpheap/pool/pool.hpp>
+
+namespace warpheap {
+
+template <segment_engine Engine>
+std::uint64_t basic_pool<Engine>::piece_above(std::uint64_t address) const {
+  const std::uint64_t piece = space_->piece_bytes();
+  const std::uint64_t above = divide_up(address - base(), piece) * piece;
+  return above < end_ - base() ? base() + above : end_;
+}
+template <segment_engine Engine>
+std::uint64_t basic_pool<Engine>::piece_below(std::uint64_t address) const {
+  if (address >= end_) return end_;
+  const std::uint64_t piece = space_->piece_bytes();
+  const std::uint64_t below = base() + (address - base()) / piece * piece;
+  return below > begin_ ? below : begin_;
+}
+
+// Finds what must be committed so that a stretch which begins at the absent segment `first`, or at the free segment
+// before it, holds the request. Free and absent segments in a row count as one, so holes that `trim` left are filled.
+template <segment_engine Engine>
+bool basic_pool<Engine>::cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
+                               std::vector<missing_part>& parts) const {
+  parts.clear();
+  std::uint64_t begin = engine_.at(first).begin;
+  if (const segment_handle last = engine_.before(first);
+      last != no_segment && engine_.at(last).state == segment_state::free) {
+    begin = engine_.at(last).begin;
+  }
+  begin = align_up(begin, alignment);
+  if (begin >= end_ || bytes > end_ - begin) return false;
+  const std::uint64_t wanted = begin + bytes;
+  for (segment_handle at = first; at != no_segment; at = engine_.after(at)) {
+    const segment_view each = engine_.at(at);
+    if (each.state == segment_state::live) return false;
+    const std::uint64_t end = each.begin + each.bytes;
+    if (each.state == segment_state::absent) {
+      const std::uint64_t until = std::max(piece_above(wanted), piece_above(each.begin + growth));
+      parts.push_back({at, each.begin, std::min(end, until) - each.begin});
+    }
+    if (end >= wanted) return true;
+  }
+  return false;
+}
+
+// Of all absent segments, the one from which the least must be committed.
+template <segment_engine Engine>
+bool basic_pool<Engine>::plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
+                                     std::vector<missing_part>& parts) const {
+  std::uint64_t least = ~std::uint64_t{0};
+  std::vector<missing_part> tried;
+  engine_.for_each_absent([&](const segment_view& each) {
+    if (!cover(each.handle, bytes, alignment, growth, tried)) return;
+    std::uint64_t cost = 0;
+    for (const missing_part& part : tried) cost += part.bytes;
+    if (cost >= least) return;
+    least = cost;
+    parts.swap(tried);
+  });
+  return least != ~std::uint64_t{0};
+}
+
+template <segment_engine Engine>
+void basic_pool<Engine>::commit(const std::vector<missing_part>& parts) {
+  for (const missing_part& part : parts) {
+    space_->commit(part.begin - base(), part.bytes);
+    engine_.change(part.handle, part.begin, part.bytes, segment_state::free);
+  }
+}
+
+// What the space refuses is tried again with no more than the request needs, and then left.
+template <segment_engine Engine>
+segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal) {
+  const std::uint64_t rounded =
+      bytes == 0 ? engine_.granule() : divide_up(bytes, engine_.granule()) * engine_.granule();
+  if (rounded < bytes) return no_segment;
+  std::vector<missing_part> parts;
+  for (const std::uint64_t growth : {options_.growth_bytes, std::uint64_t{0}}) {
+    if (!plan_growth(rounded, std::max(alignment, engine_.granule()), growth, parts)) return no_segment;
+    try {
+      commit(parts);
+      return engine_.allocate(bytes, alignment);
+    } catch (const std::exception& error) {
+      refusal = error.what();
+    }
+  }
+  return no_segment;
+}
+
+template <segment_engine Engine>
+std::uint64_t basic_pool<Engine>::trim() {
+  const host_lock lock(mutex_);
+  if (!space_->can_map()) return 0;
+  std::vector<missing_part> idle;
+  engine_.for_each_free(engine_.granule(), [&](const segment_view& each) {
+    const std::uint64_t begin = each.begin == begin_ ? begin_ : piece_above(each.begin);
+    const std::uint64_t end = piece_below(each.begin + each.bytes);
+    if (begin < end) idle.push_back({each.handle, begin, end - begin});
+  });
+  std::uint64_t given_back = 0;
+  for (const missing_part& part : idle) {
+    // Forgotten first: if the book had no memory for it, nothing would be lost.
+    engine_.change(part.handle, part.begin, part.bytes, segment_state::absent);
+    space_->decommit(part.begin - base(), part.bytes);
+    given_back += part.bytes;
+  }
+  return given_back;
+}
+
+}  // namespace warpheap

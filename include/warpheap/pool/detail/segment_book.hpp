@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <warpheap/floor.hpp>
+#include <warpheap/pool/engine.hpp>
+
+namespace warpheap::pool_detail {
+
+// Splitting and merging, which all engines share. `Index` holds the records and finds them: by size, by address, and
+// the neighbours of each. A record is `entered` in what finds segments of its state, and left out while it changes.
+template <class Index>
+class segment_book {
+ public:
+  explicit segment_book(std::uint64_t granule) : granule_bits_(highest_bit(granule)), index_(highest_bit(granule)) {}
+
+  segment_handle adopt(std::uint64_t begin, std::uint64_t bytes, segment_state state) {
+    index_.reserve(1);
+    const segment_handle made = index_.insert(begin, bytes, no_segment);
+    enter(made, state);
+    return made;
+  }
+
+  segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 62;
+    if (bytes > most || alignment > most) return no_segment;
+    const std::uint64_t rounded = bytes == 0 ? granule() : align_up(bytes, granule());
+    index_.reserve(2);
+    const segment_handle found = index_.fit(rounded, alignment < granule() ? granule() : alignment);
+    if (found == no_segment) return no_segment;
+    return change(found, align_up(index_[found].begin, alignment), rounded, segment_state::live);
+  }
+
+  segment_handle deallocate(segment_handle handle) {
+    // Makes no new segment, so it needs no memory and cannot fail.
+    return become(handle, segment_state::free);
+  }
+
+  segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes, segment_state state) {
+    index_.reserve(2);
+    auto& record = index_[handle];
+    const std::uint64_t end = begin + bytes;
+    const std::uint64_t old_end = record.begin + record.bytes;
+    const segment_state old_state = record.state;
+    invariant(begin >= record.begin && end <= old_end && bytes != 0, "warpheap: a part lies outside its segment");
+    if (begin == record.begin && end == old_end) return become(handle, state);
+
+    leave(handle);  // nothing that follows takes memory, so `record` stays where it is
+    segment_handle middle = handle;
+    if (begin != record.begin) {  // the record stays with the front
+      middle = index_.insert(begin, old_end - begin, handle);
+      record.bytes = begin - record.begin;
+      enter(handle, old_state);
+    }
+    if (end != old_end) {
+      const segment_handle rest = index_.insert(end, old_end - end, middle);
+      index_[middle].bytes = bytes;
+      enter(rest, old_state);
+    }
+    return settle(middle, state);
+  }
+
+  void drop(segment_handle handle) {
+    leave(handle);
+    index_.erase(handle);
+  }
+
+  void clear() {
+    index_.clear();
+    for (auto& total : totals_) total = {};
+  }
+
+  segment_handle find(std::uint64_t begin) const { return index_.find(begin); }
+  segment_view at(segment_handle handle) const {
+    const auto& record = index_[handle];
+    return {handle, record.begin, record.bytes, record.state};
+  }
+  segment_handle before(segment_handle handle) const { return index_.before(handle); }
+  segment_handle after(segment_handle handle) const { return index_.after(handle); }
+
+  std::uint64_t granule() const { return std::uint64_t{1} << granule_bits_; }
+  std::uint64_t bytes_in(segment_state state) const { return totals_[static_cast<int>(state)].bytes; }
+  std::uint64_t segments_in(segment_state state) const { return totals_[static_cast<int>(state)].segments; }
+  std::uint64_t largest_free() const { return index_.largest_free(); }
+  std::uint64_t bookkeeping_bytes() const { return index_.bytes(); }
+
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (segment_handle handle = 1; handle < index_.end(); ++handle) {
+      if (index_[handle].state != segment_state::unused) visit(at(handle));
+    }
+  }
+  template <class Visit>
+  void for_each_free(std::uint64_t bytes, Visit visit) const {
+    index_.for_each_free(bytes, [&](segment_handle handle) { visit(at(handle)); });
+  }
+  template <class Visit>
+  void for_each_absent(Visit visit) const {
+    index_.for_each_absent([&](segment_handle handle) { visit(at(handle)); });
+  }
+
+ private:
+  struct total {
+    std::uint64_t bytes = 0;
+    std::uint64_t segments = 0;
+  };
+  total& total_of(segment_state state) { return totals_[static_cast<int>(state)]; }
+
+  void enter(segment_handle handle, segment_state state) {
+    auto& record = index_[handle];
+    record.state = state;
+    total_of(state).bytes += record.bytes;
+    ++total_of(state).segments;
+    index_.enter(handle);
+  }
+  void leave(segment_handle handle) {
+    auto& record = index_[handle];
+    total_of(record.state).bytes -= record.bytes;
+    --total_of(record.state).segments;
+    index_.leave(handle);
+  }
+
+  segment_handle become(segment_handle handle, segment_state state) {
+    leave(handle);
+    return settle(handle, state);
+  }
+  // Enters a segment that was left out, together with neighbours of its state. The earlier record takes the later in,
+  // so no record's place in the order of addresses changes.
+  segment_handle settle(segment_handle handle, segment_state state) {
+    if (state != segment_state::live) {
+      if (const segment_handle next = index_.after(handle); next != no_segment && index_[next].state == state) {
+        leave(next);
+        absorb(handle, next);
+      }
+      if (const segment_handle last = index_.before(handle); last != no_segment && index_[last].state == state) {
+        leave(last);
+        absorb(last, handle);
+        handle = last;
+      }
+    }
+    enter(handle, state);
+    return handle;
+  }
+  void absorb(segment_handle into, segment_handle next) {
+    const std::uint64_t bytes = index_[next].bytes;
+    index_.erase(next);
+    index_[into].bytes += bytes;
+  }
+
+  int granule_bits_;
+  total totals_[4];
+  Index index_;
+};
+
+}  // namespace warpheap::pool_detail

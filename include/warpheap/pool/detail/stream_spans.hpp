@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+#include <warpheap/pool/stream_pool.hpp>
+
+namespace warpheap {
+
+// A span for a request that the stream's own memory cannot hold: as large as the common pool has one, else it grows. If it
+// cannot, all that streams have free is put together.
+template <stream_order Streams, segment_engine Engine>
+void* basic_stream_pool<Streams, Engine>::take_span(std::uint64_t bytes, std::uint64_t alignment) {
+  for (std::uint64_t size = options_.span_bytes; size > bytes; size /= 2) {
+    if (void* const span = pool_.try_allocate(size, alignment, false)) return span;
+  }
+  if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
+  if (bytes < options_.span_bytes) {
+    if (void* const span = pool_.try_allocate(options_.span_bytes, alignment)) return span;
+  }
+  if (void* const span = pool_.try_allocate(bytes, alignment)) return span;
+  if (bytes <= pool_.reserved_bytes()) gather_all();
+  return pool_.allocate(bytes, alignment);
+}
+
+template <stream_order Streams, segment_engine Engine>
+void* basic_stream_pool<Streams, Engine>::refill(shard& own, std::uint64_t bytes, std::uint64_t alignment) {
+  void* const begin = take_span(bytes, alignment);
+  const std::uint64_t size = pool_.block_bytes(begin);
+  typename span_map::iterator made;
+  try {
+    made = spans_.emplace(number(begin), span{size, &own}).first;
+  } catch (...) {
+    pool_.deallocate(begin);
+    throw;
+  }
+  try {
+    wait_for_marks(own);
+    const host_lock lock(own.mutex);
+    const segment_handle whole = own.book.adopt(number(begin), size, segment_state::free);
+    // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
+    try {
+      const std::uint64_t granule = pool_.granule_bytes();
+      const std::uint64_t part = std::max(granule, align_up(bytes, granule));
+      own.book.change(whole, number(begin), part, segment_state::live);
+    } catch (...) {
+      own.book.drop(whole);
+      throw;
+    }
+  } catch (...) {
+    spans_.erase(made);
+    pool_.deallocate(begin);
+    throw;
+  }
+  return begin;
+}
+
+// Free memory of the common pool was in use by streams that are marked; work of `own` must come after that.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::wait_for_marks(shard& own) {
+  for (shard* each : all_shards()) {
+    const host_lock lock(each->mutex);
+    if (each == &own || !each->has_mark) continue;
+    if (streams_.is_finished(each->mark)) {
+      each->has_mark = false;
+    } else {
+      streams_.wait(own.name, each->mark);
+      ++waits_;
+    }
+  }
+}
+
+// Gives all that a stream has free to the common pool, behind its mark.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::gather(shard& from) {
+  const host_lock lock(from.mutex);
+  from.moved = 0;
+  if (from.book.segments_in(segment_state::free) == 0) return;
+  if (from.is_shared) {
+    if (streams_.is_capturing(from.name)) return;  // a mark would become a part of the graph
+    streams_.record(from.mark, from.name);
+  }
+  from.has_mark = true;
+  std::vector<segment_view> idle;
+  from.book.for_each_free(pool_.granule_bytes(), [&](const segment_view& each) { idle.push_back(each); });
+  for (const segment_view& each : idle) {
+    auto part = isolate(each.begin, each.bytes);  // may throw; what follows does not
+    from.book.drop(each.handle);
+    while (part != spans_.end() && part->first < each.begin + each.bytes) {
+      pool_.deallocate(reinterpret_cast<void*>(part->first));
+      part = spans_.erase(part);
+    }
+  }
+}
+
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::gather_all() {
+  ++gatherings_;
+  for (shard* each : all_shards()) gather(*each);
+}
+
+// Takes a block back that another stream's book has, by moving it to the book of this one.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
+  const std::uint64_t begin = number(block);
+  auto holder = spans_.upper_bound(begin);
+  if (holder == spans_.begin() || begin - std::prev(holder)->first >= std::prev(holder)->second.bytes) {
+    throw unknown_block(
+        pool_.contains(block)
+            ? "warpheap: no live block begins at the pointer: it was taken back before"
+            : "warpheap: the pointer lies outside this pool: take the block back where it was handed out");
+  }
+  shard& other = *std::prev(holder)->second.owner;
+  {
+    // Always in the same order, though whoever holds two holds `common_` too.
+    const bool own_first = std::less<shard*>{}(&own, &other);
+    const host_lock first((own_first ? own : other).mutex);
+    const host_lock second = &own == &other ? host_lock() : host_lock((own_first ? other : own).mutex);
+    const segment_handle handle = other.book.find(begin);
+    if (handle == no_segment) {
+      throw unknown_block(
+          "warpheap: no live block begins at the pointer: it was taken back before, or it points into a block");
+    }
+    if (&other == &own) {  // it was moved here since the caller looked
+      own.book.deallocate(handle);
+      return;
+    }
+    const std::uint64_t bytes = other.book.at(handle).bytes;
+    auto part = isolate(begin, bytes);
+    own.book.adopt(begin, bytes, segment_state::free);
+    other.book.drop(handle);
+    for (; part != spans_.end() && part->first < begin + bytes; ++part) part->second.owner = &own;
+    own.moved += bytes;
+  }
+  // Blocks that come from elsewhere would pile up here while their streams take new memory.
+  if (own.moved > options_.span_bytes) gather(own);
+}
+
+// Cuts spans so that one begins and one ends with the given part of a segment; returns the first in it. (There may be
+// several, since spans that were cut stay so.) If it throws, spans may be cut and nothing else has changed.
+template <stream_order Streams, segment_engine Engine>
+auto basic_stream_pool<Streams, Engine>::isolate(std::uint64_t begin, std::uint64_t bytes) ->
+    typename span_map::iterator {
+  const std::uint64_t end = begin + bytes;
+  auto first = std::prev(spans_.upper_bound(begin));
+  if (first->first != begin) first = cut(first, begin);
+  const auto last = std::prev(spans_.lower_bound(end));
+  if (last->first + last->second.bytes != end) cut(last, end);
+  return first;
+}
+template <stream_order Streams, segment_engine Engine>
+auto basic_stream_pool<Streams, Engine>::cut(typename span_map::iterator whole, std::uint64_t at) ->
+    typename span_map::iterator {
+  const std::uint64_t first = at - whole->first;
+  const auto rest = spans_.emplace(at, span{whole->second.bytes - first, whole->second.owner}).first;
+  try {
+    pool_.split(reinterpret_cast<void*>(whole->first), first);
+  } catch (...) {
+    spans_.erase(rest);
+    throw;
+  }
+  whole->second.bytes = first;
+  return rest;
+}
+
+}  // namespace warpheap

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+#include <warpheap/floor.hpp>
+#include <warpheap/pool/engine.hpp>
+#include <warpheap/pool/errors.hpp>
+#include <warpheap/pool/segregated_fit.hpp>
+#include <warpheap/pool/space.hpp>
+#include <warpheap/pool/statistics.hpp>
+
+namespace warpheap {
+
+/// How a pool deals out its memory.
+struct pool_options {
+  /// Sizes are rounded up to multiples of this many bytes, and blocks begin at multiples of it: a power of two, at least
+  /// 16. Must divide the space's piece.
+  std::uint64_t granule_bytes = 256;
+  /// Bytes to commit at once when the pool is made, where the space takes memory piece by piece.
+  std::uint64_t initial_bytes = 0;
+  /// The pool grows by at least this many bytes where addresses and memory allow, else by what a request needs.
+  std::uint64_t growth_bytes = 0;
+};
+
+/// A pool: hands out parts of one range of memory, of any kind, from the host.
+///
+/// All it knows it keeps in host memory, in an engine; it never reads or writes the range. It grows in place, by putting
+/// memory behind more of the range's addresses, so that blocks of all ages lie in one range and merge with each other.
+/// After Aknesil and Unat, "MAM: a memory allocation manager for GPUs" (2017), which takes one chunk and never grows.
+///
+/// All members can be called by any host thread at any time. A block that is taken back may be handed out by the next
+/// call: whoever takes it back sees to it that nothing uses it any more, launches included. `stream_pool` sees to it
+/// itself.
+template <segment_engine Engine>
+class basic_pool {
+ public:
+  /// A pool over `space`, which it owns. Throws `std::invalid_argument` for options that do not fit, and what the space
+  /// throws when it cannot commit `initial_bytes`.
+  explicit basic_pool(std::unique_ptr<pool_space> space, pool_options options = {});
+  basic_pool(const basic_pool&) = delete;
+  basic_pool& operator=(const basic_pool&) = delete;
+  /// Gives all memory back, that of live blocks too.
+  ~basic_pool() = default;
+
+  /// A block of at least `bytes` bytes that begins at a multiple of `alignment`, a power of two; the granule unless more
+  /// is asked for. No bytes are one granule. Its contents are anything. Throws `out_of_memory` if no free segment can
+  /// hold it and the pool cannot grow enough, and `std::invalid_argument` for an alignment that is no power of two; the
+  /// pool is then as before, except that it may have grown.
+  void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1);
+  /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
+  /// `may_grow` false only memory that the pool has already is looked at.
+  void* try_allocate(std::uint64_t bytes, std::uint64_t alignment = 1, bool may_grow = true);
+  /// Takes a block back; null is ignored. Throws `unknown_block` if no block begins there; nothing has changed then.
+  void deallocate(void* block);
+  /// Makes two blocks of one: the first `bytes` bytes, rounded up to granules, and the rest, which it returns. Each is
+  /// taken back for itself. Throws `unknown_block` if no block begins there, and `std::invalid_argument` if one of the
+  /// two would be empty.
+  void* split(void* block, std::uint64_t bytes);
+  /// Bytes of the block that begins there, its rounding included; 0 if none does.
+  std::uint64_t block_bytes(const void* block) const;
+
+  /// Gives memory that no block lies in back to the machine, in whole pieces; returns how many bytes. Addresses stay
+  /// reserved. Waits for nothing: see `deallocate`.
+  std::uint64_t trim();
+  /// Takes all blocks back at once, and gives all memory back to the machine where the space can; returns how many bytes
+  /// that is.
+  std::uint64_t release();
+
+  /// What the pool has taken and handed out. Takes time with the number of free segments of the largest sizes.
+  pool_statistics statistics() const;
+  /// All segments in the order of their addresses, as one JSON object: `{"base": "0x…", "reserved_bytes": …,
+  /// "granule_bytes": …, "segments": [{"offset": …, "bytes": …, "state": "live"|"free"|"absent"}, …]}`.
+  std::string snapshot() const;
+  /// The range of addresses in `columns` characters: `#` where all is live, `+` where some is, `.` where all is free, and
+  /// a blank where there is no memory.
+  std::string picture(std::uint64_t columns = 80) const;
+
+  /// True if `address` lies in the range that the pool hands out.
+  bool contains(const void* address) const { return number(address) - begin_ < end_ - begin_; }
+  /// Bytes of addresses that the pool hands out at most.
+  std::uint64_t reserved_bytes() const { return end_ - begin_; }
+  /// Sizes are rounded up to multiples of this many bytes.
+  std::uint64_t granule_bytes() const { return engine_.granule(); }
+
+ private:
+  // A part of an absent segment that is to get memory.
+  struct missing_part {
+    segment_handle handle;
+    std::uint64_t begin;
+    std::uint64_t bytes;
+  };
+
+  static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+  std::uint64_t base() const { return number(space_->data()); }
+  // Addresses rounded to borders of pieces, kept inside the range.
+  std::uint64_t piece_above(std::uint64_t address) const;
+  std::uint64_t piece_below(std::uint64_t address) const;
+
+  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal);
+  segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal);
+  bool plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
+                   std::vector<missing_part>& parts) const;
+  bool cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
+             std::vector<missing_part>& parts) const;
+  void commit(const std::vector<missing_part>& parts);
+  segment_handle must_find(const void* block) const;
+  [[noreturn]] void fail(std::uint64_t bytes, std::uint64_t alignment, const std::string& refusal);
+  std::vector<segment_view> sorted_segments() const;
+
+  std::unique_ptr<pool_space> space_;
+  pool_options options_;
+  Engine engine_;
+  std::uint64_t begin_ = 0;  // the addresses that the engine knows
+  std::uint64_t end_ = 0;
+  std::uint64_t peak_ = 0;
+  std::uint64_t allocations_ = 0;
+  std::uint64_t failures_ = 0;
+  mutable host_mutex mutex_;
+};
+
+/// The pool with the engine of constant time.
+using pool = basic_pool<segregated_fit>;
+
+}  // namespace warpheap
+
+#include <warpheap/pool/detail/growth.hpp>
+#include <warpheap/pool/detail/pool.hpp>
+#include <warpheap/pool/detail/snapshot.hpp>

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+#include <warpheap/floor.hpp>
+
+namespace warpheap {
+
+/// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory behind them.
+///
+/// Derive from it to put a pool over memory of another kind. A pool owns its space and calls it from one thread at a
+/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed.
+class pool_space {
+ public:
+  virtual ~pool_space() = default;
+  pool_space(const pool_space&) = delete;
+  pool_space& operator=(const pool_space&) = delete;
+
+  /// Puts memory behind the pieces of `[offset, offset + bytes)`; pieces that have it keep it and their contents. Throws
+  /// anything derived from `std::exception` when there is none, and has then changed nothing that was committed before.
+  virtual void commit(std::uint64_t offset, std::uint64_t bytes) = 0;
+  /// Gives the memory of the pieces of `[offset, offset + bytes)` back; nobody uses it any more. Only called where
+  /// `can_map()`.
+  virtual void decommit(std::uint64_t offset, std::uint64_t bytes) = 0;
+
+  std::byte* data() const { return data_; }             ///< start of the range
+  std::uint64_t bytes() const { return bytes_; }        ///< size of the range
+  std::uint64_t piece_bytes() const { return piece_; }  ///< unit of commit and decommit, in bytes
+  /// True if pieces are committed and given back; else all memory is there from the start and stays.
+  bool can_map() const { return piece_ != 0; }
+
+ protected:
+  /// A range at `data` of `bytes` bytes, committed in pieces of `piece` bytes; all of it committed for a piece of 0.
+  pool_space(std::byte* data, std::uint64_t bytes, std::uint64_t piece) : data_(data), bytes_(bytes), piece_(piece) {}
+  /// For ranges that are made after the base: says where the range lies.
+  void lies_at(std::byte* data, std::uint64_t bytes, std::uint64_t piece) {
+    data_ = data;
+    bytes_ = bytes;
+    piece_ = piece;
+  }
+
+ private:
+  std::byte* data_;
+  std::uint64_t bytes_;
+  std::uint64_t piece_;
+};
+
+/// Device memory: up to `bytes`, rounded up to pieces, at addresses that are reserved at once. Memory is taken as the pool
+/// grows, where the machine can map memory; else all at once. Throws what `device_range` throws.
+class device_space final : public pool_space {
+ public:
+  explicit device_space(std::uint64_t bytes, range_options options = {})
+      : pool_space(nullptr, 0, 0), range_(bytes, options) {
+    lies_at(range_.data(), range_.reserved_bytes(), range_.can_map() ? range_.piece_bytes() : 0);
+  }
+  void commit(std::uint64_t offset, std::uint64_t bytes) override { range_.commit(offset, bytes); }
+  void decommit(std::uint64_t offset, std::uint64_t bytes) override { range_.decommit(offset, bytes); }
+
+ private:
+  device_range range_;
+};
+
+/// Plain host memory: up to `bytes`, rounded up to pages, taken in pieces of `piece_bytes`, a multiple of the page, as the
+/// pool grows. Throws `std::system_error` when the system refuses and `std::invalid_argument` for a piece that is none.
+class host_space final : public pool_space {
+ public:
+  explicit host_space(std::uint64_t bytes, std::uint64_t piece_bytes = std::uint64_t{4} << 20)
+      : pool_space(nullptr, 0, 0), range_(bytes) {
+    if (piece_bytes == 0 || piece_bytes % host_range::page_bytes() != 0) {
+      throw std::invalid_argument("warpheap: host memory is taken in pieces of whole pages: choose a multiple of 4096");
+    }
+    lies_at(range_.data(), range_.reserved_bytes(), piece_bytes);
+  }
+  void commit(std::uint64_t offset, std::uint64_t bytes) override { range_.commit(offset, bytes); }
+  void decommit(std::uint64_t offset, std::uint64_t bytes) override { range_.decommit(offset, bytes); }
+
+ private:
+  host_range range_;
+};
+
+/// Pinned host memory: `bytes`, all taken at once, as the driver cannot add to it in place.
+class pinned_space final : public pool_space {
+ public:
+  explicit pinned_space(std::uint64_t bytes) : pool_space(static_cast<std::byte*>(pinned_allocate(bytes)), bytes, 0) {}
+  ~pinned_space() override { pinned_release(data()); }
+  void commit(std::uint64_t, std::uint64_t) override {}
+  void decommit(std::uint64_t, std::uint64_t) override {}
+};
+
+/// Managed memory: `bytes`, all taken at once. The driver puts pages behind it where they are first used.
+class managed_space final : public pool_space {
+ public:
+  explicit managed_space(std::uint64_t bytes)
+      : pool_space(static_cast<std::byte*>(managed_allocate(bytes)), bytes, 0) {}
+  ~managed_space() override { managed_release(data()); }
+  void commit(std::uint64_t, std::uint64_t) override {}
+  void decommit(std::uint64_t, std::uint64_t) override {}
+};
+
+/// Memory of the caller's own, `[memory, memory + bytes)` of any kind, which outlives the pool. The pool takes nothing
+/// more and gives nothing back.
+class borrowed_space final : public pool_space {
+ public:
+  borrowed_space(void* memory, std::uint64_t bytes) : pool_space(static_cast<std::byte*>(memory), bytes, 0) {}
+  void commit(std::uint64_t, std::uint64_t) override {}
+  void decommit(std::uint64_t, std::uint64_t) override {}
+};
+
+}  // namespace warpheap

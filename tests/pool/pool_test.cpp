@@ -1,0 +1,355 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pool over each kind of memory: blocks, growth in place, trimming, misuse, figures.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <support/random.hpp>
+#include <support/scale.hpp>
+#include <thread>
+#include <vector>
+#include <warpheap/pool.hpp>
+
+namespace warpheap {
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t mib = 1024 * kib;
+
+// Host memory that counts what it is asked for and can refuse.
+class watched_space final : public pool_space {
+ public:
+  struct counts {
+    std::uint64_t committed = 0;  // bytes
+    bool refuses = false;
+  };
+  watched_space(std::uint64_t bytes, std::uint64_t piece, counts& seen)
+      : pool_space(nullptr, 0, 0), range_(bytes), seen_(seen), has_(range_.reserved_bytes() / piece) {
+    lies_at(range_.data(), range_.reserved_bytes(), piece);
+  }
+  void commit(std::uint64_t offset, std::uint64_t bytes) override {
+    if (seen_.refuses) throw std::runtime_error("none left today");
+    range_.commit(offset, bytes);
+    each_piece(offset, bytes, true);
+  }
+  void decommit(std::uint64_t offset, std::uint64_t bytes) override {
+    range_.decommit(offset, bytes);
+    each_piece(offset, bytes, false);
+  }
+
+ private:
+  void each_piece(std::uint64_t offset, std::uint64_t bytes, bool committed) {
+    EXPECT_EQ(offset % piece_bytes(), 0u);
+    EXPECT_EQ(bytes % piece_bytes(), 0u);
+    for (std::uint64_t i = offset / piece_bytes(); i < (offset + bytes) / piece_bytes(); ++i) {
+      seen_.committed += committed && !has_[i] ? piece_bytes() : 0;
+      seen_.committed -= !committed && has_[i] ? piece_bytes() : 0;
+      has_[i] = committed;
+    }
+  }
+  host_range range_;
+  counts& seen_;
+  std::vector<bool> has_;
+};
+
+void use_all_of(void* block, std::uint64_t bytes) {
+  device_fill(block, 0x5a, bytes);
+  std::vector<unsigned char> copy(bytes);
+  device_copy(copy.data(), block, bytes);
+  EXPECT_EQ(std::count(copy.begin(), copy.end(), 0x5a), static_cast<std::ptrdiff_t>(bytes));
+}
+
+template <class Engine>
+class pool_test : public testing::Test {
+ protected:
+  using pool_type = basic_pool<Engine>;
+  watched_space::counts seen;
+
+  // A pool of pieces of 64 KiB.
+  std::unique_ptr<pool_type> make(std::uint64_t bytes, pool_options options = {}) {
+    return std::make_unique<pool_type>(std::make_unique<watched_space>(bytes, 64 * kib, seen), options);
+  }
+};
+using engines = testing::Types<segregated_fit, tree_fit>;
+TYPED_TEST_SUITE(pool_test, engines);
+
+TYPED_TEST(pool_test, hands_out_memory_of_every_kind) {
+  if (!machine_available()) GTEST_SKIP() << "there is no device";
+  void* const own = device_allocate(mib);
+  std::vector<std::unique_ptr<pool_space>> spaces;
+  spaces.push_back(std::make_unique<device_space>(mib, range_options{64 * kib, false}));
+  spaces.push_back(std::make_unique<device_space>(mib, range_options{0, true}));
+  spaces.push_back(std::make_unique<pinned_space>(mib));
+  spaces.push_back(std::make_unique<managed_space>(mib));
+  spaces.push_back(std::make_unique<host_space>(mib, 64 * kib));
+  spaces.push_back(std::make_unique<borrowed_space>(own, mib));
+  for (auto& space : spaces) {
+    basic_pool<TypeParam> blocks(std::move(space));
+    void* const a = blocks.allocate(1000);
+    void* const b = blocks.allocate(100 * kib, 4 * kib);
+    use_all_of(a, 1024);
+    use_all_of(b, 100 * kib);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 256, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b) % (4 * kib), 0u);
+    EXPECT_TRUE(blocks.contains(a));
+    blocks.deallocate(a);
+    blocks.deallocate(b);
+    EXPECT_EQ(blocks.statistics().free_segments, 1u);
+    EXPECT_EQ(blocks.statistics().live_bytes, 0u);
+  }
+  device_release(own);
+}
+
+TYPED_TEST(pool_test, grows_in_place_and_by_no_more_than_it_must) {
+  const auto blocks = this->make(mib);
+  EXPECT_EQ(this->seen.committed, 0u);
+  void* const a = blocks->allocate(10 * kib);
+  EXPECT_EQ(this->seen.committed, 64 * kib);
+  void* const b = blocks->allocate(64 * kib);  // ten lie in the first piece already
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  EXPECT_EQ(static_cast<std::byte*>(b) - static_cast<std::byte*>(a), 10 * 1024);
+  std::memset(b, 1, 64 * kib);
+  blocks->deallocate(a);
+  blocks->deallocate(b);
+  void* const c = blocks->allocate(mib);
+  EXPECT_EQ(c, a) << "what was added does not merge with what was there";
+  EXPECT_EQ(this->seen.committed, mib);
+}
+
+TYPED_TEST(pool_test, grows_by_at_least_what_the_options_say) {
+  const auto blocks = this->make(mib, {.initial_bytes = 70 * kib, .growth_bytes = 300 * kib});
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  blocks->allocate(128 * kib);
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  blocks->allocate(1);
+  EXPECT_EQ(this->seen.committed, 448 * kib);
+  blocks->allocate(300 * kib);
+  blocks->allocate(512 * kib);  // a request above that, and what is free before it helps
+  EXPECT_EQ(this->seen.committed, 960 * kib);
+  blocks->allocate(60 * kib);
+  EXPECT_EQ(this->seen.committed, mib) << "no more addresses than there are";
+}
+
+TYPED_TEST(pool_test, trim_gives_back_whole_pieces_and_growth_fills_the_holes) {
+  const auto blocks = this->make(mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(blocks->allocate(64 * kib));
+  EXPECT_EQ(this->seen.committed, mib);
+  EXPECT_EQ(blocks->trim(), 0u);
+  for (const int i : {2, 3, 4, 9, 11}) blocks->deallocate(held[i]);
+  EXPECT_EQ(blocks->trim(), 5 * 64 * kib);
+  EXPECT_EQ(this->seen.committed, 11 * 64 * kib);
+  EXPECT_EQ(blocks->statistics().committed_bytes, this->seen.committed);
+  EXPECT_EQ(blocks->trim(), 0u);
+
+  blocks->deallocate(held[5]);  // free beside a hole: the two together hold what neither does alone
+  void* const wide = blocks->allocate(4 * 64 * kib);
+  EXPECT_EQ(wide, held[2]);
+  EXPECT_EQ(this->seen.committed, 14 * 64 * kib);
+  std::memset(wide, 1, 4 * 64 * kib);
+  blocks->deallocate(held[10]);  // free between two holes
+  EXPECT_EQ(blocks->allocate(3 * 64 * kib), held[9]);
+  EXPECT_EQ(this->seen.committed, mib);
+  EXPECT_THROW(blocks->allocate(1), out_of_memory);
+}
+
+TYPED_TEST(pool_test, grows_where_the_least_must_be_committed) {
+  const auto blocks = this->make(mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(blocks->allocate(64 * kib));
+  // Made one after the other, so that the best hole is neither the first nor the last to be looked at.
+  for (const auto& hole : {std::vector<int>{2, 3}, std::vector<int>{8}, std::vector<int>{12, 13}}) {
+    for (const int i : hole) blocks->deallocate(held[i]);
+    EXPECT_EQ(blocks->trim(), hole.size() * 64 * kib);
+  }
+  blocks->deallocate(held[9]);  // has memory still, and so needs one piece more where the others need two
+  EXPECT_EQ(blocks->allocate(128 * kib), held[8]);
+  EXPECT_EQ(this->seen.committed, 12 * 64 * kib);
+}
+
+TYPED_TEST(pool_test, keeps_parts_of_pieces_that_a_block_lies_in) {
+  const auto blocks = this->make(mib);
+  void* const front = blocks->allocate(32 * kib);
+  void* const middle = blocks->allocate(128 * kib);
+  void* const back = blocks->allocate(32 * kib);
+  blocks->deallocate(middle);
+  EXPECT_EQ(blocks->trim(), 64 * kib);
+  std::memset(front, 1, 32 * kib);
+  std::memset(back, 1, 32 * kib);
+  EXPECT_EQ(blocks->statistics().free_bytes, 64 * kib);
+}
+
+TYPED_TEST(pool_test, release_takes_all_back) {
+  const auto blocks = this->make(mib);
+  for (int i = 0; i < 10; ++i) blocks->allocate(50 * kib);
+  EXPECT_EQ(blocks->release(), 512 * kib);
+  EXPECT_EQ(this->seen.committed, 0u);
+  EXPECT_EQ(blocks->statistics().live_blocks, 0u);
+  EXPECT_NE(blocks->allocate(mib), nullptr);
+}
+
+TYPED_TEST(pool_test, misuse_is_told_and_loses_nothing) {
+  const auto blocks = this->make(mib);
+  auto* const block = static_cast<std::byte*>(blocks->allocate(1000));
+  int elsewhere = 0;
+  EXPECT_THROW(blocks->deallocate(&elsewhere), unknown_block);
+  EXPECT_THROW(blocks->deallocate(block + 256), unknown_block);
+  EXPECT_THROW(blocks->deallocate(block + 1), unknown_block);
+  EXPECT_THROW(blocks->allocate(1, 3), std::invalid_argument);
+  EXPECT_THROW(blocks->allocate(1, 0), std::invalid_argument);
+  EXPECT_THROW(blocks->split(block, 0), std::invalid_argument);
+  EXPECT_THROW(blocks->split(block, 1000), std::invalid_argument);
+  EXPECT_THROW(blocks->split(&elsewhere, 1), unknown_block);
+  blocks->deallocate(nullptr);
+  for (const std::uint64_t bytes : {mib + 1, std::uint64_t{1} << 62, ~std::uint64_t{0} - 1, ~std::uint64_t{0}}) {
+    EXPECT_THROW(blocks->allocate(bytes), out_of_memory) << bytes;
+    EXPECT_THROW(blocks->allocate(bytes, mib), out_of_memory) << bytes;
+  }
+  EXPECT_THROW(blocks->allocate(1, std::uint64_t{1} << 63), out_of_memory);
+  EXPECT_EQ(blocks->statistics().live_blocks, 1u);
+  blocks->deallocate(block);
+  EXPECT_THROW(blocks->deallocate(block), unknown_block);
+  EXPECT_EQ(blocks->allocate(0), block) << "no bytes are a block too";
+  EXPECT_EQ(blocks->block_bytes(block), 256u);
+  EXPECT_EQ(blocks->block_bytes(block + 256), 0u);
+}
+
+TYPED_TEST(pool_test, a_refusing_space_is_told_and_asked_again_later) {
+  const auto blocks = this->make(mib, {.growth_bytes = 256 * kib});
+  void* const first = blocks->allocate(100 * kib);
+  this->seen.refuses = true;
+  try {
+    blocks->allocate(500 * kib);
+    FAIL() << "there was no memory";
+  } catch (const out_of_memory& error) {
+    EXPECT_EQ(error.bytes(), 500 * kib);
+    const std::string text = error.what();
+    EXPECT_NE(text.find("512000 bytes"), std::string::npos) << text;
+    EXPECT_NE(text.find("none left today"), std::string::npos) << text;
+    EXPECT_NE(text.find(std::to_string(156 * kib)), std::string::npos) << text;
+  }
+  EXPECT_NE(blocks->allocate(50 * kib), nullptr) << "what is there can be had";
+  this->seen.refuses = false;
+  EXPECT_NE(blocks->allocate(500 * kib), nullptr);
+  blocks->deallocate(first);
+  EXPECT_EQ(blocks->statistics().failures, 1u);
+}
+
+TYPED_TEST(pool_test, bad_options_are_refused) {
+  using pool_type = basic_pool<TypeParam>;
+  EXPECT_THROW(this->make(mib, {.granule_bytes = 100}), std::invalid_argument);
+  EXPECT_THROW(this->make(mib, {.granule_bytes = 8}), std::invalid_argument);
+  EXPECT_THROW(this->make(mib, {.granule_bytes = 128 * kib}), std::invalid_argument);
+  EXPECT_THROW(this->make(mib, {.initial_bytes = 2 * mib}), std::invalid_argument);
+  EXPECT_THROW(pool_type(std::unique_ptr<pool_space>{}), std::invalid_argument);
+  EXPECT_THROW(host_space(mib, 1000), std::invalid_argument);
+  std::byte few[100];
+  pool_type tiny(std::make_unique<borrowed_space>(few, sizeof few));
+  EXPECT_THROW(tiny.allocate(1), out_of_memory);
+  EXPECT_EQ(tiny.release(), 0u);
+}
+
+TYPED_TEST(pool_test, the_granule_can_be_chosen) {
+  const auto blocks = this->make(mib, {.granule_bytes = 16});
+  auto* const a = static_cast<std::byte*>(blocks->allocate(1));
+  EXPECT_EQ(blocks->allocate(17), a + 16);
+  EXPECT_EQ(blocks->allocate(1), a + 48);
+}
+
+TYPED_TEST(pool_test, a_borrowed_range_need_not_be_aligned) {
+  std::vector<std::byte> bytes(10 * kib);
+  basic_pool<TypeParam> blocks(std::make_unique<borrowed_space>(bytes.data() + 1, bytes.size() - 2));
+  const std::uint64_t usable = blocks.statistics().free_bytes;
+  EXPECT_GE(usable, 9 * kib);
+  EXPECT_EQ(usable % 256, 0u);
+  auto* const block = static_cast<std::byte*>(blocks.allocate(usable));
+  EXPECT_GT(block, bytes.data());
+  EXPECT_LT(block + usable, bytes.data() + bytes.size());
+}
+
+TYPED_TEST(pool_test, figures_snapshot_and_picture_agree) {
+  const auto blocks = this->make(1024 * kib);
+  void* const a = blocks->allocate(64 * kib);
+  void* const b = blocks->allocate(100 * kib);
+  blocks->allocate(28 * kib);
+  blocks->deallocate(b);
+  const pool_statistics now = blocks->statistics();
+  EXPECT_EQ(now.reserved_bytes, mib);
+  EXPECT_EQ(now.committed_bytes, 192 * kib);
+  EXPECT_EQ(now.live_bytes, 92 * kib);
+  EXPECT_EQ(now.peak_live_bytes, 192 * kib);
+  EXPECT_EQ(now.live_blocks, 2u);
+  EXPECT_EQ(now.free_bytes, 100 * kib);
+  EXPECT_EQ(now.largest_free_bytes, 100 * kib);
+  EXPECT_EQ(now.allocations, 3u);
+  EXPECT_EQ(now.fragmentation(), 0.0);
+  const std::string text = blocks->snapshot();
+  EXPECT_NE(text.find("\"granule_bytes\": 256, \"segments\": [{\"offset\": 0, \"bytes\": 65536, \"state\": \"live\"}, "
+                      "{\"offset\": 65536, \"bytes\": 102400, \"state\": \"free\"}, "
+                      "{\"offset\": 167936, \"bytes\": 28672, \"state\": \"live\"}, "
+                      "{\"offset\": 196608, \"bytes\": 851968, \"state\": \"absent\"}]}"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(blocks->picture(16), "#.+             ");
+  EXPECT_EQ(blocks->picture(0), "");
+  blocks->deallocate(a);
+  EXPECT_EQ(blocks->picture(16), "..+             ");
+}
+
+TYPED_TEST(pool_test, a_block_can_be_split_and_each_part_taken_back) {
+  const auto blocks = this->make(mib);
+  auto* const whole = static_cast<std::byte*>(blocks->allocate(64 * kib));
+  void* const rest = blocks->split(whole, 1000);
+  EXPECT_EQ(rest, whole + 1024);
+  EXPECT_EQ(blocks->block_bytes(whole), 1024u);
+  EXPECT_EQ(blocks->block_bytes(rest), 63 * kib);
+  blocks->deallocate(whole);
+  blocks->deallocate(rest);
+  EXPECT_EQ(blocks->statistics().free_segments, 1u);
+}
+
+// Threads that fill their blocks with their own mark find nothing else in them when they give them back.
+TYPED_TEST(pool_test, threads_get_memory_of_their_own) {
+  basic_pool<TypeParam> blocks(std::make_unique<host_space>(64 * mib, 256 * kib));
+  const std::uint64_t steps = test::scaled(20'000, 20'000);
+  std::vector<std::uint64_t> wrong(4);
+  std::vector<std::thread> threads;
+  for (std::uint64_t id = 0; id < wrong.size(); ++id) {
+    threads.emplace_back([&, id] {
+      test::random_stream random(7, id);
+      std::vector<std::pair<std::uint64_t*, std::uint64_t>> held;
+      for (std::uint64_t i = 0; i < steps; ++i) {
+        if (held.size() < 64 && random.below(2) == 0) {
+          const std::uint64_t words = random.size(16 * kib) / 8 + 1;
+          held.emplace_back(static_cast<std::uint64_t*>(blocks.allocate(words * 8)), words);
+          std::fill_n(held.back().first, words, id);
+        } else if (!held.empty()) {
+          std::swap(held[random.below(held.size())], held.back());
+          const auto [words, count] = held.back();
+          wrong[id] += count - static_cast<std::uint64_t>(std::count(words, words + count, id));
+          blocks.deallocate(words);
+          held.pop_back();
+        }
+        if (i % 4096 == 0) blocks.trim();
+      }
+      for (const auto& [words, count] : held) blocks.deallocate(words);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<std::uint64_t>(4));
+  EXPECT_EQ(blocks.statistics().live_blocks, 0u);
+  EXPECT_EQ(blocks.statistics().live_bytes, 0u);
+  blocks.trim();
+  EXPECT_EQ(blocks.statistics().committed_bytes, 0u) << "something did not merge";
+}
+
+}  // namespace
+}  // namespace warpheap

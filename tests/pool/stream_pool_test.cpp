@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The stream pool on the machine's own streams. What it promises of their order, stream_order_test.cpp watches; here it is
+// that real streams and events do what it takes them to do.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+#include <warpheap/pool.hpp>
+
+namespace warpheap {
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+
+class stream_pool_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!machine_available()) GTEST_SKIP() << "there is no device";
+  }
+  static std::unique_ptr<stream_pool> make(std::uint64_t bytes) {
+    return std::make_unique<stream_pool>(std::make_unique<device_space>(bytes, range_options{2 * mib, false}),
+                                         stream_pool_options{.span_bytes = mib});
+  }
+};
+
+TEST_F(stream_pool_test, serves_the_default_stream) {
+  const auto pool = make(8 * mib);
+  void* const a = pool->allocate(nullptr, 1000);
+  device_fill(a, 1, 1000);
+  pool->deallocate(nullptr, a);
+  EXPECT_EQ(pool->allocate(nullptr, 1000), a);
+  EXPECT_THROW(pool->allocate(nullptr, 9 * mib), out_of_memory);
+  int elsewhere = 0;
+  EXPECT_THROW(pool->deallocate(nullptr, &elsewhere), unknown_block);
+  pool->deallocate(nullptr, a);
+  pool->trim();
+  EXPECT_EQ(pool->statistics().live_blocks, 0u);
+}
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+
+void must(cudaError_t code) { ASSERT_EQ(code, cudaSuccess) << cudaGetErrorString(code); }
+
+// Keeps a stream busy, then writes.
+__global__ void write_late(unsigned* words, std::uint64_t count, unsigned value, long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  for (std::uint64_t i = threadIdx.x; i < count; i += blockDim.x) words[i] = value;
+}
+__global__ void count_others(const unsigned* words, std::uint64_t count, unsigned value, unsigned* others) {
+  for (std::uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    if (words[i] != value) atomicAdd(others, 1u);
+  }
+}
+
+// A slow writer on one stream, its memory freed at once and handed to another: the writer must not be the last to write.
+TEST_F(stream_pool_test, another_streams_work_waits_for_the_last_users) {
+  const auto pool = make(2 * mib);
+  cudaStream_t a = nullptr;
+  cudaStream_t b = nullptr;
+  must(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  must(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  unsigned* others = nullptr;
+  must(cudaMalloc(&others, sizeof(unsigned)));
+  must(cudaMemset(others, 0, sizeof(unsigned)));
+  const std::uint64_t bytes = pool->statistics().reserved_bytes;
+  auto* const first = static_cast<unsigned*>(pool->allocate(a, bytes));
+  write_late<<<1, 256, 0, a>>>(first, bytes / 4, 1, 200'000'000);
+  pool->deallocate(a, first);
+  auto* const second = static_cast<unsigned*>(pool->allocate(b, bytes));
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(pool->statistics().waits, 1u);
+  write_late<<<1, 256, 0, b>>>(second, bytes / 4, 2, 0);
+  must(cudaStreamSynchronize(a));
+  count_others<<<1, 256, 0, b>>>(second, bytes / 4, 2, others);
+  pool->deallocate(b, second);
+  must(cudaStreamSynchronize(b));
+  unsigned wrong = 0;
+  must(cudaMemcpy(&wrong, others, sizeof wrong, cudaMemcpyDefault));
+  EXPECT_EQ(wrong, 0u);
+  must(cudaFree(others));
+  pool->forget(a);
+  pool->forget(b);
+  must(cudaStreamDestroy(a));
+  must(cudaStreamDestroy(b));
+}
+
+TEST_F(stream_pool_test, a_captured_stream_is_refused) {
+  const auto pool = make(8 * mib);
+  cudaStream_t stream = nullptr;
+  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  void* const block = pool->allocate(stream, 1000);
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  EXPECT_THROW(pool->allocate(stream, 1000), stream_refused);
+  EXPECT_THROW(pool->deallocate(stream, block), stream_refused);
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(stream, &graph));
+  must(cudaGraphDestroy(graph));
+  pool->deallocate(stream, block);
+  pool->forget(stream);
+  must(cudaStreamDestroy(stream));
+}
+
+TEST_F(stream_pool_test, threads_default_streams_are_streams_of_their_own) {
+  const auto pool = make(64 * mib);
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        void* const block = pool->allocate(cudaStreamPerThread, 100'000);
+        static_cast<void>(cudaMemsetAsync(block, 1, 100'000, cudaStreamPerThread));
+        pool->deallocate(cudaStreamPerThread, block);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool->statistics().streams, 4u);
+  pool->trim();
+  EXPECT_EQ(pool->statistics().committed_bytes, 0u);
+}
+
+#endif
+
+}  // namespace
+}  // namespace warpheap

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+#include <warpheap/pool.hpp>
+
+namespace warpheap::test {
+
+/// Streams that run nothing and know what must come before what: each has a clock for every stream, its own counts its
+/// work, and waiting for a mark takes over the clocks that the mark saw. Work that has finished comes before all that any
+/// stream is given later.
+class stream_world {
+ public:
+  using clocks = std::map<int, std::uint64_t>;
+
+  /// More work on a stream; returns its number.
+  std::uint64_t work(int stream) {
+    const std::lock_guard lock(mutex_);
+    join(seen_[stream], finished_);
+    return ++seen_[stream][stream];
+  }
+  /// True if the `number`th work of `other` comes before what `stream` is given now.
+  bool is_before(int other, std::uint64_t number, int stream) {
+    const std::lock_guard lock(mutex_);
+    join(seen_[stream], finished_);
+    return seen_[stream][other] >= number;
+  }
+  clocks now(int stream) {
+    const std::lock_guard lock(mutex_);
+    join(seen_[stream], finished_);
+    return seen_[stream];
+  }
+  void take_over(int stream, const clocks& mark) {
+    const std::lock_guard lock(mutex_);
+    join(seen_[stream], mark);
+  }
+  bool is_finished(const clocks& mark) {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(mark.begin(), mark.end(),
+                       [&](const auto& each) { return finished_[each.first] >= each.second; });
+  }
+  void finish(const clocks& mark) {
+    const std::lock_guard lock(mutex_);
+    join(finished_, mark);
+  }
+  void finish_all() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [stream, clock] : seen_) join(finished_, clock);
+  }
+
+  int capturing = -1;        ///< the stream that is being captured
+  int private_from = 1'000;  ///< streams from here on are their threads' own
+
+ private:
+  static void join(clocks& into, const clocks& other) {
+    for (const auto& [stream, count] : other) into[stream] = std::max(into[stream], count);
+  }
+  std::map<int, clocks> seen_;
+  clocks finished_;
+  std::mutex mutex_;
+};
+
+/// A `stream_order` over such a world.
+class watched_streams {
+ public:
+  using stream = int;
+  struct event {
+    std::shared_ptr<stream_world::clocks> seen;
+  };
+  explicit watched_streams(stream_world& world) : world_(&world) {}
+
+  std::uint64_t key(stream which) const { return static_cast<std::uint64_t>(which); }
+  bool is_shared(stream which) const { return which < world_->private_from; }
+  bool is_capturing(stream which) const { return which == world_->capturing; }
+  void record(event& mark, stream which) { mark.seen = std::make_shared<stream_world::clocks>(world_->now(which)); }
+  void wait(stream which, event& mark) { world_->take_over(which, *mark.seen); }
+  bool is_finished(event& mark) { return !mark.seen || world_->is_finished(*mark.seen); }
+  void synchronise(event& mark) {
+    if (mark.seen) world_->finish(*mark.seen);
+  }
+
+ private:
+  stream_world* world_;
+};
+static_assert(stream_order<watched_streams>);
+
+/// Who used which bytes last: a block may be handed out for a stream only if all earlier users come before.
+class usage_watch {
+ public:
+  explicit usage_watch(stream_world& world) : world_(world) {}
+
+  /// A block is handed out for `stream`, which uses it. Returns false if a user before could still be at it, or if it
+  /// overlaps one that is live.
+  bool begin(int stream, const void* block, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto begin = reinterpret_cast<std::uintptr_t>(block);
+    bool ordered = true;
+    for (auto at = first_touching(begin); at != uses_.end() && at->first < begin + bytes;) {
+      if (at->second.live || !world_.is_before(at->second.stream, at->second.number, stream)) {
+        ordered = false;
+        complaint = (at->second.live ? "live on stream " : "freed on stream ") + std::to_string(at->second.stream);
+      }
+      // What sticks out on either side keeps its last user.
+      const auto [old_begin, old] = *at;
+      at = uses_.erase(at);
+      if (old_begin < begin) uses_[old_begin] = part_of(old, begin - old_begin);
+      if (old_begin + old.bytes > begin + bytes) {
+        at = uses_.insert_or_assign(begin + bytes, part_of(old, old_begin + old.bytes - begin - bytes)).first;
+      }
+    }
+    const std::uint64_t number = world_.work(stream);
+    uses_[begin] = {bytes, stream, number, true, world_.now(stream)};
+    return ordered;
+  }
+  /// The block is used on `stream` once more, after all its users before, and taken back there.
+  void end(int stream, const void* block) {
+    const std::lock_guard lock(mutex_);
+    use& last = uses_.at(reinterpret_cast<std::uintptr_t>(block));
+    world_.take_over(stream, last.seen);  // and so behind all that those came behind
+    const std::uint64_t number = world_.work(stream);
+    last = {last.bytes, stream, number, false, world_.now(stream)};
+  }
+
+  std::string complaint;  ///< about the last block that was handed out too early
+
+ private:
+  struct use {
+    std::uint64_t bytes;
+    int stream;
+    std::uint64_t number;
+    bool live;
+    stream_world::clocks seen;
+  };
+  static use part_of(use whole, std::uint64_t bytes) {
+    whole.bytes = bytes;
+    return whole;
+  }
+  std::map<std::uint64_t, use>::iterator first_touching(std::uint64_t begin) {
+    auto at = uses_.upper_bound(begin);
+    if (at != uses_.begin() && std::prev(at)->first + std::prev(at)->second.bytes > begin) --at;
+    return at;
+  }
+  stream_world& world_;
+  std::map<std::uint64_t, use> uses_;
+  std::mutex mutex_;
+};
+
+}  // namespace warpheap::test
