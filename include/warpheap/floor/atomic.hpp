@@ -108,4 +108,7 @@ WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) { target::
 /// wait for memory by itself. On the host, where it is free, release, so that ThreadSanitizer follows it, too.
 inline constexpr memory_order after_release_fence = target::after_release_fence;
 
+/// The order of read-modify-writes that an acquire fence follows, one for all of them: the same the other way round.
+inline constexpr memory_order before_acquire_fence = target::before_acquire_fence;
+
 }  // namespace warpheap

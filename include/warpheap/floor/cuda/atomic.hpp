@@ -88,6 +88,7 @@ WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_sc
 }
 
 inline constexpr memory_order after_release_fence = memory_order::relaxed;
+inline constexpr memory_order before_acquire_fence = memory_order::relaxed;
 
 // The library makes each fence one that also empties the L1 cache, which only an acquire needs.
 WARPHEAP_FN inline void release_fence(thread_scope scope) {

@@ -99,6 +99,7 @@ inline char fence_clock;  // what all fences are ordered by under ThreadSanitize
 #endif
 
 inline constexpr memory_order after_release_fence = memory_order::release;
+inline constexpr memory_order before_acquire_fence = memory_order::acquire;
 
 inline void fence(memory_order order, thread_scope) {
   executor::switch_point();

@@ -392,7 +392,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_
   std::uint64_t got[at_once];
   for (std::uint32_t i = 0; i < at_once; ++i) {
     const std::uint64_t mask = wanted(i);
-    got[i] = mask == 0 ? 0 : leaf_view(leaf + i).fetch_and(~mask, relaxed, device) & mask;
+    got[i] = mask == 0 ? 0 : leaf_view(leaf + i).fetch_and(~mask, before_acquire_fence, device) & mask;
   }
   fence(acquire, device);
   bool complete = true;
