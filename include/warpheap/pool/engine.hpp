@@ -22,10 +22,10 @@ inline constexpr segment_handle no_segment = 0;
 
 /// A segment as it is now: addresses `[begin, begin + bytes)`.
 struct segment_view {
-  segment_handle handle;
-  std::uint64_t begin;
-  std::uint64_t bytes;
-  segment_state state;
+  segment_handle handle;  ///< its name in the engine
+  std::uint64_t begin;    ///< its first address
+  std::uint64_t bytes;    ///< its size
+  segment_state state;    ///< what it is
 };
 
 /// What a pool needs from the book that it keeps of its addresses.

@@ -15,6 +15,7 @@ class out_of_memory : public std::bad_alloc {
  public:
   /// For a request of `bytes` bytes; `message` is what `what` returns.
   out_of_memory(std::uint64_t bytes, std::string message) : bytes_(bytes), message_(std::move(message)) {}
+  /// What the pool has, and what helps.
   const char* what() const noexcept override { return message_.c_str(); }
   /// Bytes that were asked for.
   std::uint64_t bytes() const noexcept { return bytes_; }

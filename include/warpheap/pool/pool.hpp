@@ -74,11 +74,12 @@ class basic_pool {
 
   /// What the pool has taken and handed out. Takes time with the number of free segments of the largest sizes.
   pool_statistics statistics() const;
-  /// All segments in the order of their addresses, as one JSON object: `{"base": "0x…", "reserved_bytes": …,
-  /// "granule_bytes": …, "segments": [{"offset": …, "bytes": …, "state": "live"|"free"|"absent"}, …]}`.
+  /// All segments in the order of their addresses, as one JSON object. Its members are `base`, a hexadecimal address as
+  /// text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with `offset`, `bytes`, and `state`, which is `live`,
+  /// `free` or `absent`.
   std::string snapshot() const;
-  /// The range of addresses in `columns` characters: `#` where all is live, `+` where some is, `.` where all is free, and
-  /// a blank where there is no memory.
+  /// The range of addresses in `columns` characters: a hash sign where all is live, a plus where some is, a dot where all
+  /// is free, and a blank where there is no memory.
   std::string picture(std::uint64_t columns = 80) const;
 
   /// True if `address` lies in the range that the pool hands out.

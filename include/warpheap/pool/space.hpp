@@ -54,6 +54,7 @@ class pool_space {
 /// grows, where the machine can map memory; else all at once. Throws what `device_range` throws.
 class device_space final : public pool_space {
  public:
+  /// Reserves the addresses; the options are those of `device_range`.
   explicit device_space(std::uint64_t bytes, range_options options = {})
       : pool_space(nullptr, 0, 0), range_(bytes, options) {
     lies_at(range_.data(), range_.reserved_bytes(), range_.can_map() ? range_.piece_bytes() : 0);
@@ -69,6 +70,7 @@ class device_space final : public pool_space {
 /// pool grows. Throws `std::system_error` when the system refuses and `std::invalid_argument` for a piece that is none.
 class host_space final : public pool_space {
  public:
+  /// Reserves the addresses.
   explicit host_space(std::uint64_t bytes, std::uint64_t piece_bytes = std::uint64_t{4} << 20)
       : pool_space(nullptr, 0, 0), range_(bytes) {
     if (piece_bytes == 0 || piece_bytes % host_range::page_bytes() != 0) {
@@ -86,6 +88,7 @@ class host_space final : public pool_space {
 /// Pinned host memory: `bytes`, all taken at once, as the driver cannot add to it in place.
 class pinned_space final : public pool_space {
  public:
+  /// Takes the memory; throws what `pinned_allocate` throws.
   explicit pinned_space(std::uint64_t bytes) : pool_space(static_cast<std::byte*>(pinned_allocate(bytes)), bytes, 0) {}
   ~pinned_space() override { pinned_release(data()); }
   void commit(std::uint64_t, std::uint64_t) override {}
@@ -95,6 +98,7 @@ class pinned_space final : public pool_space {
 /// Managed memory: `bytes`, all taken at once. The driver puts pages behind it where they are first used.
 class managed_space final : public pool_space {
  public:
+  /// Takes the memory; throws what `managed_allocate` throws.
   explicit managed_space(std::uint64_t bytes)
       : pool_space(static_cast<std::byte*>(managed_allocate(bytes)), bytes, 0) {}
   ~managed_space() override { managed_release(data()); }
@@ -106,6 +110,7 @@ class managed_space final : public pool_space {
 /// more and gives nothing back.
 class borrowed_space final : public pool_space {
  public:
+  /// Over that memory.
   borrowed_space(void* memory, std::uint64_t bytes) : pool_space(static_cast<std::byte*>(memory), bytes, 0) {}
   void commit(std::uint64_t, std::uint64_t) override {}
   void decommit(std::uint64_t, std::uint64_t) override {}
