@@ -182,6 +182,7 @@ class warp_slab {
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN bool reclaim_hinted(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const;
   WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const;

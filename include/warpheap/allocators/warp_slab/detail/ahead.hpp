@@ -10,8 +10,8 @@
 // Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is free.
 // A class that grows only when nothing is found comes to be all but full, and most claims look elsewhere. So a class whose
 // words are seen to be crowded is given more slabs. Nobody waits for that, and nobody needs it: it only makes later calls
-// quicker. It ends at a sixteenth of the heap, so that what one class has in store is not what others lack; beyond that,
-// and where a class was never looked for twice, only `extend` adds slabs.
+// quicker. It ends when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not
+// what others lack; beyond that, and where a class was never looked for twice, only `extend` adds slabs.
 
 namespace warpheap {
 
@@ -52,6 +52,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(std::uint32_t c, std::uint32_
   if (!named.is_of(c) || !is_picked(named.word())) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (places * classes::units(c) * share_of_heap >= control_->units) return false;
+  if (atomic_view{control_->slab_units}.load(relaxed, device) >= control_->units / 2) return false;
   constexpr std::uint32_t sample = 24;  // words
   constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
   for (std::uint32_t round = unused; words < sample; round += 2, words += looks_at_once) look_around(c, round, free);

@@ -144,6 +144,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (is_leader(group)) {
     control_->used_classes |= std::uint64_t{1} << c;
+    atomic_view{control_->slab_units}.fetch_add(slabs * classes::units(c), relaxed, device);
     begin_change(c);
   }
   sync(group);

@@ -153,6 +153,7 @@ struct warp_slab_layout {
     std::uint64_t units;
     alignas(128) spin_lock lock;
     std::uint64_t used_classes;             // those that ever had a slab, a bit for each; the lock's holder's
+    std::uint32_t slab_units;               // units that are part of slabs; only the lock's holder changes it
     std::uint32_t attempts;                 // to find memory for a class or a run; each began when its number was drawn
     std::uint32_t refused[classes::count];  // the latest attempt that found nothing for the class
     alignas(128) bit_tree::levels free_units;

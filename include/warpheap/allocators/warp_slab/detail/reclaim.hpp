@@ -42,8 +42,39 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_hinted(lane_mask group, std::uin
   const std::uint32_t to = from + part < places ? from + part : places;
   bool found = false;
   std::uint64_t marked = 0;
-  for (std::uint32_t at = next_place(c, from, to, marked); at < to; at = next_place(c, at + 1, to, marked)) {
-    found = reclaim_slab(c, at) || found;
+  for (std::uint32_t at = next_place(c, from, to, marked); at < to;) {  // not a spin: each turn goes on to later places
+    while (marked != 0) found = reclaim_some(c, at, marked) || found;   // not a spin: each turn drops marks
+    constexpr std::uint32_t leaf = bit_tree::leaf_bits;
+    at = next_place(c, (at / leaf + 1) * leaf, to, marked);
+  }
+  return found;
+}
+
+// Takes back those of the slabs at the next few marked places, `marked` from `at` on, whose blocks are all free, and drops
+// these marks; true if there was one. Several at a time, since each look waits for memory. One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t at_once = 4;
+  std::uint32_t place[at_once];
+  std::uint32_t entry[at_once];
+  slab_word first[at_once];
+  for (std::uint32_t i = 0, last = at; i < at_once; ++i) {
+    if (marked != 0) {
+      last = at + static_cast<std::uint32_t>(lowest_bit(marked));
+      marked &= marked - 1;
+    }
+    place[i] = last;
+    entry[i] = table(c, last).load(relaxed, device);
+  }
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    // A vacant place stands for unit 0, whose word says whether it is of the class.
+    const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
+    first[i] = {word(unit * classes::most_words).load(relaxed, device)};
+  }
+  bool found = false;
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    if (layout::is_whole(c, 0, first[i])) found = reclaim_slab(c, place[i]) || found;
   }
   return found;
 }
@@ -110,6 +141,7 @@ WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t pl
   using enum thread_scope;
   table(c, place).store(0, relaxed, device);
   atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
+  atomic_view{control_->slab_units}.fetch_sub(classes::units(c), relaxed, device);
   atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
   for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
   hints(c).unmark(place);
