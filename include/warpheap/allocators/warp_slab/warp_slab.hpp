@@ -18,9 +18,12 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks at a few words
-/// elsewhere, then follows hints, then extends the size's slabs, then takes whole slabs back from other sizes. Sizes:
-/// `slab_classes`; larger blocks are runs of 16 KiB units. docs/design/warp_slab.md explains it all.
+/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks beside it and at a few
+/// words elsewhere, then follows hints, then extends the size's slabs, then takes whole slabs back from other sizes. A size
+/// that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units.
+/// docs/design/warp_slab.md explains it all.
+///
+/// The lanes that call `malloc` together return together.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.

@@ -7,8 +7,8 @@
 // Claiming blocks of slabs that are there.
 //
 // A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less than
-// it hoped for; then it goes on with what it saw is left. The operation tells the class of the slab, too: a claimer that
-// comes so late that the slab was taken back and is of another class now puts the blocks back.
+// it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so late that the
+// slab was taken back and is of another class now puts the blocks back.
 //
 // A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
 // they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be

@@ -9,7 +9,8 @@
 // Who has no seat yet goes home first: the words of a class are dealt out to the warps in turn, so those of a grid begin
 // apart. Then the lanes that have no block look side by side, each at a few words, and each that finds free blocks claims
 // its own and those of lanes that found none. The lanes of all classes of a warp do it together. Nothing is written but
-// the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on.
+// the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What was seen tells how
+// crowded a class is, too (ahead.hpp).
 
 namespace warpheap {
 
