@@ -122,6 +122,11 @@ struct steps_kernel {
     require(set.leaf_word(0) == ~std::uint64_t{0} && set.leaf_word(1) == 0 && set.leaf_word(2) == ~std::uint64_t{0},
             "nothing was kept");
     require(set.take_exactly({0, 64}) && set.take_exactly({128, 64}) && high(set, 64, at) == 0, "all is taken");
+    // More leaves than are taken at a time; the one that lacks a member is none of the first.
+    set.add({10, 700});
+    require(set.take_exactly({500, 1}) && !set.take_exactly({10, 700}), "the eighth of twelve leaves lacks one");
+    require(set.take_exactly({10, 490}) && set.take_exactly({501, 209}), "and all the others are there");
+    require(high(set, 64, at) == 0 && !set.take_exactly({10, 1}) && !set.take_exactly({709, 1}), "all is taken again");
   }
 
   WARPHEAP_FN static void neighbours(const bit_tree& set) {
