@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/detail/aligned_blocks.hpp>
 
 namespace warpheap {
 
@@ -343,14 +344,8 @@ WARPHEAP_FN inline void buddy_tree::give(lane_mask group, std::uint32_t page, st
 
 WARPHEAP_FN inline void buddy_tree::add(std::uint32_t first, std::uint32_t count) const {
   require(first <= most_pages && count <= most_pages - first, "buddy_tree: more pages than it can have");
-  while (count != 0) {
-    std::uint32_t order = first == 0 ? largest_order : static_cast<std::uint32_t>(lowest_bit(first));
-    if (order > largest_order) order = largest_order;
-    while ((std::uint64_t{1} << order) > count) --order;
-    give(first, order);
-    first += 1u << order;
-    count -= 1u << order;
-  }
+  detail::for_each_aligned_block(first, count, largest_order,
+                                 [this](std::uint32_t page, std::uint32_t order) { give(page, order); });
 }
 
 WARPHEAP_FN inline std::uint64_t buddy_tree::free_pages(std::uint32_t pages) const {

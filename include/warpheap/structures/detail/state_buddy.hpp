@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <warpheap/structures/detail/aligned_blocks.hpp>
 #include <warpheap/structures/state_buddy.hpp>
 
 namespace warpheap {
@@ -249,14 +250,8 @@ WARPHEAP_FN inline void state_buddy::give(std::uint32_t page, std::uint32_t orde
 WARPHEAP_FN inline void state_buddy::add(std::uint32_t first, std::uint32_t count) const {
   require(first <= most_pages && count <= most_pages - first, "state_buddy: more pages than it can have");
   atomic_view{upper_->end}.fetch_max(first + count, memory_order::relaxed, thread_scope::device);
-  while (count != 0) {
-    std::uint32_t order = first == 0 ? largest_order : static_cast<std::uint32_t>(lowest_bit(first));
-    if (order > largest_order) order = largest_order;
-    while ((std::uint64_t{1} << order) > count) --order;
-    give(first, order);
-    first += 1u << order;
-    count -= 1u << order;
-  }
+  detail::for_each_aligned_block(first, count, largest_order,
+                                 [this](std::uint32_t page, std::uint32_t order) { give(page, order); });
 }
 
 WARPHEAP_FN inline std::uint64_t state_buddy::free_pages(std::uint32_t pages) const {
