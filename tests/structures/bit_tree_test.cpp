@@ -67,6 +67,8 @@ struct steps_kernel {
       lowest(set, members);
     }
     sync(whole_warp);
+    blocks(set);
+    sync(whole_warp);
     // A run across many leaves, from within a leaf to within another.
     if (leads) set.add({60, 5000});
     sync(whole_warp);
@@ -139,6 +141,24 @@ struct steps_kernel {
     require(is(set.take_neighbours(102, 200, 1, 0), 0, 0), "one neighbour too few");
     require(is(set.take_neighbours(50, 1000, 1, 7), 159, 100), "across leaves");
     require(set.take_exactly({3, 1}) && set.take_exactly({12, 1}) && set.take_exactly({259, 1}), "what is left");
+  }
+  WARPHEAP_FN static void blocks(const bit_tree& set) {
+    require(is(set.take_blocks(whole_warp, 1, 1), 0, 0), "no block in an empty set");
+    if (is_leader(whole_warp)) set.add({3, 10});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 8, 1), 0, 0), "neighbours that are not aligned");
+    require(is(set.take_blocks(whole_warp, 4, 1), 4, 4), "the lowest block");
+    require(is(set.take_blocks(whole_warp, 4, 9), 8, 4), "what there is, in whole blocks");
+    if (is_leader(whole_warp)) set.add({60, 3000});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 64, 2), 64, 128), "whole leaves");
+    require(is(set.take_blocks(whole_warp, 2, 9), 60, 4), "up to a gap");
+    require(is(set.take_blocks(whole_warp, 32, 21), 192, 672), "from the begin of a leaf to within another");
+    require(is(set.take_blocks(whole_warp, 16, 1000), 864, 2192), "across many leaves, to the last whole block");
+    require(is(set.take_blocks(whole_warp, 1, 3), 3, 1), "a single one");
+    require(is(set.take_blocks(whole_warp, 1, 99), 12, 1), "another one");
+    require(is(set.take_blocks(whole_warp, 1, 99), 3056, 4), "what was no whole block");
+    require(is(set.take_blocks(whole_warp, 1, 99), 0, 0), "nothing is left");
   }
   WARPHEAP_FN static void marks(const bit_tree& set) {
     set.mark(70);
@@ -322,6 +342,67 @@ TEST(bit_tree, is_never_empty_beside_a_member) {
         for (const std::uint32_t each : notes.to_host()) noted += each;
         EXPECT_EQ(noted, grid.blocks * grid.threads * rounds);
       }
+    }
+  });
+}
+
+/// One warp takes blocks of all sizes while others add what it takes.
+struct blocks_kernel {
+  bit_tree set;
+  std::uint64_t* owners;  // 1: the warp took it
+  std::uint64_t members;
+  std::uint64_t seed;
+
+  WARPHEAP_FN void operator()() const {
+    random_stream random{seed, grid_thread_index()};
+    if (block_index() == 0) {
+      take(random);
+    } else {
+      add(random);
+    }
+  }
+
+  WARPHEAP_FN void take(random_stream& random) const {
+    const lane_mask group = whole_warp;
+    std::uint64_t taken = 0;
+    for (backoff wait; taken != members;) {
+      const std::uint32_t size = shuffle(group, 1u << random.below(7), leader(group));
+      const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
+      const index_run run = set.take_blocks(group, size, most);
+      sync(group);
+      require(run.first % size == 0 && run.count % size == 0 && run.count <= std::uint64_t{size} * most, "no whole blocks");
+      const auto lanes = static_cast<std::uint64_t>(group_size(group));
+      for (auto i = static_cast<std::uint64_t>(group_rank(group)); i < run.count; i += lanes) {
+        require(owners[run.first + i] == 0, "taken twice");
+        owners[run.first + i] = 1;
+      }
+      taken += run.count;
+      if (run.count == 0) wait.pause();
+    }
+    require(set.take_blocks(group, 1, 1).count == 0, "more than was added");
+  }
+
+  // Each thread adds a part of the members, in pieces.
+  WARPHEAP_FN void add(random_stream& random) const {
+    const std::uint64_t adders = grid_threads() - block_threads();
+    const std::uint64_t index = grid_thread_index() - block_threads();
+    const std::uint64_t end = members * (index + 1) / adders;
+    for (std::uint64_t at = members * index / adders; at != end;) {
+      const std::uint64_t piece = 1 + random.size(100);
+      const std::uint64_t count = piece < end - at ? piece : end - at;
+      set.add({at, count});
+      at += count;
+    }
+  }
+};
+
+TEST(bit_tree, hands_out_blocks_while_others_add) {
+  for_each_schedule([&](std::uint64_t seed) {
+    for (const std::uint64_t members : {scaled(1000, 1000), scaled(9000, 1 << 20)}) {
+      const set_memory memory{members};
+      const device_array<std::uint64_t> owners(members);
+      launch({3, warp_width}, blocks_kernel{memory.tree(), owners.data(), members, seed});
+      memory.expect_members(0);
     }
   });
 }

@@ -77,6 +77,11 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                              std::uint32_t phase) const;
 
+  /// Takes a run of up to `most` blocks of `size` neighbours, each from a multiple of `size` on, a power of two up to 64:
+  /// the lowest such block and those that follow it. An empty run means that there was no block at one moment of the call.
+  /// One group at a time, and nobody else who takes; others may add. Collective over `group`; any lanes.
+  WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
+
   /// Makes the members of `mask` in leaf `leaf` such, those that are not. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
   /// Makes `member` one, if it is not. One lane.
@@ -109,10 +114,14 @@ class bit_tree {
   struct neighbours {
     std::uint32_t least, most, alignment, phase;
   };
+  struct blocks {
+    std::uint32_t size, most;
+  };
 
   WARPHEAP_FN atomic_view<std::uint64_t> leaf_view(std::uint32_t leaf) const {
     return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
   }
+  WARPHEAP_FN bool is_shown(std::uint32_t leaf) const;
   WARPHEAP_FN void show(std::uint32_t leaf) const;
   WARPHEAP_FN void hide(std::uint32_t leaf) const;
   WARPHEAP_FN void begin_change() const;
@@ -128,7 +137,12 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
   WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
-  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
+                                        std::uint32_t size) const;
+  WARPHEAP_COLD_FN index_run search_blocks(lane_mask group, const blocks& wanted) const;
+  WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
+  WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
+  WARPHEAP_COLD_FN index_run blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const;
 
   levels* upper_;
   std::byte* leaves_;
@@ -138,4 +152,5 @@ class bit_tree {
 }  // namespace warpheap
 
 #include <warpheap/structures/detail/bit_tree.hpp>
+#include <warpheap/structures/detail/bit_tree_blocks.hpp>
 #include <warpheap/structures/detail/bit_tree_neighbours.hpp>

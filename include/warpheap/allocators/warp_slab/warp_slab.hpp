@@ -110,33 +110,40 @@ class warp_slab {
 
   // elsewhere.hpp: a few looks around
   static constexpr std::uint32_t looks_at_once = 3;
-  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void* take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, void* found) const;
+  WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN void* probe(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t round) const;
+  WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, std::uint32_t c, slab_look look) const;
+  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c, slab_look look) const;
 
   // ahead.hpp: more slabs for a class that is crowded
-  WARPHEAP_COLD_FN void make_room(lane_mask peers, std::uint32_t c, std::uint32_t free) const;
-  WARPHEAP_COLD_FN bool is_crowded(std::uint32_t c, std::uint32_t free, std::uint32_t words) const;
+  WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
+  static constexpr std::uint32_t crowded_below = 8;  // free blocks a word, of 32
+  WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN static bool is_picked(std::uint32_t word);
 
   // search.hpp: where there may be more
-  WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void* look_further(lane_mask group, std::uint32_t c, std::uint32_t turn) const;
-  WARPHEAP_COLD_FN void* search(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
+  WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const;
+  WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found) const;
+  WARPHEAP_COLD_FN void* search(lane_mask group, lane_mask wanting, std::uint32_t c) const;
   WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const;
-  WARPHEAP_COLD_FN void* walk(lane_mask group, std::uint32_t c, std::uint32_t patience, bool& met) const;
+  WARPHEAP_COLD_FN void* walk(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t patience,
+                              bool& met) const;
   struct walk_part {  // in memory, so that it needs no registers
     std::uint32_t from, to;
     std::uint32_t patience;
     bool met;
   };
-  WARPHEAP_COLD_FN bool walk_on(lane_mask group, std::uint32_t c, walk_part& part, void*& found) const;
-  WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, std::uint32_t c, std::uint32_t place, bool looks) const;
+  WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
+                                void*& found) const;
+  WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
+                                         bool looks) const;
   WARPHEAP_COLD_FN bool has_units(lane_mask group) const;
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                             std::uint64_t& marked) const;
@@ -157,13 +164,25 @@ class warp_slab {
   WARPHEAP_FN void end_change(std::uint32_t c) const;
 
   // extend.hpp: more slabs for a class
-  enum class outcome : std::uint32_t { extended, served, refused };
-  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, std::uint32_t extensions, void*& found) const;
-  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, std::uint32_t c, void*& found) const;
+  enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
+  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t extensions,
+                                  void*& found) const;
+  struct extension_wait {  // in memory, so that it needs no registers
+    lane_mask peers;             // those that want the class
+    std::uint32_t extensions;    // of the class, before the looks that found nothing
+    std::uint32_t earlier;       // attempts that had begun before the wait
+    std::uint32_t times;         // the demand with which the caller's was counted
+    outcome then;
+  };
+  WARPHEAP_COLD_FN void ask(std::uint32_t c, extension_wait& mine) const;
+  WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const;
+  WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const;
+  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, std::uint32_t c, std::uint32_t slabs, void*& found) const;
+  WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
+                                         void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t take_demand(std::uint32_t c) const;
-  WARPHEAP_COLD_FN void withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const;
+  WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,

@@ -134,6 +134,12 @@ WARPHEAP_FN inline void bit_tree::add(index_run run) const {
   }
 }
 
+// Whether the bit above a leaf is set. A leaf without one may not even have memory behind it.
+WARPHEAP_FN inline bool bit_tree::is_shown(std::uint32_t leaf) const {
+  if (leaf >= most_leaves) return false;
+  return (atomic_view{upper_->middle[leaf / 64]}.load(memory_order::relaxed, thread_scope::device) >> leaf % 64 & 1) != 0;
+}
+
 // One pass over the levels.
 WARPHEAP_FN inline bool bit_tree::search(bool highest, std::uint32_t& leaf) const {
   using enum memory_order;
@@ -240,9 +246,9 @@ WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::u
 }
 
 // Takes up to `most` more members, from the first one of `first_leaf` on: each lane takes some leaves, and what does
-// not follow without a gap goes back. Returns how many follow. Collective.
-WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf,
-                                                       std::uint32_t most) const {
+// not follow without a gap goes back, and what is no whole block of `size`. Returns how many follow. Collective.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
+                                                       std::uint32_t size) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
@@ -256,10 +262,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
     std::uint64_t got[rows];
     bool shown[rows];
     for (std::uint32_t row = 0; row < rows; ++row) {
-      // A leaf that no bit above shows may not even have memory behind it.
-      const std::uint32_t leaf = mine + row * lanes;
-      shown[row] =
-          leaf < most_leaves && (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
+      shown[row] = is_shown(mine + row * lanes);
     }
     for (std::uint32_t row = 0; row < rows; ++row) {
       const std::uint32_t leaf = mine + row * lanes;
@@ -272,7 +275,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
       }
     }
     for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::uint32_t follows = detail::trailing_ones(got[row]);
+      const std::uint32_t follows = detail::trailing_ones(got[row]) & ~(size - 1);
       const lane_mask broken = ballot(group, follows < leaf_bits);
       // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
       if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
@@ -306,7 +309,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint6
     const std::uint64_t rest = most - run.count;
     constexpr std::uint32_t all = most_leaves * leaf_bits;
     run.count += extend(group, static_cast<std::uint32_t>((run.first + run.count) / leaf_bits),
-                        rest < all ? static_cast<std::uint32_t>(rest) : all);
+                        rest < all ? static_cast<std::uint32_t>(rest) : all, 1);
   }
   return run;
 }
@@ -328,9 +331,7 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
     leaf = highest ? end - rank : end + rank;
     std::uint64_t got = 0;
     bool emptied = false;
-    // A leaf that no bit above shows may not even have memory behind it. Below the lowest the number wraps around.
-    const bool shown = rank < used && leaf < most_leaves &&
-                       (atomic_view{upper_->middle[leaf / 64]}.load(relaxed, device) >> leaf % 64 & 1) != 0;
+    const bool shown = rank < used && is_shown(leaf);  // below the lowest the number wraps around
     const lane_mask lookers = ballot(group, shown);
     if (shown) {
       std::uint64_t mask = leaf_view(leaf).load(relaxed, device);

@@ -15,48 +15,63 @@
 
 namespace warpheap {
 
-// Adds slabs if the class seems crowded to those who look for blocks of it: `free` is what the words have free that the
-// caller looked at. One group of the heap at a time; others go on. Collective over `peers`.
-WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask peers, std::uint32_t c, std::uint32_t free) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t all = reduce(peers, free, plus{});
-  const std::uint32_t words = looks_at_once * static_cast<std::uint32_t>(group_size(peers));
-  bool holds = false;
-  if (is_leader(peers)) holds = is_crowded(c, all, words) && control_->lock.try_acquire();
-  if (!any(peers, holds)) return;
-  sync(peers);  // what the lock's holder before wrote is visible to all lanes
-  // Steps that one lane can take within a fraction of a millisecond.
-  constexpr std::uint32_t most = 512;
-  const std::uint32_t limit = most / (classes::words(c) > classes::units(c) ? classes::words(c) : classes::units(c));
-  const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
-  const bool added = add_slabs(peers, c, half < limit ? half : limit);
-  sync(peers);
-  if (is_leader(peers)) {
-    if (added) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
-    control_->lock.release();
-  }
+// Adds slabs to a class that is crowded, as far as those see who look for blocks of it: `free` is what the words have free
+// that the caller looked at, for class `c` as all of his `peers`. Collective over `group`.
+WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, lane_mask peers, std::uint32_t c,
+                                                  std::uint32_t free) const {
+  const int seldom = group_size(ballot(group, free < looks_at_once * crowded_below) & peers);
+  const bool asks = is_leader(peers) && 2 * seldom > group_size(peers) && may_have_room(c);
+  const lane_mask askers = ballot(group, asks);
+  if (askers == 0) return;
+  c = shuffle(group, c, leader(askers));
+  if (is_crowded(group, c)) add_room(group, c);
 }
 
-// Whether less than a quarter of a class seems to be free, and more than nothing: then it is full, and `extend` knows
-// better what it needs. `free` is what so many words have that were looked at; a few more are looked at if those were few.
-// One lane.
-WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(std::uint32_t c, std::uint32_t free, std::uint32_t words) const {
+// Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  constexpr std::uint32_t enough = 8;  // of the 32 blocks of a word
   constexpr std::uint32_t share_of_heap = 16;
-  if (free >= words * enough) return false;
   // Who has not had a seat yet has not come back, and who only comes once wants no room.
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c) || !is_picked(named.word())) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (places * classes::units(c) * share_of_heap >= control_->units) return false;
-  if (atomic_view{control_->slab_units}.load(relaxed, device) >= control_->units / 2) return false;
+  return atomic_view{control_->slab_units}.load(relaxed, device) < control_->units / 2;
+}
+
+// Whether less than a quarter of a class is free, as a sample has it, and more than nothing: then it is full, and `extend`
+// knows better what it needs. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_t c) const {
   constexpr std::uint32_t sample = 24;  // words
   constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
-  for (std::uint32_t round = unused; words < sample; round += 2, words += looks_at_once) look_around(c, round, free);
-  return free < words * enough && free > words / 2;
+  std::uint32_t free = 0;
+  std::uint32_t words = 0;
+  for (std::uint32_t round = unused; words < sample; round += 2) {
+    look_around(c, round, free);
+    words += looks_at_once * static_cast<std::uint32_t>(group_size(group));
+  }
+  const std::uint32_t all = reduce(group, free, plus{});
+  return all < words * crowded_below && all > words / 2;
+}
+
+// Adds slabs. One group of the heap at a time; others go on. Collective.
+WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const bool holds = is_leader(group) && control_->lock.try_acquire();
+  if (!any(group, holds)) return;
+  sync(group);  // what the lock's holder before wrote is visible to all lanes
+  // Steps that a warp can take within some microseconds.
+  constexpr std::uint32_t most = 512;
+  const std::uint32_t limit = most / (classes::words(c) > classes::units(c) ? classes::words(c) : classes::units(c));
+  const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
+  const bool added = add_slabs(group, c, half < limit ? half : limit);
+  sync(group);
+  if (holds) {
+    if (added) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
+    control_->lock.release();
+  }
 }
 
 // True for one seat in eight and warp: so many look closer, since a closer look takes its time.

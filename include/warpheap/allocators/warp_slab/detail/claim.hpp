@@ -62,22 +62,19 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   slab_claim got;
   if (is_leader(peers)) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
   void* block = hand_out(group, peers, c, got);
-  const lane_mask rest = ballot(group, block == nullptr);
+  lane_mask rest = ballot(group, block == nullptr);
   if (rest == 0) return block;
   if (block == nullptr) block = take_near_seat(rest, peers & rest, c);
-  sync(group);
-  return block;
+  rest = ballot(group, block == nullptr);
+  if (rest == 0) return block;
+  return cold_call([*this, group, c, block] { return take_elsewhere(group, c, block); });
 }
 
 // The same for lanes that the word at the seat had no block for. Collective.
 WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const {
   slab_claim got;
   if (is_leader(peers)) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
-  void* const found = hand_out(group, peers, c, got);
-  const lane_mask rest = ballot(group, found == nullptr);
-  if (found != nullptr) return found;
-  const lane_mask same = peers & rest;
-  return cold_call([*this, rest, same, c] { return take_elsewhere(rest, same, c); });
+  return hand_out(group, peers, c, got);
 }
 
 // The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a small
@@ -103,19 +100,28 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
 }
 
 // Up to `wanted` blocks of the word that has most of those beside the seat; it becomes the seat. One lane.
+//
+// They are the words of a sector or, where a slab has fewer, the same word of slabs that lie together. A word says itself
+// whether it is of the class.
 WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t near = 4;  // words of a sector
-  static_assert(classes::most_words % near == 0);
+  constexpr std::uint32_t in_unit = classes::most_words;
+  static_assert(in_unit % near == 0);
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c)) return {};
-  const std::uint32_t first = named.word() / near * near;
+  const std::uint32_t step = classes::words(c) < near ? classes::units(c) * in_unit : 1;
+  const std::uint32_t first = (named.word() & ~(near * step - 1)) + (step == 1 ? 0 : named.word() % in_unit);
+  const std::uint32_t end = initial_units_ * in_unit;
   slab_word seen[near];
-  for (std::uint32_t i = 0; i < near; ++i) seen[i] = {word(first + i).load(relaxed, device)};
+  for (std::uint32_t i = 0; i < near; ++i) {
+    const std::uint32_t at = first + i * step;
+    seen[i] = {at < end ? word(at).load(relaxed, device) : 0};
+  }
   std::uint32_t best = 0;
   const slab_word most = most_free(c, seen, best);
-  return claim_for_seat(c, {first + best, most}, wanted);
+  return claim_for_seat(c, {first + best * step, most}, wanted);
 }
 
 // Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One lane.

@@ -6,38 +6,44 @@
 
 // Beyond the caller's seat: looks at a few other words, without any order or promise.
 //
+// From here on all lanes that called together stay together, those that have their block, too: as helpers of those that
+// lack one, since what is to be done is much for one lane and little for a warp.
+//
 // Who has no seat yet goes home first: the words of a class are dealt out to the warps in turn, so those of a grid begin
-// apart. Then the lanes that have no block look side by side, each at a few words, and each that finds free blocks claims
-// its own and those of lanes that found none. The lanes of all classes of a warp do it together. Nothing is written but
+// apart. Then all lanes look side by side, each at a few words: who lacks a block for his own class, and each helper for
+// the class of one who does. Those that find free blocks claim them for all that want the class. Nothing is written but
 // the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What was seen tells how
 // crowded a class is, too (ahead.hpp).
 
 namespace warpheap {
 
-// A block for each lane of `group`, of which those in `peers` want class `c`; null for those that there is none for.
-// Collective over `group`.
-WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, lane_mask peers, std::uint32_t c) const {
-  constexpr std::uint32_t rounds = 4;
-  for (std::uint32_t round = 0; round <= rounds; ++round) {
-    void* const found = round == 0 ? take_at_home(group, peers, c) : probe(group, peers, c, round - 1);
-    group = ballot(group, found == nullptr);
-    if (found != nullptr) return found;
-    peers &= group;
+// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, void* found) const {
+  constexpr std::uint32_t rounds = 3;
+  group = match(group, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
+  found = take_at_home(group, c, found);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    if (!any(group, found == nullptr)) return found;
+    found = probe(group, c, round, found);
   }
-  return take_along_hints(peers, c);
+  if (!any(group, found == nullptr)) return found;
+  return take_along_hints(group, c, found);
 }
 
-// Blocks of the homes of those who have no seat in the class; null for all others. Collective over `group`.
-WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, lane_mask peers, std::uint32_t c) const {
+// Blocks of the homes of those who lack one and have no seat in the class: `found`, or what is found. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint32_t c, void* found) const {
   using enum memory_order;
   using enum thread_scope;
-  slab_claim got;
-  if (is_leader(peers)) {
-    if (!slab_seat{seat(c).load(relaxed, device)}.is_of(c)) {
-      got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
-    }
+  const bool goes = found == nullptr && !slab_seat{seat(c).load(relaxed, device)}.is_of(c);
+  const lane_mask goers = ballot(group, goes);
+  if (goes) {
+    const lane_mask peers = match(goers, c);
+    slab_claim got;
+    if (is_leader(peers)) got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
+    found = hand_out(goers, peers, c, got);
   }
-  return hand_out(group, peers, c, got);
+  sync(group);
+  return found;
 }
 
 // Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. One lane.
@@ -55,16 +61,21 @@ WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std
   return seen.is_of(c) ? claim_for_seat(c, {at, seen}, wanted) : slab_claim{};
 }
 
-// One round of looks; a block for each lane that got one, and null for the others. Collective over `group`.
+// One round of looks: `found`, or what is found if that is null. Collective.
 //
 // Even rounds look anywhere, odd ones at the latest slabs, which are the likeliest to have blocks. The looks of a warp
 // lie far apart, because blocks in use lie together.
-WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, lane_mask peers, std::uint32_t c,
-                                               std::uint32_t round) const {
+WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, std::uint32_t c, std::uint32_t round,
+                                               void* found) const {
+  const lane_mask lacking = ballot(group, found == nullptr);
+  const int whom = found == nullptr ? lane_index() : nth_set_bit(lacking, group_rank(group) % group_size(lacking));
+  c = shuffle(group, c, whom);
+  const lane_mask peers = match(group, c);
   std::uint32_t free = 0;
   const slab_look look = look_around(c, round, free);
-  if (round == 0) make_room(peers, c, free);
-  return share(group, peers, c, look);
+  if (round == 0) make_room(group, peers, c, free);
+  void* const got = share(group, peers, peers & lacking, c, look);
+  return found == nullptr ? got : found;
 }
 
 // The looks of one lane: at words to which numbers of its own are scattered. Tells of the one that has the most free
@@ -120,36 +131,37 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   return {word_at(best), most};
 }
 
-// Claims blocks of the words in which lanes of `group` saw free ones, for all lanes of the same `peers`; a block for
-// each lane that got one, and null for the others. Collective over `group`.
+// Claims blocks of the words in which lanes of `peers` saw free ones, for those of them that are among `wanting`; a block
+// for each of these that got one, and null for all others. `peers` is the caller's part of a partition of `group`.
+// Collective over `group`.
 //
 // One word for all if there is one that has enough: it becomes the seat, so warps that take whole words come to have
 // words of their own.
-WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, std::uint32_t c,
+WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
                                                slab_look look) const {
+  const int wanted = group_size(wanting);
   const int room = popcount(look.seen.free());
-  const lane_mask enough = ballot(group, room >= group_size(peers)) & peers;
+  const lane_mask enough = ballot(group, room >= wanted) & peers;
   const lane_mask some = ballot(group, room != 0) & peers;
   const lane_mask finders = enough != 0 ? lane_mask{1} << leader(enough) : some;
-  const bool finds = (finders & lane_bit()) != 0;
-  const lane_mask others = peers & ~finders;
   const int count = group_size(finders);
-  // The k-th of the others depends on finder k modulo `count`.
+  // The k-th that wants a block depends on finder k modulo `count`.
   slab_claim got;
-  if (finds) {
-    const int depend = (group_size(others) - group_rank(finders) + count - 1) / count;
-    got = claim_for_seat(c, look, static_cast<std::uint32_t>(1 + depend));
+  const int rank = group_rank(finders);
+  if ((finders & lane_bit()) != 0 && rank < wanted) {
+    got = claim_for_seat(c, look, static_cast<std::uint32_t>((wanted - rank + count - 1) / count));
   }
   sync(group);  // what the finders acquired is acquired for all
   int source = lane_index();
   int index = 0;
-  if (!finds && count != 0) {
-    source = nth_set_bit(finders, group_rank(others) % count);
-    index = 1 + group_rank(others) / count;
+  if (count != 0) {
+    source = nth_set_bit(finders, group_rank(wanting) % count);
+    index = group_rank(wanting) / count;
   }
   got.word = shuffle(group, got.word, source);
   got.blocks = shuffle(group, got.blocks, source);
-  return index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
+  const bool wants = (wanting & lane_bit()) != 0;
+  return wants && index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
 }
 
 }  // namespace warpheap

@@ -6,7 +6,7 @@
 
 // More slabs for a class that has no free block.
 //
-// One group at a time does it, the holder of the heap's lock, for all that wait. Attempts are numbered when they begin.
+// One group at a time does it, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when they begin.
 // Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which
 // nothing was to be had lies within its call.
 //
@@ -15,58 +15,83 @@
 
 namespace warpheap {
 
-// Waits for the class to be extended, or extends it. `extensions` is how many times it had been when the caller's
-// leader began the search that found nothing. `served`: no slab could be added, but a block was found. Collective.
-WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, std::uint32_t extensions,
+// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `extensions` is how many times
+// that had been before the search that found nothing. Lanes that wait for nothing help to extend what others want. Tells
+// dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some lane of it.
+// Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t extensions,
                                                void*& found) const -> outcome {
+  extension_wait mine{match(group, dry ? c : classes::count), extensions, 0, 0, outcome::extended};
+  const bool asks = dry && is_leader(mine.peers);
+  if (asks) ask(c, mine);
+  // Of a class that begins all warps may wait here, and the classes are extended one after the other.
+  constexpr unsigned longest = 1u << 14;
+  for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
+    if (mine.then == outcome::waits) look_for_turn(c, mine);
+    extend_for_holder(group, c, mine, found);
+  }
+  if (asks) withdraw(c, mine);
+  return shuffle(group, mine.then, leader(mine.peers));
+}
+
+// Begins to wait for class `c`, for all peers. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::ask(std::uint32_t c, extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;
-  class_state& state = of_class(c);
-  const auto wanted = static_cast<std::uint32_t>(group_size(group));
-  outcome then = outcome::extended;
-  bool holds = false;
-  std::uint32_t times = 0;
-  if (is_leader(group)) {
-    // By an RMW, so that a later attempt sees all that comes before this call.
-    const std::uint32_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
-    times = slab_demand{atomic_view{state.demand}.fetch_add(wanted, relaxed, device)}.times();
-    // Of a class that begins all warps may wait here, and an extension takes many microseconds.
-    constexpr unsigned longest = 1u << 14;
-    for (backoff wait{longest};; wait.pause()) {
-      if (atomic_view{state.extensions}.load(acquire, device) != extensions) break;
-      const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
-      if (static_cast<std::int32_t>(refused - earlier) > 0) {
-        then = outcome::refused;
-        break;
-      }
-      if (!control_->lock.try_acquire()) continue;
-      holds = atomic_view{state.extensions}.load(relaxed, device) == extensions;
-      if (holds) break;
+  // By an RMW, so that a later attempt sees all that comes before this call.
+  mine.earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
+  const auto wanted = static_cast<std::uint32_t>(group_size(mine.peers));
+  mine.times = slab_demand{atomic_view{of_class(c).demand}.fetch_add(wanted, relaxed, device)}.times();
+  mine.then = outcome::waits;
+}
+
+// What became of the class meanwhile; `holds`: nothing, and now the caller holds the lock. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::look_for_turn(std::uint32_t c, extension_wait& mine) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{of_class(c).extensions};
+  const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
+  if (view.load(acquire, device) != mine.extensions) {
+    mine.then = outcome::extended;
+  } else if (static_cast<std::int32_t>(refused - mine.earlier) > 0) {
+    mine.then = outcome::refused;
+  } else if (control_->lock.try_acquire()) {
+    if (view.load(relaxed, device) == mine.extensions) {
+      mine.then = outcome::holds;
+    } else {
       control_->lock.release();
     }
   }
-  if (!any(group, holds)) {
-    if (is_leader(group)) withdraw(c, wanted, times);
-    return shuffle(group, then, leader(group));
-  }
-  return extend_alone(group, c, found);
 }
 
-// Extends the class for all that wait, and gives the lock back, which the caller holds. Collective.
-WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, std::uint32_t c, void*& found) const -> outcome {
+// If a lane of `group` holds the lock, extends its class. Collective.
+WARPHEAP_COLD_FN inline void warp_slab::extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine,
+                                                          void*& found) const {
+  const bool holds = mine.then == outcome::holds;
+  const lane_mask holder = ballot(group, holds);  // one lane at most, since they all ask for the same lock
+  if (holder == 0) return;
+  const lane_mask wanting = shuffle(group, mine.peers, leader(holder));
+  const outcome then = extend_alone(group, wanting, shuffle(group, c, leader(holder)), found);
+  if (holds) mine.then = then;
+}
+
+// Extends the class for all that wait, and gives the lock back, which the first of the lanes `wanting` blocks holds.
+// Collective over `group`.
+WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c,
+                                                     void*& found) const -> outcome {
   using enum memory_order;
   using enum thread_scope;
   std::uint32_t slabs = 0;
   std::uint32_t attempt = 0;
-  if (is_leader(group)) {
+  if (is_leader(wanting)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
-    slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(group)));
+    slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(wanting)));
   }
-  slabs = shuffle(group, slabs, leader(group));
+  slabs = shuffle(group, slabs, leader(wanting));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
-  const outcome then = add_or_search(group, c, slabs, found);
+  const outcome then = add_or_search(group, wanting, c, slabs, found);
   sync(group);
-  if (is_leader(group)) {
+  if (is_leader(wanting)) {
     if (then == outcome::extended) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
     if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
     control_->lock.release();
@@ -74,23 +99,28 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, std::uint3
   return then;
 }
 
-// How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and a sixteenth of what
-// there is, so that a class grows in few steps and not far beyond need. One lane.
+// How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and some more, so that a
+// class grows in few steps. A sixteenth of what there is, so that it grows not far beyond need; a quarter for a class that
+// has grown before, which will grow again. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
+  using enum memory_order;
+  using enum thread_scope;
   const std::uint32_t waiting = take_demand(c);
   const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
-  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / 16;
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  const bool again = atomic_view{of_class(c).extensions}.load(relaxed, device) > 2;
+  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / (again ? 4 : 16);
 }
 
-// Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective.
-WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, std::uint32_t c, std::uint32_t slabs,
-                                                      void*& found) const -> outcome {
+// Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over `group`.
+WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c,
+                                                      std::uint32_t slabs, void*& found) const -> outcome {
   if (add_slabs(group, c, slabs)) return outcome::extended;
   if (reclaim(group) && add_slabs(group, c, slabs)) return outcome::extended;
   // Blocks of the class may have come back since the caller looked.
-  found = search(group, c);
-  if (any(group, found != nullptr)) return outcome::served;
+  void* const got = search(group, wanting, c);
+  if (got != nullptr) found = got;
+  if (any(group, got != nullptr)) return outcome::served;
   return add_slabs(group, c, slabs) ? outcome::extended : outcome::refused;
 }
 
@@ -105,32 +135,32 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::take_demand(std::uint32_t c) co
   return seen.blocks();
 }
 
-// Stops waiting for blocks, unless somebody took them upon himself after the demand was counted. One lane.
-WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, std::uint32_t blocks, std::uint32_t times) const {
+// Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was counted.
+// One lane.
+WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;
+  const auto blocks = static_cast<std::uint32_t>(group_size(mine.peers));
   const atomic_view view{of_class(c).demand};
   slab_demand seen{view.load(relaxed, device)};
-  while (seen.times() == times && !view.compare_exchange(seen.value, seen.value - blocks, relaxed, device)) {
+  while (seen.times() == mine.times && !view.compare_exchange(seen.value, seen.value - blocks, relaxed, device)) {
     // not a spin: another change came first
   }
 }
 
 // Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+  // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
   const std::uint32_t units = classes::units(c);
-  const std::uint32_t most = slabs * units;
-  index_run run{0, 0};
-  if (units == 1) {
-    run = free_units().take_run(group, most);
-  } else {
-    // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
-    if (is_leader(group)) run = free_units().take_neighbours(units, most, units, 0);
-    run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+  std::uint32_t added = 0;
+  while (added != slabs) {  // not a spin: each turn adds slabs
+    const index_run run = free_units().take_blocks(group, units, slabs - added);
+    const auto count = static_cast<std::uint32_t>(run.count) / units;
+    if (count == 0) break;
+    make_slabs(group, c, static_cast<std::uint32_t>(run.first), count);
+    added += count;
   }
-  if (run.count == 0) return false;
-  make_slabs(group, c, static_cast<std::uint32_t>(run.first), static_cast<std::uint32_t>(run.count) / units);
-  return true;
+  return added != 0;
 }
 
 // Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective.

@@ -21,38 +21,53 @@ WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
 
 }  // namespace detail
 
-// A block for each lane of `group`, all of class `c`; null for those that there is none for. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c) const {
+// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c, void* found) const {
   using enum memory_order;
   using enum thread_scope;
-  for (std::uint32_t turn = 0;; ++turn) {  // not a spin: each turn serves a lane, or waits for an extension
-    std::uint32_t extensions = 0;
+  bool wants = found == nullptr;
+  // Not a spin: for each class that is wanted a turn serves a lane, or waits until the class is extended or refused.
+  for (std::uint32_t turn = 0; any(group, wants); ++turn) {
     // Acquired before the looks, so that they see the slabs of the extensions that it counts.
-    if (is_leader(group)) extensions = atomic_view{of_class(c).extensions}.load(acquire, device);
+    const std::uint32_t extensions = atomic_view{of_class(c).extensions}.load(acquire, device);
     sync(group);
-    void* found = look_further(group, c, turn);
-    if (!any(group, found != nullptr)) {
-      const outcome then = extend(group, c, extensions, found);
-      if (then == outcome::refused) return nullptr;
-    }
-    group = ballot(group, found == nullptr);
-    if (found != nullptr) return found;
+    const lane_mask peers = match(group, wants ? c : classes::count);
+    if (turn != 0) found = look_again(group, c, turn, found);
+    found = follow_hints(group, c, wants && found == nullptr, found);
+    wants = wants && found == nullptr;
+    // If a lane of the class was served, there may be more.
+    const lane_mask rest = ballot(group, wants);
+    const bool dry = wants && (peers & ~rest) == 0;
+    if (!any(group, dry)) continue;
+    if (extend(group, c, dry, extensions, found) == outcome::refused) wants = false;
+    wants = wants && found == nullptr;
   }
+  return found;
 }
 
-// The looks of one turn: blocks for some lanes of `group`, or null for all. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::look_further(lane_mask group, std::uint32_t c, std::uint32_t turn) const {
+// The looks of a later turn, at what was added since: `found`, or what is found if that is null. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32_t c, std::uint32_t turn,
+                                                    void* found) const {
+  found = take_at_home(group, c, found);
+  return any(group, found == nullptr) ? probe(group, c, 2 * turn + 1, found) : found;
+}
+
+// Goes along the hints for each lane that `looks`: `found`, or what is found for these. Collective over `group`; the lanes
+// of each class go by themselves, side by side with those of others.
+WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found) const {
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
   constexpr std::uint32_t patience = 4;
-  if (turn != 0) {
-    void* found = take_at_home(group, group, c);
-    if (!any(group, found != nullptr)) found = probe(group, group, c, 2 * turn + 1);
-    if (any(group, found != nullptr)) return found;
+  const lane_mask lookers = ballot(group, looks);
+  const std::uint32_t slabs = has_units(group) ? patience : ~0u;
+  if (looks) {
+    const lane_mask peers = match(lookers, c);
+    bool met = false;
+    found = walk(peers, peers, c, slabs, met);
   }
-  bool met = false;
-  return walk(group, c, has_units(group) ? patience : ~0u, met);
+  sync(group);
+  return found;
 }
 
 // Whether there are units to make slabs of. Collective.
@@ -61,12 +76,12 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_units(lane_mask group) const {
   return any(group, is_leader(group) && free_units().next_leaf(0, leaf));
 }
 
-// Blocks for some lanes of `group`, at least one; null for all if at one moment of the call no slab of the class had
-// any. Collective.
+// Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab of the
+// class had any. Collective over `group`.
 //
 // A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. Who released a
 // block before that would have set one.
-WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, std::uint32_t c) const {
+WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanting, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   for (backoff wait;; wait.pause()) {
@@ -74,7 +89,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, std::uint32_t c
     if (is_leader(group)) before = begin_watch(c);
     sync(group);
     bool met = false;
-    void* const found = walk(group, c, ~0u, met);
+    void* const found = walk(group, wanting, c, ~0u, met);
     if (any(group, found != nullptr)) return found;
     if (any(group, is_leader(group) && !met && was_quiet(c, before))) return nullptr;
   }
@@ -96,10 +111,10 @@ WARPHEAP_COLD_FN inline bool warp_slab::was_quiet(std::uint32_t c, bit_tree::wat
   return before.quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == before.begun;
 }
 
-// One pass along the hints, from the home on and around, until slabs have blocks or `patience` had none: blocks for some
-// lanes of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, std::uint32_t patience,
-                                              bool& met) const {
+// One pass along the hints, from the home on and around, until slabs have blocks or `patience` had none: blocks for some of
+// the lanes `wanting` of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective over `group`.
+WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting, std::uint32_t c,
+                                              std::uint32_t patience, bool& met) const {
   using enum memory_order;
   using enum thread_scope;
   std::uint32_t places = 0;
@@ -110,12 +125,12 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, 
   const std::uint32_t home = detail::warp_number() / classes::words(c) % places;
   walk_part part{home, places, patience, false};
   void* found = nullptr;
-  while (walk_on(group, c, part, found)) {  // not a spin: each turn goes on to later places
+  while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
   }
   if (home != 0 && part.patience != 0 && !any(group, found != nullptr)) {
     part.from = 0;
     part.to = home;
-    while (walk_on(group, c, part, found)) {  // not a spin: the same
+    while (walk_on(group, wanting, c, part, found)) {  // not a spin: the same
     }
   }
   met = part.met;
@@ -123,7 +138,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, std::uint32_t c, 
 }
 
 // One turn of that, with the next hints of a part of the places; true if there is reason for another. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, std::uint32_t c, walk_part& part, void*& found) const {
+WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
+                                                void*& found) const {
   std::uint64_t marked = 0;
   if (is_leader(group)) part.from = next_place(c, part.from, part.to, marked);
   part.from = shuffle(group, part.from, leader(group));
@@ -137,18 +153,18 @@ WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, std::uint32_t c
   const std::uint32_t place = part.from + detail::nth_mark(marked, rank);
   part.from += detail::nth_mark(marked, count);
   part.patience -= static_cast<std::uint32_t>(count);
-  found = take_from_slabs(group, c, place, rank < count);
+  found = take_from_slabs(group, wanting, c, place, rank < count);
   return part.patience != 0 && !any(group, found != nullptr);
 }
 
-// Blocks for some lanes of `group` of the slabs at the places of those that look, or null for all. Drops hints that lead
-// nowhere. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, std::uint32_t c, std::uint32_t place,
-                                                         bool looks) const {
+// Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all. Drops hints that
+// lead nowhere. Collective over `group`.
+WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c,
+                                                         std::uint32_t place, bool looks) const {
   slab_look look{};
   std::uint32_t unit = no_unit;
   if (looks) look = look_through(c, place, unit);
-  void* const found = share(group, group, c, look);
+  void* const found = share(group, group, wanting, c, look);
   if (unit != no_unit && look.seen.free() == 0) hide(c, place, unit);
   return found;
 }
