@@ -31,6 +31,11 @@ const lane_place& place() noexcept {
   return found != nullptr ? found->running().place : alone;
 }
 
+std::uint64_t launch_number() noexcept {
+  worker* const found = this_worker();
+  return found != nullptr ? found->launch_number() : 0;
+}
+
 const round& meet(meeting what, std::uint32_t group, std::uint64_t value, call_site site) {
   return worker_of_lane(needs_kernel, site).meet(what, group, value, site);
 }

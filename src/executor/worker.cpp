@@ -54,6 +54,8 @@ worker::worker(launch_state& launch, unsigned index, unsigned workers)
 
 worker::~worker() { notes::destroy_clock(start_clock_); }
 
+std::uint64_t worker::launch_number() const { return launch_.number; }
+
 void worker::work() {
   self_.strand = notes::this_strand();
   current_worker = this;

@@ -33,6 +33,7 @@ class worker {
   void retire() { finished_.set(1); }
 
   lane& running() const { return *current_; }  ///< *lane*: the caller
+  std::uint64_t launch_number() const;         ///< *lane*: of the launch that the caller belongs to
 
   /// *lane*: each as the function of that name in floor/executor.hpp.
   const round& meet(meeting what, std::uint32_t group, std::uint64_t value, call_site site);

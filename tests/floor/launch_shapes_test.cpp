@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <support/schedules.hpp>
@@ -55,6 +56,23 @@ TEST(launch_shapes, each_thread_runs_once_and_knows_its_place) {
       ASSERT_EQ(found[i].blocks, shape.blocks);
       ASSERT_EQ(found[i].grid_size, shape.blocks * shape.threads);
     }
+  }
+}
+
+struct record_launch {
+  WARPHEAP_FN void operator()(std::uint64_t* numbers) const { numbers[grid_thread_index()] = launch_number(); }
+};
+
+TEST(launch_shapes, threads_know_their_launch_from_the_ones_before) {
+  constexpr grid_shape shape{7, 40};
+  std::vector<std::uint64_t> before;
+  for (int i = 0; i < 5; ++i) {
+    device_array<std::uint64_t> numbers(shape.blocks * shape.threads);
+    launch(shape, record_launch{}, numbers.data());
+    const std::vector<std::uint64_t> found = numbers.to_host();
+    EXPECT_EQ(found, std::vector<std::uint64_t>(found.size(), found.front()));
+    EXPECT_EQ(std::count(before.begin(), before.end(), found.front()), 0);
+    before.push_back(found.front());
   }
 }
 

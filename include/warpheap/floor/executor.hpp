@@ -28,6 +28,9 @@ struct lane_place {
 };
 const lane_place& place() noexcept;
 
+/// Which launch of the process the calling lane belongs to, counted from 1; 0 for a thread that runs no lane.
+std::uint64_t launch_number() noexcept;
+
 /// What lanes of a group can meet for. Lanes go on only when all named ones have come for the same one.
 enum class meeting : std::uint8_t { sync, ballot, shuffle, match };
 

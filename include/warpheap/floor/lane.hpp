@@ -28,6 +28,9 @@ WARPHEAP_FN inline std::uint64_t block_index() { return target::block_index(); }
 WARPHEAP_FN inline std::uint64_t grid_blocks() { return target::grid_blocks(); }
 /// The caller's thread within its grid.
 WARPHEAP_FN inline std::uint64_t grid_thread_index() { return block_index() * block_threads() + thread_index(); }
+/// A number that the caller's launch has in its process (on a GPU: in its context) and the launches shortly before and
+/// after it have not. A hint, since launches of a captured graph may share one.
+WARPHEAP_FN inline std::uint64_t launch_number() { return target::launch_number(); }
 /// Threads of the caller's grid.
 WARPHEAP_FN inline std::uint64_t grid_threads() { return grid_blocks() * block_threads(); }
 

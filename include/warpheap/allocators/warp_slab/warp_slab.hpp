@@ -100,6 +100,7 @@ class warp_slab {
   WARPHEAP_FN void* take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_near_seat(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
   template <std::uint32_t words>
@@ -112,7 +113,6 @@ class warp_slab {
   static constexpr std::uint32_t looks_at_once = 3;
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
-  WARPHEAP_COLD_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
@@ -120,7 +120,8 @@ class warp_slab {
 
   // ahead.hpp: more slabs for a class that is crowded
   WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
-  static constexpr std::uint32_t crowded_below = 8;  // free blocks a word, of 32
+  static constexpr std::uint32_t crowded_below = 4;  // free blocks a word, of 32
+  WARPHEAP_COLD_FN bool comes_back(lane_mask group) const;
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const;

@@ -39,4 +39,12 @@ WARPHEAP_FN inline std::uint64_t grid_blocks() {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;), (return 1;))
 }
 
+WARPHEAP_FN inline std::uint64_t launch_number() {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (std::uint64_t grid; asm("mov.u64 %0, %%gridid;"
+                                             : "=l"(grid));
+                     return grid;),
+                    (return 0;))
+}
+
 }  // namespace warpheap::target

@@ -15,5 +15,6 @@ inline std::uint32_t thread_index() { return executor::place().thread; }
 inline std::uint32_t block_threads() { return executor::place().block_threads; }
 inline std::uint64_t block_index() { return executor::place().block; }
 inline std::uint64_t grid_blocks() { return executor::place().grid_blocks; }
+inline std::uint64_t launch_number() { return executor::launch_number(); }
 
 }  // namespace warpheap::target

@@ -20,11 +20,26 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, lane_mask peers, std::uint32_t c,
                                                   std::uint32_t free) const {
   const int seldom = group_size(ballot(group, free < looks_at_once * crowded_below) & peers);
-  const bool asks = is_leader(peers) && 2 * seldom > group_size(peers) && may_have_room(c);
+  const bool back = comes_back(group);
+  const bool asks = back && is_leader(peers) && 2 * seldom > group_size(peers) && may_have_room(c);
   const lane_mask askers = ballot(group, asks);
   if (askers == 0) return;
   c = shuffle(group, c, leader(askers));
   if (is_crowded(group, c)) add_room(group, c);
+}
+
+// Whether the caller's warp has come this way before in the same launch. Where each thread asks once, what a launch leaves
+// crowded is no reason to wait for more. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::comes_back(lane_mask group) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t there = unit_group::seats_of_group / unit_group::class_seats;
+  const std::uint32_t mine = detail::warp_number() & (seat_mask_ / unit_group::class_seats);
+  const atomic_view visit{groups()[mine / there].visits[mine % there]};
+  const auto now = static_cast<std::uint32_t>(launch_number());
+  const bool back = is_leader(group) && visit.load(relaxed, device) == now;
+  if (is_leader(group) && !back) visit.store(now, relaxed, device);
+  return any(group, back);
 }
 
 // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.

@@ -81,8 +81,8 @@ WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask pe
 // heap warps of several classes may share some; a seat that is of another class is none.
 WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
-  static_assert(classes::count <= 64);
-  const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / 64 + 1)) & seat_mask_;
+  static_assert(classes::count <= unit_group::class_seats);
+  const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / unit_group::class_seats + 1)) & seat_mask_;
   return atomic_view{groups()[mine / there].seats[mine % there]};
 }
 
@@ -99,9 +99,10 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   return got;
 }
 
-// Up to `wanted` blocks of the word that has most of those beside the seat; it becomes the seat. One lane.
+// Up to `wanted` blocks of the word that has most of those beside the seat, or of the home of who has no seat; it becomes
+// the seat. One lane.
 //
-// They are the words of a sector or, where a slab has fewer, the same word of slabs that lie together. A word says itself
+// Beside the seat are the words of a sector or, where a slab has fewer, the same word of slabs that lie together. A word says itself
 // whether it is of the class.
 WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
@@ -110,7 +111,7 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::u
   constexpr std::uint32_t in_unit = classes::most_words;
   static_assert(in_unit % near == 0);
   const slab_seat named{seat(c).load(relaxed, device)};
-  if (!named.is_of(c)) return {};
+  if (!named.is_of(c)) return claim_at_home(c, wanted);
   const std::uint32_t step = classes::words(c) < near ? classes::units(c) * in_unit : 1;
   const std::uint32_t first = (named.word() & ~(near * step - 1)) + (step == 1 ? 0 : named.word() % in_unit);
   const std::uint32_t end = initial_units_ * in_unit;
@@ -122,6 +123,22 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::u
   std::uint32_t best = 0;
   const slab_word most = most_free(c, seen, best);
   return claim_for_seat(c, {first + best * step, most}, wanted);
+}
+
+// Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. The words of a class are
+// dealt out to the warps in turn, so those of a grid begin apart. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uint32_t wanted) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  if (places == 0) return {};
+  const std::uint32_t words = classes::words(c);
+  const std::uint32_t home = detail::warp_number() % (places * words);
+  const std::uint32_t unit = table(c, home / words).load(relaxed, device);
+  if (unit == 0) return {};
+  const std::uint32_t at = (unit - 1) * classes::most_words + home % words;
+  const slab_word seen{word(at).load(relaxed, device)};
+  return seen.is_of(c) ? claim_for_seat(c, {at, seen}, wanted) : slab_claim{};
 }
 
 // Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One lane.

@@ -9,8 +9,7 @@
 // From here on all lanes that called together stay together, those that have their block, too: as helpers of those that
 // lack one, since what is to be done is much for one lane and little for a warp.
 //
-// Who has no seat yet goes home first: the words of a class are dealt out to the warps in turn, so those of a grid begin
-// apart. Then all lanes look side by side, each at a few words: who lacks a block for his own class, and each helper for
+// All lanes look side by side, each at a few words: who lacks a block for his own class, and each helper for
 // the class of one who does. Those that find free blocks claim them for all that want the class. Nothing is written but
 // the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What was seen tells how
 // crowded a class is, too (ahead.hpp).
@@ -21,7 +20,6 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, void* found) const {
   constexpr std::uint32_t rounds = 3;
   group = match(group, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
-  found = take_at_home(group, c, found);
   for (std::uint32_t round = 0; round < rounds; ++round) {
     if (!any(group, found == nullptr)) return found;
     found = probe(group, c, round, found);
@@ -44,21 +42,6 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   }
   sync(group);
   return found;
-}
-
-// Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. One lane.
-WARPHEAP_COLD_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uint32_t wanted) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (places == 0) return {};
-  const std::uint32_t words = classes::words(c);
-  const std::uint32_t home = detail::warp_number() % (places * words);
-  const std::uint32_t unit = table(c, home / words).load(relaxed, device);
-  if (unit == 0) return {};
-  const std::uint32_t at = (unit - 1) * classes::most_words + home % words;
-  const slab_word seen{word(at).load(relaxed, device)};
-  return seen.is_of(c) ? claim_for_seat(c, {at, seen}, wanted) : slab_claim{};
 }
 
 // One round of looks: `found`, or what is found if that is null. Collective.
