@@ -79,44 +79,58 @@ void print(const json_object& record) {
 }
 
 // Time against size: blocks of one size, until `bytes` are full or there are 1,024 of them, then taken back in the order
-// they came.
+// they came. Each repetition goes through all sizes, so that a machine that is slow for a while is so for all of them.
 template <class Subject>
 void measure_sizes(const char* name, const settings& with) {
-  Subject subject(with.bytes);
-  for (std::uint64_t size = 1; size <= std::uint64_t{1} << 30; size *= 2) {
-    timings allocate;
-    timings deallocate;
-    std::vector<void*> held(1024);
+  struct measured {
+    std::uint64_t size;
     std::uint64_t served = 0;
-    for (int i = 0; i <= with.repetitions; ++i) {
-      served = 0;
+    timings allocate = {};
+    timings deallocate = {};
+  };
+  std::vector<measured> sizes;
+  for (std::uint64_t size = 1; size <= std::uint64_t{1} << 30; size *= 2) sizes.push_back({.size = size});
+  Subject subject(with.bytes);
+  std::vector<void*> held(1024);
+  for (int i = 0; i <= with.repetitions; ++i) {
+    for (measured& each : sizes) {
       const std::uint64_t upto =
-          std::min<std::uint64_t>(held.size(), std::max<std::uint64_t>(with.bytes / size / 2, 1));
-      auto start = clock::now();
-      while (served < upto && (held[served] = subject.allocate(size, 0)) != nullptr) ++served;
-      const double allocated = nanoseconds_since(start);
-      start = clock::now();
-      for (std::uint64_t k = 0; k < served; ++k) subject.deallocate(held[k], 0);
-      const double deallocated = nanoseconds_since(start);
-      if (i == 0 || served == 0) continue;  // the first warms up
-      allocate.add(allocated / static_cast<double>(served));
-      deallocate.add(deallocated / static_cast<double>(served));
+          std::min<std::uint64_t>(held.size(), std::max<std::uint64_t>(with.bytes / each.size / 2, 1));
+      // Few large blocks are handed out and taken back several times, so that the clock does not count.
+      const std::uint64_t rounds = Subject::is_slow ? 1 : held.size() / upto;
+      double out = 0;
+      double back = 0;
+      for (std::uint64_t round = 0; round < rounds; ++round) {
+        std::uint64_t served = 0;
+        auto start = clock::now();
+        while (served < upto && (held[served] = subject.allocate(each.size, 0)) != nullptr) ++served;
+        out += nanoseconds_since(start);
+        start = clock::now();
+        for (std::uint64_t k = 0; k < served; ++k) subject.deallocate(held[k], 0);
+        back += nanoseconds_since(start);
+        each.served = served;
+      }
+      if (i == 0 || each.served == 0) continue;  // the first warms up
+      each.allocate.add(out / static_cast<double>(rounds * each.served));
+      each.deallocate.add(back / static_cast<double>(rounds * each.served));
     }
+  }
+  for (measured& each : sizes) {
     json_object record = begin_record("sizes", name);
-    record.add("size", size).add("blocks", served);
-    allocate.write(record, "allocate");
-    deallocate.write(record, "deallocate");
+    record.add("size", each.size).add("blocks", each.served);
+    each.allocate.write(record, "allocate");
+    each.deallocate.write(record, "deallocate");
     print(record);
   }
 }
 
 // Time against the number of live blocks, of 1 to 10 bytes: as many more, up to a thousand, and those taken back.
 template <class Subject>
-void measure_live(const char* name, bool slow, const settings& with) {
+void measure_live(const char* name, const settings& with) {
   Subject subject(with.bytes);
   random_stream random(1, 0);
   std::vector<void*> held;
-  const std::uint64_t most = with.quick ? 10'000 : slow ? 100'000 : 10'000'000;
+  const std::uint64_t most = with.quick ? 10'000 : Subject::is_slow ? 100'000 : 10'000'000;
   for (std::uint64_t live = 1; live <= most; live *= 10) {
     while (held.size() < live) {
       void* const block = subject.allocate(1 + random.below(10), 0);
@@ -135,10 +149,14 @@ void measure_live(const char* name, bool slow, const settings& with) {
       start = clock::now();
       for (void* const block : more) subject.deallocate(block, 0);
       const double deallocated = nanoseconds_since(start);
-      // Blocks from anywhere, one taken back and one handed out in its place.
+      // Blocks from anywhere, chosen before, one taken back and one handed out in its place.
+      const std::uint64_t several = std::min(batch, live);
+      for (std::uint64_t k = 0; k < several; ++k) {
+        std::swap(held[held.size() - 1 - k], held[random.below(held.size() - k)]);
+      }
       start = clock::now();
-      for (std::uint64_t k = 0; k < batch; ++k) {
-        void*& block = held[random.below(held.size())];
+      for (std::uint64_t k = 0; k < several; ++k) {
+        void*& block = held[held.size() - 1 - k];
         subject.deallocate(block, 0);
         block = subject.allocate(1 + random.below(10), 0);
       }
@@ -146,7 +164,7 @@ void measure_live(const char* name, bool slow, const settings& with) {
       if (i == 0) continue;
       allocate.add(allocated / batch);
       deallocate.add(deallocated / batch);
-      scattered.add(replaced / batch);
+      scattered.add(replaced / static_cast<double>(several));
     }
     json_object record = begin_record("live", name);
     record.add("live", live).add("host_bytes", subject.host_bytes());
@@ -373,12 +391,12 @@ constexpr const char* usage =
 
 void run(const settings& with) {
   bool any = false;
-  for_each_subject([&]<class Subject>(const char* name, bool slow) {
+  for_each_subject([&]<class Subject>(const char* name) {
     if (with.subject != "all" && with.subject != name) return;
     any = true;
     const auto wanted = [&](const char* what) { return with.what == "all" || with.what == what; };
     if (wanted("sizes")) measure_sizes<Subject>(name, with);
-    if (wanted("live")) measure_live<Subject>(name, slow, with);
+    if (wanted("live")) measure_live<Subject>(name, with);
     if (wanted("churn")) measure_churn<Subject>(name, with);
     if (wanted("streams")) measure_streams<Subject>(name, with);
     if (!with.log.empty() && wanted("replay")) measure_replay<Subject>(name, with);
