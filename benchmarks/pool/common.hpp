@@ -36,11 +36,11 @@ inline double nanoseconds_since(clock::time_point start) {
 }
 
 /// Counts repetitions: as many as asked for, but none is begun when the case has taken its time. Those of `warming` come
-/// first and are not counted; one more is always made.
+/// first and are not counted; one more is always made. A case of several `parts` divides its time among them.
 class repetitions {
  public:
-  explicit repetitions(const settings& with, int warming = 0)
-      : warming_(warming), most_(warming + with.repetitions), seconds_(with.seconds) {}
+  explicit repetitions(const settings& with, int warming = 0, int parts = 1)
+      : warming_(warming), most_(warming + with.repetitions), seconds_(with.seconds / parts) {}
   bool another() {
     const bool must = done_ <= warming_;
     const bool may = done_ < most_ && nanoseconds_since(start_) < seconds_ * 1e9;

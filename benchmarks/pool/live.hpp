@@ -30,7 +30,7 @@ void measure_live(const char* name, const settings& with) {
     timings scattered;
     constexpr std::uint64_t batch = 1000;
     std::vector<void*> more(batch);
-    for (repetitions left(with, 1); left.another();) {
+    for (repetitions left(with, 1, 8); left.another();) {
       auto start = clock::now();
       for (void*& block : more) block = subject.allocate(1 + random.below(10), 0);
       const double allocated = nanoseconds_since(start);

@@ -70,7 +70,9 @@ constexpr const char* usage =
     "  --seconds: a case that took so long begins no other repetition; --list: the subjects, one a line\n";
 
 void list() {
-  for_each_subject([]<class Subject>(const char* name) { std::printf("%s\n", name); });
+  std::string names;
+  for_each_subject([&]<class Subject>(const char* name) { names.append(name).append("\n"); });
+  std::fputs(names.c_str(), stdout);
 }
 
 void run(const settings& with) {

@@ -18,12 +18,12 @@ void measure_streams(const char* name, const settings& with) {
   const int most = with.quick ? 2 : std::min(32, static_cast<int>(std::thread::hardware_concurrency()));
   for (int threads = 1; threads <= most; threads *= 2) {
     std::vector<double> rates;
-    for (repetitions left(with); left.another();) {
+    for (repetitions left(with, 0, 6); left.another();) {
       Subject subject(with.bytes, threads);
       std::vector<churn> states;
       for (int id = 0; id < threads; ++id) states.emplace_back(static_cast<std::uint64_t>(id) + 1);
       for (int id = 0; id < threads; ++id) states[id].fill(subject, id);
-      const int rounds = with.quick ? 4 : 200;
+      const int rounds = with.quick ? 4 : Subject::is_slow ? 100 : 1000;
       std::vector<std::thread> workers;
       const auto start = clock::now();
       for (int id = 0; id < threads; ++id) {
