@@ -15,7 +15,11 @@ namespace warpheap::bench {
 /// The churn by several threads at once, in the stream pool each on a stream of its own: pairs of calls a second.
 template <class Subject>
 void measure_streams(const char* name, const settings& with) {
-  const int most = with.quick ? 2 : std::min(32, static_cast<int>(std::thread::hardware_concurrency()));
+  // Each holds about a gigabyte, and needs room beside it.
+  const auto room =
+      static_cast<int>(std::min<std::uint64_t>(32, with.bytes / (churn::live * (std::uint64_t{1} << 19))));
+  const int processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int most = with.quick ? 2 : std::max(1, std::min(room, processors));
   for (int threads = 1; threads <= most; threads *= 2) {
     std::vector<double> rates;
     for (repetitions left(with, 0, 6); left.another();) {

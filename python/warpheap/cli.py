@@ -200,7 +200,7 @@ def pool(
     ] = None,
     backend: Annotated[str, typer.Option(help="auto, cuda, or host, where no GPU's pools can be compared.")] = "auto",
     budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=10)] = 360,
-    size: Annotated[str, typer.Option("--bytes", help="Bytes of memory that pools hand out.")] = "16GiB",
+    size: Annotated[str, typer.Option("--bytes", help="Bytes of memory that pools hand out.")] = "32GiB",
     repetitions: Annotated[int, typer.Option(help="Timed repetitions at most, as time allows.", min=1)] = 9,
     cases: Annotated[
         str | None, typer.Option(help="sizes, fill, live, churn, streams, replay, separated by commas (all).")

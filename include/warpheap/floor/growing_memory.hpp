@@ -63,8 +63,8 @@ class growing_memory {
       if (made == nullptr) throw std::bad_alloc();
       return static_cast<std::byte*>(made);
     }
-    void* const mapped = ::mmap(nullptr, bytes + large_page, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const mapped =
+        ::mmap(nullptr, bytes + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     // Only what lies on borders of large pages can have them, and keeps them when it is moved.
     const auto begin = reinterpret_cast<std::uintptr_t>(mapped);

@@ -77,9 +77,14 @@ def open_subject(library: str) -> tuple[Subject, str, str]:
             raise ImportError("this torch sees no GPU")
         module.cuda.init()
         stream = module.cuda.current_stream().cuda_stream
-        raw = module._C._cuda_cudaCachingAllocator_raw_alloc
-        free = module._C._cuda_cudaCachingAllocator_raw_delete
-        subject = Subject(lambda size: raw(size, stream), free, module.cuda.OutOfMemoryError)
+        # What the public functions call once they have found device and stream, which takes longer than the rest.
+        raw = getattr(module._C, "_cuda_cudaCachingAllocator_raw_alloc", None)
+        free = getattr(module._C, "_cuda_cudaCachingAllocator_raw_delete", None)
+        if raw is None or free is None:
+            raw, free = module.cuda.caching_allocator_alloc, module.cuda.caching_allocator_delete
+            subject = Subject(lambda size: raw(size, None, stream), free, module.cuda.OutOfMemoryError)
+        else:
+            subject = Subject(lambda size: raw(size, stream), free, module.cuda.OutOfMemoryError)
         return subject, module.__version__, module.cuda.get_device_name()
     if module.cuda.runtime.getDeviceCount() == 0:
         raise ImportError("this cupy sees no GPU")

@@ -141,8 +141,8 @@ class segregated_index {
   segment_handle end() const { return records_.end(); }
   std::uint64_t bytes() const { return records_.touched_bytes() + live_.bytes() + sizeof *this; }
   void clear() {
+    live_.clear();  // first, as it may throw
     records_.clear();
-    live_.clear();
     bins_.clear();
     absent_ = no_segment;
   }
