@@ -55,7 +55,9 @@ void measure_live(const char* name, const settings& with) {
       scattered.add(replaced / static_cast<double>(several));
     }
     json_object record = begin_record("live", name);
-    record.add("live", live).add("host_bytes", subject.host_bytes());
+    record.add("live", live);
+    if (const std::uint64_t bytes = subject.host_bytes(); bytes != 0)
+      record.add("host_bytes", bytes);  // where it is known
     allocate.write(record, "allocate");
     deallocate.write(record, "deallocate");
     scattered.write(record, "replace_any");
