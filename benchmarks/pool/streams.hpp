@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <barrier>
 #include <cstdint>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,7 +14,8 @@
 
 namespace warpheap::bench {
 
-/// The churn by several threads at once, in the stream pool each on a stream of its own: pairs of calls a second.
+/// The churn by several threads at once, in the stream pool each on a stream of its own: pairs of calls a second, the sum
+/// of what each thread did in the same time.
 template <class Subject>
 void measure_streams(const char* name, const settings& with) {
   // Each holds about a gigabyte, and needs room beside it.
@@ -27,22 +30,31 @@ void measure_streams(const char* name, const settings& with) {
       std::vector<churn> states;
       for (int id = 0; id < threads; ++id) states.emplace_back(static_cast<std::uint64_t>(id) + 1);
       for (int id = 0; id < threads; ++id) states[id].fill(subject, id);
-      const int rounds = with.quick ? 4 : Subject::is_slow ? 100 : 1000;
+      const double nanoseconds = with.quick ? 1e6 : 1e8;
+      std::vector<double> rate(threads);
+      std::barrier start_together(threads);
       std::vector<std::thread> workers;
-      const auto start = clock::now();
       for (int id = 0; id < threads; ++id) {
         workers.emplace_back([&, id] {
+          churn own = std::move(states[id]);  // threads' states lie side by side, and shall share no cache line
           std::vector<std::uint64_t> sizes(churn::batch);
-          for (int round = 0; round < rounds; ++round) {
-            states[id].choose(sizes);
-            states[id].take_back(subject, id);
-            states[id].hand_out(subject, id, sizes);
+          std::uint64_t pairs = 0;
+          double passed = 0;
+          start_together.arrive_and_wait();
+          const auto start = clock::now();
+          while (passed < nanoseconds) {
+            own.choose(sizes);
+            own.take_back(subject, id);
+            own.hand_out(subject, id, sizes);
+            pairs += churn::batch;
+            passed = nanoseconds_since(start);
           }
+          rate[id] = static_cast<double>(pairs) / passed * 1e9;
+          states[id] = std::move(own);
         });
       }
       for (std::thread& worker : workers) worker.join();
-      const double seconds = nanoseconds_since(start) / 1e9;
-      rates.push_back(static_cast<double>(threads) * rounds * churn::batch / seconds);
+      rates.push_back(std::accumulate(rate.begin(), rate.end(), 0.0));
       for (int id = 0; id < threads; ++id) states[id].empty(subject, id);
     }
     std::sort(rates.begin(), rates.end());
