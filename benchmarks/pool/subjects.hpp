@@ -20,6 +20,7 @@ namespace warpheap::bench {
 template <class Engine>
 class pool_subject {
  public:
+  static constexpr bool is_slow = false;
   explicit pool_subject(std::uint64_t bytes, int = 1)
       : pool_(std::make_unique<device_space>(bytes), {.initial_bytes = bytes}) {}
   void* allocate(std::uint64_t bytes, int) { return pool_.try_allocate(bytes); }
@@ -52,6 +53,7 @@ class bench_streams {
 /// The pool in stream order, each thread on a stream of its own.
 class stream_pool_subject {
  public:
+  static constexpr bool is_slow = false;
   explicit stream_pool_subject(std::uint64_t bytes, int threads = 1)
       : streams_(threads), pool_(std::make_unique<device_space>(bytes), {.pool = {.initial_bytes = bytes}}) {}
   void* allocate(std::uint64_t bytes, int thread) {
@@ -74,6 +76,7 @@ class stream_pool_subject {
 /// `cudaMalloc` and `cudaFree`.
 class cuda_malloc_subject {
  public:
+  static constexpr bool is_slow = true;
   explicit cuda_malloc_subject(std::uint64_t, int = 1) {}
   void* allocate(std::uint64_t bytes, int) {
     void* block = nullptr;
@@ -88,6 +91,7 @@ class cuda_malloc_subject {
 /// `cudaMallocAsync` and `cudaFreeAsync` from the device's own pool, which keeps what it has.
 class cuda_malloc_async_subject {
  public:
+  static constexpr bool is_slow = true;
   explicit cuda_malloc_async_subject(std::uint64_t, int threads = 1) : streams_(threads) {
     cudaMemPool_t pool = nullptr;
     target::cuda_must(cudaDeviceGetDefaultMemPool(&pool, 0), "finding the device's pool");
@@ -112,6 +116,7 @@ class cuda_malloc_async_subject {
 /// The C library's `malloc`, which is not for device memory but is what its users know.
 class malloc_subject {
  public:
+  static constexpr bool is_slow = false;
   explicit malloc_subject(std::uint64_t, int = 1) {}
   void* allocate(std::uint64_t bytes, int) { return std::malloc(bytes); }
   void deallocate(void* block, int) { std::free(block); }
@@ -120,17 +125,17 @@ class malloc_subject {
 
 #endif
 
-/// Calls `visit.operator()<Subject>(name, slow)` for each subject; `slow` ones are not asked for millions of blocks.
+/// Calls `visit.operator()<Subject>(name)` for each subject; one that `is_slow` is not asked for millions of blocks.
 template <class Visit>
 void for_each_subject(Visit visit) {
-  visit.template operator()<pool_subject<segregated_fit>>("pool", false);
-  visit.template operator()<pool_subject<tree_fit>>("tree_pool", false);
-  visit.template operator()<stream_pool_subject>("stream_pool", false);
+  visit.template operator()<pool_subject<segregated_fit>>("pool");
+  visit.template operator()<pool_subject<tree_fit>>("tree_pool");
+  visit.template operator()<stream_pool_subject>("stream_pool");
 #if defined(__CUDACC__)
-  visit.template operator()<cuda_malloc_subject>("cuda_malloc", true);
-  visit.template operator()<cuda_malloc_async_subject>("cuda_malloc_async", true);
+  visit.template operator()<cuda_malloc_subject>("cuda_malloc");
+  visit.template operator()<cuda_malloc_async_subject>("cuda_malloc_async");
 #else
-  visit.template operator()<malloc_subject>("malloc", false);
+  visit.template operator()<malloc_subject>("malloc");
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include <warpheap/floor/cold_call.hpp>
 #include <warpheap/floor/device_array.hpp>
 #include <warpheap/floor/group.hpp>
+#include <warpheap/floor/growing_memory.hpp>
 #include <warpheap/floor/host_mutex.hpp>
 #include <warpheap/floor/host_range.hpp>
 #include <warpheap/floor/host_thread.hpp>

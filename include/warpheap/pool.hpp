@@ -13,6 +13,7 @@
 #include <warpheap/pool/adaptors/pmr.hpp>
 #include <warpheap/pool/adaptors/retry.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
+#include <warpheap/pool/adaptors/thrust.hpp>
 #include <warpheap/pool/adaptors/tracking.hpp>
 #include <warpheap/pool/engine.hpp>
 #include <warpheap/pool/errors.hpp>

@@ -13,6 +13,7 @@ from rich.console import Console
 from warpheap import __version__, commands
 from warpheap.errors import UsageError, unknown_name
 from warpheap.plan import Wishes
+from warpheap.units import parse_bytes
 
 # A log has no width of its own; tables need about this much.
 _LOG_WIDTH = 120
@@ -189,6 +190,40 @@ def gpu(
     from warpheap.gpu.run import Job, run_gpu
 
     raise typer.Exit(run_gpu(_console(), Job(out, prebuilt, only, time_limit, budget, preset, test_filter)))
+
+
+@app.command("pool")
+def pool(
+    out: Annotated[Path, typer.Option(help="Folder for pool.jsonl, report.html and figures/.")],
+    prebuilt: Annotated[
+        Path | None, typer.Option(help="Take warpheap_pool_bench_cuda from this folder or its bin/ (the checkout's).")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="auto, cuda, or host, where no GPU's pools can be compared.")] = "auto",
+    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=10)] = 360,
+    size: Annotated[str, typer.Option("--bytes", help="Bytes of memory that pools hand out.")] = "32GiB",
+    repetitions: Annotated[int, typer.Option(help="Timed repetitions at most, as time allows.", min=1)] = 9,
+    cases: Annotated[
+        str | None, typer.Option(help="sizes, fill, live, churn, streams, replay, separated by commas (all).")
+    ] = None,
+    peers: Annotated[
+        str | None, typer.Option(help="torch, cupy, python (calls that do nothing), separated by commas (all).")
+    ] = None,
+    python: Annotated[str | None, typer.Option(help="The Python that has PyTorch or CuPy (this one).")] = None,
+    log: Annotated[Path | None, typer.Option(help="A log of logging_adaptor to replay (a made-up training).")] = None,
+    measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
+) -> None:
+    """Measure the host-side pool against cudaMalloc, cudaMallocAsync and the pools of PyTorch and CuPy.
+
+    Needs no network, and for measuring nothing beside the programs; where matplotlib and jinja2 are missing, the report
+    is made elsewhere with --no-measure. Libraries that are not there are left out. Exit code 1: something failed.
+    """
+    from warpheap.pool.run import Job, run_pool
+
+    _check_backend(backend)
+    job = Job(
+        out, prebuilt, backend, budget, parse_bytes(size, "--bytes"), repetitions, cases, peers, python, log, measure
+    )
+    raise typer.Exit(run_pool(_console(), job, _own_command()))
 
 
 def _console() -> Console:

@@ -21,7 +21,11 @@ def test_links_lead_somewhere(document):
 
 @pytest.mark.parametrize(
     ("document", "source", "mark"),
-    [("README.md", "first_heap.cu", "readme"), ("docs/guide.md", "checked_heap.cpp", "guide")],
+    [
+        ("README.md", "first_heap.cu", "readme"),
+        ("docs/guide.md", "checked_heap.cpp", "guide"),
+        ("docs/guide.md", "device_pool.cpp", "guide"),
+    ],
 )
 def test_example_is_the_one_that_is_built(document, source, mark):
     text = (REPOSITORY / "examples" / source).read_text(encoding="utf-8")

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 #include <vector>
 #include <warpheap/pool.hpp>
 
@@ -219,12 +217,6 @@ TYPED_TEST(engine_test, the_book_costs_at_most_64_bytes_a_segment) {
   }
 }
 
-// How many random steps a test takes: WARPHEAP_POOL_OPERATIONS for long runs.
-std::uint64_t operations() {
-  const char* const text = std::getenv("WARPHEAP_POOL_OPERATIONS");
-  return text == nullptr ? test::scaled(60'000, 60'000) : std::stoull(text);
-}
-
 // The height of a tree whose handles' begins were put in and taken out in a hurtful order.
 std::uint64_t height_below(
     const pool_detail::balanced_tree<std::vector<pool_detail::treed_record>, pool_detail::address_order>& tree,
@@ -266,7 +258,7 @@ TEST(balanced_tree, is_no_higher_than_twice_the_logarithm) {
 }
 
 TYPED_TEST(engine_test, agrees_with_a_plain_book_over_random_steps) {
-  const std::uint64_t steps = operations();
+  const std::uint64_t steps = test::scaled_up_to(200'000, 10'000'000);
   constexpr std::uint64_t seeds = 4;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     test::random_stream random(seed, 0);

@@ -108,6 +108,29 @@ TYPED_TEST(pool_test, hands_out_memory_of_every_kind) {
   device_release(own);
 }
 
+// Both sides reach pinned memory, also where a block lies across pieces that were taken one by one.
+TYPED_TEST(pool_test, pinned_memory_grows_in_place_where_the_machine_can) {
+  if (!machine_available()) GTEST_SKIP() << "there is no device";
+  auto space = std::make_unique<pinned_space>(16 * mib, 2 * mib);
+  const bool can_map = space->can_map();
+  basic_pool<TypeParam> blocks(std::move(space));
+  EXPECT_EQ(blocks.statistics().committed_bytes == 0, can_map);
+  void* const first = blocks.allocate(mib);
+  EXPECT_LE(blocks.statistics().committed_bytes, can_map ? 2 * mib : blocks.reserved_bytes());
+  auto* const block = static_cast<unsigned char*>(blocks.allocate(9 * mib));
+  std::memset(block, 0x33, 9 * mib);
+  const device_array<unsigned char> there(9 * mib);
+  device_copy(there.data(), block, 9 * mib);
+  use_all_of(block, 9 * mib);
+  EXPECT_EQ(std::count(block, block + 9 * mib, 0x5a), static_cast<std::ptrdiff_t>(9 * mib));
+  device_copy(block, there.data(), 9 * mib);
+  EXPECT_EQ(std::count(block, block + 9 * mib, 0x33), static_cast<std::ptrdiff_t>(9 * mib));
+  blocks.deallocate(block);
+  blocks.deallocate(first);
+  EXPECT_EQ(blocks.statistics().free_segments, 1u);
+  EXPECT_EQ(blocks.trim() != 0, can_map);
+}
+
 TYPED_TEST(pool_test, grows_in_place_and_by_no_more_than_it_must) {
   const auto blocks = this->make(mib);
   EXPECT_EQ(this->seen.committed, 0u);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -218,18 +217,13 @@ TYPED_TEST(stream_order_test, memory_of_a_threads_own_stream_can_be_had_by_other
   EXPECT_EQ(pool->statistics().waits, 1u);
 }
 
-std::uint64_t operations() {
-  const char* const text = std::getenv("WARPHEAP_POOL_OPERATIONS");
-  return text == nullptr ? test::scaled(40'000, 40'000) : std::stoull(text);
-}
-
 // Random steps of several streams in a pool that is too small for them, so that memory moves between them all the time.
 TYPED_TEST(stream_order_test, random_steps_keep_the_order) {
   const auto pool = this->make(4 * mib, 128 * kib);
   test::random_stream random(11, 0);
   std::vector<std::pair<int, void*>> held;
   std::uint64_t failures = 0;
-  for (std::uint64_t i = 0, steps = operations(); i < steps && !this->HasFailure(); ++i) {
+  for (std::uint64_t i = 0, steps = test::scaled_up_to(40'000, 1'000'000); i < steps && !this->HasFailure(); ++i) {
     const int stream = static_cast<int>(random.below(4)) + (random.below(2) == 0 ? 0 : 998);
     const std::uint64_t kind = random.below(1000);
     if (kind < 500) {

@@ -14,15 +14,17 @@ namespace warpheap::test {
 /// How much work tests do: the one place that scales them.
 ///
 /// `WARPHEAP_TEST_SCALE` is `normal`, or `small` for runs under tools that slow a program down, such as
-/// compute-sanitizer. `WARPHEAP_TEST_SEEDS` raises the number of seeds.
-enum class work_scale { small, normal };
+/// compute-sanitizer, or `full` for what takes minutes and is run now and then. `WARPHEAP_TEST_SEEDS` raises the number of
+/// seeds.
+enum class work_scale { small, normal, full };
 
 inline work_scale scale_in_force() {
   const char* const text = std::getenv("WARPHEAP_TEST_SCALE");
   const std::string name = text == nullptr ? "normal" : text;
   if (name == "normal") return work_scale::normal;
   if (name == "small") return work_scale::small;
-  throw std::invalid_argument("WARPHEAP_TEST_SCALE: use small or normal, not '" + name + "'");
+  if (name == "full") return work_scale::full;
+  throw std::invalid_argument("WARPHEAP_TEST_SCALE: use small, normal or full, not '" + name + "'");
 }
 
 /// An amount of work, such as threads or steps: what a host executor on one core can do in passing, and what gives a
@@ -31,6 +33,11 @@ inline std::uint64_t scaled(std::uint64_t host, std::uint64_t gpu) {
   const bool small = scale_in_force() == work_scale::small;
   if constexpr (this_backend == backend::host) return std::max<std::uint64_t>(small ? host / 4 : host, 1);
   return std::max<std::uint64_t>(small ? gpu / 32 : gpu, 1);
+}
+
+/// An amount of work on the host that says itself what `full` means; a test that has nothing to say does the normal one.
+inline std::uint64_t scaled_up_to(std::uint64_t normal, std::uint64_t full) {
+  return scale_in_force() == work_scale::full ? full : scaled(normal, normal);
 }
 
 /// By how much less a GPU test asks of `A`: the design says so in `A::work_divisor`; the toolkit's own heap is slow.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <warpheap/floor/annotation.hpp>
 #include <warpheap/floor/bits.hpp>
+#include <warpheap/floor/memory_place.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
 #include <warpheap/floor/cuda/memory_space.hpp>
@@ -17,8 +18,8 @@
 
 namespace warpheap {
 
-/// True if this machine can put memory behind parts of a reserved range. Throws when there is no device.
-inline bool device_can_map() { return target::mapping_granularity() != 0; }
+/// True if this machine can put device memory behind parts of a reserved range. Throws when there is no device.
+inline bool device_can_map() { return target::mapping_granularity(memory_place::device) != 0; }
 
 /// How a `device_range` takes memory.
 struct range_options {
@@ -27,9 +28,12 @@ struct range_options {
   std::uint64_t piece_bytes = std::uint64_t{256} << 20;
   /// Take plain memory, all at once, as on a machine that cannot map memory at fixed addresses.
   bool plain = false;
+  /// Whose memory it is.
+  memory_place place = memory_place::device;
 };
 
-/// A range of device addresses, reserved once, of which parts have memory behind them.
+/// A range of device addresses, reserved once, of which parts have memory behind them: the device's, or pinned memory of
+/// the host that the device reaches.
 ///
 /// On a GPU the driver's virtual memory calls serve it; on the host `mmap`. Where neither works, or `plain` asks for
 /// it, the whole range is one plain allocation and `can_map` is false: everything is committed and stays so. The bytes
@@ -70,6 +74,7 @@ class device_range {
   std::uint64_t committed_ = 0;
   std::uint64_t piece_ = 0;
   bool mapped_ = false;
+  memory_place place_ = memory_place::device;
   std::map<std::uint64_t, target::mapping> pieces_;  // offset of each committed piece and its memory
 };
 

@@ -20,8 +20,8 @@ namespace warpheap {
 /// whose time grows with the number of segments.
 ///
 /// A live segment is found by its begin in a hash table. At most 64 bytes of host memory a segment, beside 10 KiB for
-/// the lists: 40 for the record, and up to 21.4 for the slots of the table, which doubles in one step when three quarters
-/// of it are used. What the book has taken it keeps until `clear`.
+/// the lists: 32 for the record, and up to 16 for the cells of the table, which doubles in one step when half of them
+/// would be used. What the book has taken it keeps until it is destroyed.
 class segregated_fit : public pool_detail::segment_book<pool_detail::segregated_index> {
   using segment_book::segment_book;
 };

@@ -85,17 +85,40 @@ class host_space final : public pool_space {
   host_range range_;
 };
 
-/// Pinned host memory: `bytes`, all taken at once, as the driver cannot add to it in place.
+/// Pinned host memory: up to `bytes`, rounded up to pieces of `piece_bytes`, at addresses that are reserved at once. Memory
+/// is taken as the pool grows, where the driver can map host memory (from CUDA 12.2 on, if the machine can); else all at
+/// once, since it cannot add to `cudaMallocHost`'s in place.
 class pinned_space final : public pool_space {
  public:
-  /// Takes the memory; throws what `pinned_allocate` throws.
-  explicit pinned_space(std::uint64_t bytes) : pool_space(static_cast<std::byte*>(pinned_allocate(bytes)), bytes, 0) {}
-  ~pinned_space() override { pinned_release(data()); }
-  void commit(std::uint64_t, std::uint64_t) override {}
-  void decommit(std::uint64_t, std::uint64_t) override {}
+  /// Reserves the addresses, or takes the memory; throws what `device_range` throws.
+  explicit pinned_space(std::uint64_t bytes, std::uint64_t piece_bytes = std::uint64_t{32} << 20)
+      : pool_space(nullptr, 0, 0), range_(pinned_range(bytes, piece_bytes)) {
+    lies_at(range_.data(), range_.reserved_bytes(), range_.can_map() ? range_.piece_bytes() : 0);
+  }
+  void commit(std::uint64_t offset, std::uint64_t bytes) override { range_.commit(offset, bytes); }
+  void decommit(std::uint64_t offset, std::uint64_t bytes) override { range_.decommit(offset, bytes); }
+
+ private:
+  // A machine may say that it can, and then refuse, as in some containers: the first piece tells.
+  static device_range pinned_range(std::uint64_t bytes, std::uint64_t piece_bytes) {
+    range_options options{.piece_bytes = piece_bytes, .place = memory_place::pinned};
+    try {
+      device_range range(bytes, options);
+      if (range.reserved_bytes() != 0) range.commit(0, 1);
+      range.decommit(0, range.reserved_bytes());
+      return range;
+    } catch (const launch_failure&) {
+      options.plain = true;
+      return device_range(bytes, options);
+    }
+  }
+
+  device_range range_;
 };
 
-/// Managed memory: `bytes`, all taken at once. The driver puts pages behind it where they are first used.
+/// Managed memory: `bytes` of addresses, which the driver puts pages behind where they are first used. So a space can be
+/// as large as the pool may ever grow, and costs what is used; its pages stay until the pool ends, as the driver takes
+/// none back.
 class managed_space final : public pool_space {
  public:
   /// Takes the memory; throws what `managed_allocate` throws.

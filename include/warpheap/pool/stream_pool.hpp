@@ -93,8 +93,9 @@ class basic_stream_pool {
   const basic_pool<Engine>& common() const { return pool_; }
 
  private:
-  // What a stream has: parts of spans, free in the stream's order, and blocks.
-  struct shard {
+  // What a stream has: parts of spans, free in the stream's order, and blocks. Processors fetch cache lines in pairs, so
+  // threads on different streams share none.
+  struct alignas(128) shard {
     shard(std::uint64_t of, stream named, std::uint64_t granule) : key(of), name(named), book(granule) {}
     std::optional<std::uint64_t> key;  // none for a stream that is forgotten
     stream name;

@@ -27,14 +27,15 @@ def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
     for part in parts_of(newest):
         if part.heat is not None:
             picture = picture_of_heat.draw(part.heat, f"Ratio to the best, {part.device}")
-            written += _write(folder, f"heat-map{part.name}", picture)
+            written += write(folder, f"heat-map{part.name}", picture)
     figures = [chart for part in parts_of(newest) for chart in part.paper]
     for chart in [*figures, *charts_of(newest)]:
-        written += _write(folder, chart.name, plots.draw(chart, looks))
+        written += write(folder, chart.name, plots.draw(chart, looks))
     return written
 
 
-def _write(folder: Path, name: str, figure: Canvas) -> list[Path]:
+def write(folder: Path, name: str, figure: Canvas) -> list[Path]:
+    """Writes a figure as SVG and PNG; returns the files."""
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
     for path in paths:
         plots.to_png(figure, path)

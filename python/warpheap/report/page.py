@@ -52,10 +52,10 @@ def write_report(
     """
     newest = data.latest(records)
     looks = Looks(newest)
-    page = _environment(looks).get_template("template.html.j2").render(
+    page = environment(looks).get_template("template.html.j2").render(
         title=_title(newest),
-        css=theme.css(looks) + (_HERE / "style.css").read_text(encoding="utf-8"),
-        script=(_HERE / "page.js").read_text(encoding="utf-8"),
+        css=theme.css(looks) + resource("style.css"),
+        script=resource("page.js"),
         looks=looks,
         counts=_counts(newest),
         replaced=len(records) - len(newest),
@@ -77,13 +77,19 @@ def _title(records: Sequence[Record]) -> str:
     return "GPU memory allocators on " + (" and ".join(devices) or "no machine")
 
 
-def _environment(looks: Looks) -> jinja2.Environment:
-    environment = jinja2.Environment(
+def resource(name: str) -> str:
+    """A file that pages are made of: style.css, page.js."""
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def environment(looks: Looks) -> jinja2.Environment:
+    """What templates are read from and can call."""
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )  # fmt: skip
     known = {look.name for look in looks}
-    environment.globals |= {
+    made.globals |= {
         "defs": Markup(svg.shared_shapes(looks)),
         "swatch": lambda name: Markup(svg.swatch(looks[name])) if name in known else "",
         "index": lambda name: looks[name].index if name in known else "",
@@ -101,7 +107,7 @@ def _environment(looks: Looks) -> jinja2.Environment:
         "text_on": text_on,
         "short_case": columns.short_case,
     }
-    return environment
+    return made
 
 
 def _counts(records: Sequence[Record]) -> list[tuple[str, str, str]]:

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <warpheap/floor/cuda/detail/driver.hpp>
 #include <warpheap/floor/cuda/error.hpp>
+#include <warpheap/floor/memory_place.hpp>
 
 namespace warpheap::target {
 
@@ -15,28 +16,58 @@ struct mapping {
   CUmemGenericAllocationHandle handle = 0;
 };
 
-inline CUmemAllocationProp device_memory_properties() {
+inline int current_device() {
+  int device = 0;
+  cuda_must(cudaGetDevice(&device), "finding a CUDA device");
+  return device;
+}
+
+// The host's memory that is nearest to the device; a driver before CUDA 12.2 cannot map it.
+inline CUmemLocation location_of(memory_place place) {
+  CUmemLocation where{};
+  where.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  where.id = current_device();
+#if CUDA_VERSION >= 12020
+  if (place == memory_place::pinned) {
+    int node = -1;
+    driver_must(driver().device_attribute(&node, CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, where.id),
+                "asking which memory of the host is near the device");
+    where.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    where.id = node < 0 ? 0 : node;
+  }
+#endif
+  return where;
+}
+
+inline CUmemAllocationProp memory_properties(memory_place place) {
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  cuda_must(cudaGetDevice(&properties.location.id), "finding a CUDA device");
+  properties.location = location_of(place);
   return properties;
 }
 
-// The unit of mapping in bytes, a power of two; 0 if this machine cannot map memory at fixed addresses.
-inline std::uint64_t mapping_granularity() {
+inline bool device_says(CUdevice_attribute what) {
+  int answer = 0;
+  return driver().device_attribute(&answer, what, current_device()) == CUDA_SUCCESS && answer != 0;
+}
+
+inline bool can_map(memory_place place) {
+  if (place == memory_place::device) return device_says(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+#if CUDA_VERSION >= 12020
+  return device_says(CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+#else
+  return false;
+#endif
+}
+
+// The unit of mapping in bytes, a power of two; 0 if this machine cannot map such memory at fixed addresses.
+inline std::uint64_t mapping_granularity(memory_place place) {
   cuda_must(cudaFree(nullptr), "starting the CUDA runtime");  // the driver's calls below need the context it makes
-  if (!driver().complete()) return 0;
-  const CUmemAllocationProp properties = device_memory_properties();
-  int supported = 0;
-  if (driver().device_attribute(&supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                                properties.location.id) != CUDA_SUCCESS ||
-      supported == 0) {
-    return 0;
-  }
+  if (!driver().complete() || !can_map(place)) return 0;
+  const CUmemAllocationProp properties = memory_properties(place);
   std::size_t granularity = 0;
   driver_must(driver().granularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-              "asking for the granularity of device memory");
+              "asking for the granularity of memory");
   return granularity;
 }
 
@@ -50,21 +81,23 @@ inline void release_addresses(void* address, std::uint64_t bytes) noexcept {
   driver().release_addresses(reinterpret_cast<CUdeviceptr>(address), bytes);
 }
 
-inline mapping map(void* address, std::uint64_t bytes) {
-  const CUmemAllocationProp properties = device_memory_properties();
+inline mapping map(void* address, std::uint64_t bytes, memory_place place) {
+  const CUmemAllocationProp properties = memory_properties(place);
   const auto at = reinterpret_cast<CUdeviceptr>(address);
   mapping made;
-  driver_must(driver().create(&made.handle, bytes, &properties, 0), "taking device memory");
+  driver_must(driver().create(&made.handle, bytes, &properties, 0), "taking memory");
   CUresult result = driver().map(at, bytes, 0, made.handle, 0);
   if (result == CUDA_SUCCESS) {
-    CUmemAccessDesc access{};
-    access.location = properties.location;
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    result = driver().set_access(at, bytes, &access, 1);
+    // The device reaches either kind, the host only its own.
+    CUmemAccessDesc access[2] = {};
+    access[0].location = location_of(memory_place::device);
+    access[1].location = properties.location;
+    for (CUmemAccessDesc& each : access) each.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    result = driver().set_access(at, bytes, access, place == memory_place::pinned ? 2 : 1);
     if (result != CUDA_SUCCESS) driver().unmap(at, bytes);
   }
   if (result != CUDA_SUCCESS) driver().release(made.handle);
-  driver_must(result, "mapping device memory");
+  driver_must(result, "mapping memory");
   return made;
 }
 

@@ -5,12 +5,13 @@
 #include <stdexcept>
 #include <vector>
 #include <warpheap/floor/memory_space.hpp>
+#include <warpheap/floor/shared_memory.hpp>
 
 namespace warpheap {
 
-inline device_range::device_range(std::uint64_t bytes, range_options options) {
+inline device_range::device_range(std::uint64_t bytes, range_options options) : place_(options.place) {
   if (bytes == 0) return;
-  const std::uint64_t granularity = options.plain ? 0 : target::mapping_granularity();
+  const std::uint64_t granularity = options.plain ? 0 : target::mapping_granularity(place_);
   mapped_ = granularity != 0;
   piece_ = mapped_ ? align_up(next_power_of_two(options.piece_bytes), granularity) : bytes;
   if (mapped_) {
@@ -19,7 +20,8 @@ inline device_range::device_range(std::uint64_t bytes, range_options options) {
     data_ = static_cast<std::byte*>(target::reserve_addresses(reserved_, granularity));
   } else {
     constexpr std::uint64_t alignment = 4096;
-    plain_ = target::device_allocate(bytes + alignment);
+    plain_ = place_ == memory_place::device ? target::device_allocate(bytes + alignment)
+                                            : target::pinned_allocate(bytes + alignment);
     data_ = reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(plain_), alignment));
     reserved_ = committed_ = bytes;
   }
@@ -28,7 +30,7 @@ inline device_range::device_range(std::uint64_t bytes, range_options options) {
 inline device_range::~device_range() {
   if (data_ == nullptr) return;
   if (!mapped_) {
-    target::device_release(plain_);
+    place_ == memory_place::device ? target::device_release(plain_) : target::pinned_release(plain_);
     return;
   }
   for (auto& [offset, memory] : pieces_) target::unmap(data_ + offset, piece_, memory);
@@ -42,6 +44,7 @@ inline void device_range::swap(device_range& other) noexcept {
   std::swap(committed_, other.committed_);
   std::swap(piece_, other.piece_);
   std::swap(mapped_, other.mapped_);
+  std::swap(place_, other.place_);
   pieces_.swap(other.pieces_);
 }
 
@@ -56,7 +59,7 @@ inline void device_range::commit(std::uint64_t offset, std::uint64_t bytes) {
       if (pieces_.contains(at)) continue;
       added.push_back(at);
       auto& memory = pieces_[at];
-      memory = target::map(data_ + at, piece_);
+      memory = target::map(data_ + at, piece_, place_);
     }
   } catch (...) {
     // The last piece failed and has nothing to unmap.

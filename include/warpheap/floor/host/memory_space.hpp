@@ -10,13 +10,14 @@
 #include <cstring>
 #include <new>
 #include <warpheap/floor/host/error.hpp>
+#include <warpheap/floor/memory_place.hpp>
 
 namespace warpheap::target {
 
 // Pages are behind their addresses as long as the addresses may be used, so there is nothing to keep.
 struct mapping {};
 
-inline std::uint64_t mapping_granularity() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+inline std::uint64_t mapping_granularity(memory_place) { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
 // At a multiple of what a GPU's are multiples of, so that a design which aligns the start of its arena loses as little
 // here as there, and the same each time.
@@ -34,7 +35,7 @@ inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
 
 inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
 
-inline mapping map(void* address, std::uint64_t bytes) {
+inline mapping map(void* address, std::uint64_t bytes, memory_place) {
   system_must(::mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0, errno, "committing memory");
   return {};
 }

@@ -3,113 +3,96 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <warpheap/floor.hpp>
 #include <warpheap/pool/engine.hpp>
 
 namespace warpheap::pool_detail {
 
-// Finds the handle of a live segment by where it begins: an open-addressed table with linear probing, at most three
-// quarters full. A slot holds the low half of the granule's number beside the handle, so that a search, and the move
-// of slots when one is erased, seldom need the record itself.
+// Finds a live segment by where it begins: a hash table of chains, which run through the records themselves. A cell is
+// the handle of a chain's first record, and there are at least two cells for each live segment, so finding one reads a
+// cell, its record, and seldom another.
+//
+// `Records` is indexed by handle; a record's `next` is the map's as long as the record is in it.
+template <class Records>
 class block_map {
  public:
-  explicit block_map(int granule_bits) : granule_bits_(granule_bits) { take(first_slots); }
+  block_map(Records& records, int granule_bits) : records_(records), granule_bits_(granule_bits) { take(first_cells); }
 
   // Makes the next `count` calls of `insert` succeed. Throws std::bad_alloc and changes nothing.
   void reserve(std::uint64_t count) {
-    while ((used_ + count) * 4 > (mask_ + 1) * 3) grow();
+    if (used_ + count > most_) grow(used_ + count);
   }
 
-  void insert(std::uint64_t begin, segment_handle handle) {
-    put(key_of(begin), handle);
+  void insert(segment_handle handle) {
+    put(handle);
     ++used_;
   }
 
-  // `is_it(handle)` tells whether the segment begins at `begin`: of two that are 2^32 granules apart only it knows.
-  template <class IsIt>
-  segment_handle find(std::uint64_t begin, IsIt is_it) const {
-    const std::uint32_t key = key_of(begin);
-    for (std::uint64_t at = home(key);; at = (at + 1) & mask_) {
-      const slot& seen = slots_[at];
-      if (seen.handle == no_segment) return no_segment;
-      if (seen.key == key && is_it(seen.handle)) return seen.handle;
-    }
+  segment_handle find(std::uint64_t begin) const {
+    segment_handle at = cells_[home(begin)];
+    while (at != no_segment && records_[at].begin != begin) at = records_[at].next;
+    return at;
   }
 
-  void erase(std::uint64_t begin, segment_handle handle) {
-    std::uint64_t hole = home(key_of(begin));
-    while (slots_[hole].handle != handle) hole = (hole + 1) & mask_;
-    // Slots behind move up as long as that brings them no further than home, so no search ends too early.
-    for (std::uint64_t at = (hole + 1) & mask_; slots_[at].handle != no_segment; at = (at + 1) & mask_) {
-      if (((at - home(slots_[at].key)) & mask_) < ((at - hole) & mask_)) continue;
-      slots_[hole] = slots_[at];
-      hole = at;
-    }
-    slots_[hole] = slot{};
+  void erase(segment_handle handle) {
+    segment_handle* link = &cells_[home(records_[handle].begin)];
+    while (*link != handle) link = &records_[*link].next;
+    *link = records_[handle].next;
     --used_;
   }
 
   void clear() {
-    take(first_slots);
+    take(first_cells);
     used_ = 0;
   }
 
-  std::uint64_t bytes() const { return (mask_ + 1) * sizeof(slot); }
+  std::uint64_t bytes() const { return (mask_ + 1) * sizeof(segment_handle); }
 
  private:
-  struct slot {
-    std::uint32_t key = 0;
-    segment_handle handle = no_segment;
-  };
-  static constexpr std::uint64_t first_slots = 64;
+  static constexpr std::uint64_t first_cells = 128;
+  static constexpr int line_bits = 4;  // cells of a cache line
 
-  struct freer {
-    void operator()(slot* slots) const { std::free(slots); }
-  };
-  using slot_array = std::unique_ptr<slot[], freer>;
-  // Bytes of zero are an empty slot, and memory that is zero already need not be written.
-  static slot_array empty_slots(std::uint64_t count) {
-    slot_array made(static_cast<slot*>(std::calloc(count, sizeof(slot))));
-    if (made == nullptr) throw std::bad_alloc();
-    return made;
+  // Neighbouring granules share a cache line of cells, so that small blocks which lie side by side are found together.
+  // Where in the line depends on the line's number too: blocks that all begin at multiples of a large power of two are
+  // the same granule of their lines, and would use a sixteenth of the cells.
+  std::uint64_t home(std::uint64_t begin) const {
+    const std::uint64_t granule = begin >> granule_bits_;
+    const std::uint64_t mixed = (granule >> line_bits) * std::uint64_t{0x9e3779b97f4a7c15u};
+    const std::uint64_t within = (granule + (mixed >> 8)) & ((1u << line_bits) - 1);
+    return (mixed >> shift_ << line_bits) | within;
   }
 
-  std::uint32_t key_of(std::uint64_t begin) const { return static_cast<std::uint32_t>(begin >> granule_bits_); }
-  // Eight neighbouring granules share a cache line, so that small blocks which lie side by side are found together.
-  std::uint64_t home(std::uint32_t key) const {
-    const std::uint64_t line = (key >> 3) * std::uint64_t{0x9e3779b97f4a7c15u} >> shift_;
-    return ((line << 3) | (key & 7)) & mask_;
+  void put(segment_handle handle) {
+    segment_handle& cell = cells_[home(records_[handle].begin)];
+    records_[handle].next = cell;
+    cell = handle;
   }
-
-  void put(std::uint32_t key, segment_handle handle) {
-    std::uint64_t at = home(key);
-    while (slots_[at].handle != no_segment) at = (at + 1) & mask_;
-    slots_[at] = {key, handle};
+  void take(std::uint64_t cells) {
+    growing_memory fresh;
+    fresh.grow(cells * sizeof(segment_handle));
+    memory_.swap(fresh);
+    cells_ = reinterpret_cast<segment_handle*>(memory_.data());
+    mask_ = cells - 1;
+    most_ = cells / 2;
+    shift_ = 64 - (highest_bit(cells) - line_bits);
   }
-  void take(std::uint64_t slots) {
-    slots_ = empty_slots(slots);
-    mask_ = slots - 1;
-    shift_ = 64 - (highest_bit(slots) - 3);
-  }
-  void grow() {
-    const std::uint64_t before = mask_ + 1;
-    slot_array old = empty_slots(2 * before);
-    old.swap(slots_);
-    mask_ = 2 * before - 1;
-    --shift_;
-    for (std::uint64_t i = 0; i < before; ++i) {
-      if (old[i].handle != no_segment) put(old[i].key, old[i].handle);
+  void grow(std::uint64_t segments) {
+    std::uint64_t cells = mask_ + 1;
+    while (segments > cells / 2) cells *= 2;
+    take(cells);
+    for (segment_handle handle = 1; handle < records_.end(); ++handle) {  // in the order of memory
+      if (records_[handle].state == segment_state::live) put(handle);
     }
   }
 
-  slot_array slots_;
+  Records& records_;
+  segment_handle* cells_ = nullptr;
   std::uint64_t mask_ = 0;
+  std::uint64_t most_ = 0;
   std::uint64_t used_ = 0;
   int shift_ = 0;
   int granule_bits_;
+  growing_memory memory_;
 };
 
 }  // namespace warpheap::pool_detail

@@ -11,6 +11,7 @@ namespace warpheap::pool_detail {
 
 // Splitting and merging, which all engines share. `Index` holds the records and finds them: by size, by address, and
 // the neighbours of each. A record is `entered` in what finds segments of its state, and left out while it changes.
+// Which state that is the compiler mostly knows, so handing out and taking back decide nothing that is certain.
 template <class Index>
 class segment_book {
  public:
@@ -19,7 +20,7 @@ class segment_book {
   segment_handle adopt(std::uint64_t begin, std::uint64_t bytes, segment_state state) {
     index_.reserve(1);
     const segment_handle made = index_.insert(begin, bytes, no_segment);
-    enter(made, state);
+    with_state(state, [&]<segment_state State>() { enter<State>(made); });
     return made;
   }
 
@@ -30,40 +31,24 @@ class segment_book {
     index_.reserve(2);
     const segment_handle found = index_.fit(rounded, alignment < granule() ? granule() : alignment);
     if (found == no_segment) return no_segment;
-    return change(found, align_up(index_[found].begin, alignment), rounded, segment_state::live);
+    return change<segment_state::free, segment_state::live>(found, align_up(index_[found].begin, alignment), rounded);
   }
 
   segment_handle deallocate(segment_handle handle) {
     // Makes no new segment, so it needs no memory and cannot fail.
-    return become(handle, segment_state::free);
+    leave<segment_state::live>(handle);
+    return settle<segment_state::free>(handle);
   }
 
   segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes, segment_state state) {
     index_.reserve(2);
-    auto& record = index_[handle];
-    const std::uint64_t end = begin + bytes;
-    const std::uint64_t old_end = record.begin + record.bytes;
-    const segment_state old_state = record.state;
-    invariant(begin >= record.begin && end <= old_end && bytes != 0, "warpheap: a part lies outside its segment");
-    if (begin == record.begin && end == old_end) return become(handle, state);
-
-    leave(handle);  // nothing that follows takes memory, so `record` stays where it is
-    segment_handle middle = handle;
-    if (begin != record.begin) {  // the record stays with the front
-      middle = index_.insert(begin, old_end - begin, handle);
-      record.bytes = begin - record.begin;
-      enter(handle, old_state);
-    }
-    if (end != old_end) {
-      const segment_handle rest = index_.insert(end, old_end - end, middle);
-      index_[middle].bytes = bytes;
-      enter(rest, old_state);
-    }
-    return settle(middle, state);
+    return with_state(index_[handle].state, [&]<segment_state Old>() {
+      return with_state(state, [&]<segment_state New>() { return change<Old, New>(handle, begin, bytes); });
+    });
   }
 
   void drop(segment_handle handle) {
-    leave(handle);
+    with_state(index_[handle].state, [&]<segment_state State>() { leave<State>(handle); });
     index_.erase(handle);
   }
 
@@ -106,41 +91,71 @@ class segment_book {
     std::uint64_t bytes = 0;
     std::uint64_t segments = 0;
   };
-  total& total_of(segment_state state) { return totals_[static_cast<int>(state)]; }
-
-  void enter(segment_handle handle, segment_state state) {
-    auto& record = index_[handle];
-    record.state = state;
-    total_of(state).bytes += record.bytes;
-    ++total_of(state).segments;
-    index_.enter(handle);
+  // Calls `f` for a state that is known only now.
+  template <class F>
+  static auto with_state(segment_state state, F f) {
+    switch (state) {
+      case segment_state::free: return f.template operator()<segment_state::free>();
+      case segment_state::live: return f.template operator()<segment_state::live>();
+      default: return f.template operator()<segment_state::absent>();
+    }
   }
+
+  template <segment_state State>
+  void enter(segment_handle handle) {
+    auto& record = index_[handle];
+    record.state = State;
+    total& all = totals_[static_cast<int>(State)];
+    all.bytes += record.bytes;
+    ++all.segments;
+    index_.template enter<State>(handle);
+  }
+  template <segment_state State>
   void leave(segment_handle handle) {
-    auto& record = index_[handle];
-    total_of(record.state).bytes -= record.bytes;
-    --total_of(record.state).segments;
-    index_.leave(handle);
+    total& all = totals_[static_cast<int>(State)];
+    all.bytes -= index_[handle].bytes;
+    --all.segments;
+    index_.template leave<State>(handle);
   }
 
-  segment_handle become(segment_handle handle, segment_state state) {
-    leave(handle);
-    return settle(handle, state);
+  // As the public one; two more segments are reserved.
+  template <segment_state Old, segment_state New>
+  segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes) {
+    auto& record = index_[handle];
+    const std::uint64_t end = begin + bytes;
+    const std::uint64_t old_end = record.begin + record.bytes;
+    invariant(begin >= record.begin && end <= old_end && bytes != 0, "warpheap: a part lies outside its segment");
+    leave<Old>(handle);  // nothing that follows takes memory, so `record` stays where it is
+    segment_handle middle = handle;
+    if (begin != record.begin) {  // the record stays with the front
+      middle = index_.insert(begin, old_end - begin, handle);
+      record.bytes = begin - record.begin;
+      enter<Old>(handle);
+    }
+    if (end != old_end) {
+      const segment_handle rest = index_.insert(end, old_end - end, middle);
+      index_[middle].bytes = bytes;
+      enter<Old>(rest);
+    }
+    return settle<New>(middle);
   }
+
   // Enters a segment that was left out, together with neighbours of its state. The earlier record takes the later in,
   // so no record's place in the order of addresses changes.
-  segment_handle settle(segment_handle handle, segment_state state) {
-    if (state != segment_state::live) {
-      if (const segment_handle next = index_.after(handle); next != no_segment && index_[next].state == state) {
-        leave(next);
+  template <segment_state State>
+  segment_handle settle(segment_handle handle) {
+    if constexpr (State != segment_state::live) {
+      if (const segment_handle next = index_.after(handle); next != no_segment && index_[next].state == State) {
+        leave<State>(next);
         absorb(handle, next);
       }
-      if (const segment_handle last = index_.before(handle); last != no_segment && index_[last].state == state) {
-        leave(last);
+      if (const segment_handle last = index_.before(handle); last != no_segment && index_[last].state == State) {
+        leave<State>(last);
         absorb(last, handle);
         handle = last;
       }
     }
-    enter(handle, state);
+    enter<State>(handle);
     return handle;
   }
   void absorb(segment_handle into, segment_handle next) {

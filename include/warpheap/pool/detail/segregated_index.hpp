@@ -11,23 +11,26 @@
 
 namespace warpheap::pool_detail {
 
+// Two of them fill a cache line, so a block that is taken back is found, and its neighbours looked at, in few lines.
 struct chained_record {
   std::uint64_t begin = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes : 62 = 0;  // no segment has more: `segment_book` refuses what does not fit
+  segment_state state : 2 = segment_state::unused;
   segment_handle before = no_segment;  // neighbours in the order of addresses
   segment_handle after = no_segment;
   segment_handle previous = no_segment;  // in the list of the size, or of absent segments
-  segment_handle next = no_segment;
-  segment_state state = segment_state::unused;
+  segment_handle next = no_segment;      // there, or in the chain of the map of live ones
 
   segment_handle& link() { return next; }
 };
-static_assert(sizeof(chained_record) == 40);
+static_assert(sizeof(chained_record) == 32);
 
 // Lists by size for free segments, a list of absent ones, a map of live ones, and links between neighbours.
 class segregated_index {
  public:
-  explicit segregated_index(int granule_bits) : granule_bits_(granule_bits), live_(granule_bits) {}
+  explicit segregated_index(int granule_bits) : granule_bits_(granule_bits), live_(records_, granule_bits) {}
+  segregated_index(const segregated_index&) = delete;
+  segregated_index& operator=(const segregated_index&) = delete;
 
   chained_record& operator[](segment_handle handle) { return records_[handle]; }
   const chained_record& operator[](segment_handle handle) const { return records_[handle]; }
@@ -59,36 +62,32 @@ class segregated_index {
     records_.give_back(handle);
   }
 
+  template <segment_state State>
   void enter(segment_handle handle) {
-    const chained_record& record = records_[handle];
-    switch (record.state) {
-      case segment_state::free: {
-        const std::uint32_t bin = size_bins::of(record.bytes >> granule_bits_);
-        push(bins_.head(bin), handle);
-        bins_.mark(bin);
-        break;
-      }
-      case segment_state::absent: push(absent_, handle); break;
-      default: live_.insert(record.begin, handle);
+    if constexpr (State == segment_state::free) {
+      const std::uint32_t bin = size_bins::of(records_[handle].bytes >> granule_bits_);
+      push(bins_.head(bin), handle);
+      bins_.mark(bin);
+    } else if constexpr (State == segment_state::live) {
+      live_.insert(handle);
+    } else {
+      push(absent_, handle);
     }
   }
+  template <segment_state State>
   void leave(segment_handle handle) {
-    const chained_record& record = records_[handle];
-    switch (record.state) {
-      case segment_state::free: {
-        const std::uint32_t bin = size_bins::of(record.bytes >> granule_bits_);
-        unlink(bins_.head(bin), handle);
-        if (bins_.head(bin) == no_segment) bins_.unmark(bin);
-        break;
-      }
-      case segment_state::absent: unlink(absent_, handle); break;
-      default: live_.erase(record.begin, handle);
+    if constexpr (State == segment_state::free) {
+      const std::uint32_t bin = size_bins::of(records_[handle].bytes >> granule_bits_);
+      unlink(bins_.head(bin), handle);
+      if (bins_.head(bin) == no_segment) bins_.unmark(bin);
+    } else if constexpr (State == segment_state::live) {
+      live_.erase(handle);
+    } else {
+      unlink(absent_, handle);
     }
   }
 
-  segment_handle find(std::uint64_t begin) const {
-    return live_.find(begin, [&](segment_handle handle) { return records_[handle].begin == begin; });
-  }
+  segment_handle find(std::uint64_t begin) const { return live_.find(begin); }
   segment_handle before(segment_handle handle) const {
     const segment_handle found = records_[handle].before;
     return touches(found, handle) ? found : no_segment;
@@ -142,8 +141,8 @@ class segregated_index {
   segment_handle end() const { return records_.end(); }
   std::uint64_t bytes() const { return records_.touched_bytes() + live_.bytes() + sizeof *this; }
   void clear() {
+    live_.clear();  // first, as it may throw
     records_.clear();
-    live_.clear();
     bins_.clear();
     absent_ = no_segment;
   }
@@ -191,7 +190,7 @@ class segregated_index {
   int granule_bits_;
   segment_handle absent_ = no_segment;
   record_table<chained_record> records_;
-  block_map live_;
+  block_map<record_table<chained_record>> live_;
   size_bins bins_;
 };
 

@@ -70,21 +70,24 @@ class tree_index {
     records_.give_back(handle);
   }
 
+  template <segment_state State>
   void enter(segment_handle handle) {
-    treed_record& record = records_[handle];
-    if (record.state == segment_state::free) by_size_.insert(handle);
-    if (record.state == segment_state::absent) {
+    if constexpr (State == segment_state::free) {
+      by_size_.insert(handle);
+    } else if constexpr (State == segment_state::absent) {
+      treed_record& record = records_[handle];
       record.by_size.child[0] = no_segment;
       record.by_size.child[1] = absent_;
       if (absent_ != no_segment) records_[absent_].by_size.child[0] = handle;
       absent_ = handle;
     }
   }
+  template <segment_state State>
   void leave(segment_handle handle) {
-    const treed_record& record = records_[handle];
-    if (record.state == segment_state::free) by_size_.erase(handle);
-    if (record.state == segment_state::absent) {
-      const auto [previous, next] = record.by_size.child;
+    if constexpr (State == segment_state::free) {
+      by_size_.erase(handle);
+    } else if constexpr (State == segment_state::absent) {
+      const auto [previous, next] = records_[handle].by_size.child;
       (previous != no_segment ? records_[previous].by_size.child[1] : absent_) = next;
       if (next != no_segment) records_[next].by_size.child[0] = previous;
     }

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of the pool's experiments, and what they say about the bars."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from warpheap.report.chart import Bar, Bars, Chart, Line, Lost, Panel, Point
+from warpheap.report.looks import Looks
+from warpheap.report.sections import Cell, Grid
+
+Record = dict[str, Any]
+
+_CALLS = (("allocate", "allocate"), ("deallocate", "deallocate"))
+_EACH = "Medians of batches; bars from the fastest to the slowest batch."
+_PYTHON = "torch, cupy and python are called from Python: python is a call that does nothing."
+
+
+def looks_of(records: Sequence[Record]) -> Looks:
+    """Colours and markers: in the order in which subjects were measured first."""
+    subjects = dict.fromkeys(record["subject"] for record in records if record["status"] == "ok")
+    return Looks([{"allocator": name, "position": place} for place, name in enumerate(subjects)])
+
+
+def charts_of(records: Sequence[Record]) -> list[Chart]:
+    """All figures that the records have points for, in the order of the page."""
+    return [chart for make in (_sizes, _fill, _live, _churn, _streams, _replay) if (chart := make(records)).panels]
+
+
+def _sizes(records: Sequence[Record]) -> Chart:
+    panels = [_panel(records, "sizes", name, title, "size", "block size") for name, title in _CALLS]
+    note = f"Up to 1,024 blocks of one size (128 where a call is slow), then taken back in the order they came. {_EACH}"
+    return Chart("pool-sizes", "Time of a call against size", _with_lines(panels), f"{note} {_PYTHON}")
+
+
+def _fill(records: Sequence[Record]) -> Chart:
+    panels = [_panel(records, "fill", name, title, "size", "block size, to twice that") for name, title in _CALLS]
+    clocks = [record["clock_ns"] for record in records if record["case"] == "fill" and record.get("clock_ns")]
+    clock = f" Reading the clock, about {sorted(clocks)[len(clocks) // 2]:.0f} ns, is in each." if clocks else ""
+    note = (
+        "The paper's first experiment: blocks of random sizes from 1 B to 1 GiB until the memory is full, each call "
+        f"timed alone; medians by power of two, without the spread of single calls.{clock}"
+    )
+    return Chart("pool-fill", "Time of a call against size, until full", _with_lines(panels), note)
+
+
+def _live(records: Sequence[Record]) -> Chart:
+    calls = (*_CALLS, ("replace_any", "any block replaced"))
+    panels = [_panel(records, "live", name, title, "live", "live blocks") for name, title in calls]
+    note = f"The paper's second experiment: with so many live blocks of 1 to 10 B, a thousand more. {_EACH} {_PYTHON}"
+    return Chart("pool-live", "Time of a call against the number of live blocks", _with_lines(panels), note)
+
+
+def _streams(records: Sequence[Record]) -> Chart:
+    lines = _lines(records, "streams", "threads", lambda record: _point(record, "pairs_per_second", "threads", 1.0))
+    panel = Panel("pairs of calls a second", lines, "ops/s", field="threads", x_label="threads", scale="rate")
+    note = "The churn by several threads at once; stream_pool and cuda_malloc_async have a stream for each thread."
+    return Chart("pool-streams", "Threads", _with_lines([panel]), note)
+
+
+def _churn(records: Sequence[Record]) -> Chart:
+    panels = [_bars(records, "churn", f"{name}_ns", title) for name, title in _CALLS]
+    note = f"One thread, 4,096 live blocks of 256 B to 1 MiB, any 256 replaced at a time. {_EACH} {_PYTHON}"
+    return Chart("pool-churn", "Random churn", [panel for panel in panels if panel.bars], note)
+
+
+def _replay(records: Sequence[Record]) -> Chart:
+    panel = _bars(records, "replay", "call_ns", "a call, both kinds")
+    logs = ", ".join(dict.fromkeys(str(each["log"]).split("/")[-1] for each in records if "log" in each))
+    note = f"All calls of {logs}, timed together. {_PYTHON}"
+    return Chart("pool-replay", "Replay of a log", [panel] if panel.bars else [], note)
+
+
+def _panel(records: Sequence[Record], case: str, name: str, title: str, field: str, label: str) -> Panel:
+    lines = _lines(records, case, field, lambda record: _point(record, f"{name}_ns", field, 1e-3))
+    # An axis of live blocks counts as one of threads does.
+    return Panel(title, lines, "us", field="size" if field == "size" else "threads", x_label=label, scale=case)
+
+
+def _lines(records: Sequence[Record], case: str, field: str, point_of: Callable[[Record], Point | None]) -> list[Line]:
+    points: dict[str, list[Point]] = {}
+    for record in records:
+        if record["case"] == case and record["status"] == "ok" and field in record and (point := point_of(record)):
+            points.setdefault(record["subject"], []).append(point)
+    return [Line(subject, sorted(own, key=lambda point: point.x), list[Lost]()) for subject, own in points.items()]
+
+
+def _point(record: Record, name: str, field: str, factor: float) -> Point | None:
+    if record.get(name) is None:
+        return None
+    stem = name.removesuffix("_ns")
+    ending = name[len(stem) :]
+    middle = record[name] * factor
+    least = (record.get(f"{stem}_least{ending}") or record[name]) * factor
+    most = (record.get(f"{stem}_greatest{ending}") or record[name]) * factor
+    low, high = (middle, middle) if record["case"] == "fill" else (least, most)
+    return Point(float(record[field]) if field else 0.0, middle, low, high, least, most)
+
+
+def _bars(records: Sequence[Record], case: str, name: str, title: str) -> Bars:
+    bars = []
+    for record in records:
+        if record["case"] != case:
+            continue
+        if record["status"] == "ok":
+            bars.append(Bar(record["subject"], _point(record, name, "", 1e-3)))
+        elif record["status"] not in ("absent",):
+            bars.append(Bar(record["subject"], None, record["status"], record["reason"]))
+    known = {bar.allocator for bar in bars if bar.point is not None}
+    return Bars(title, [bar for bar in bars if bar.point is not None or bar.allocator not in known], "us")
+
+
+def _with_lines(panels: Sequence[Panel]) -> list[Panel]:
+    return [panel for panel in panels if any(line.points for line in panel.lines)]
+
+
+def bars_grid(records: Sequence[Record]) -> Grid:
+    """What the project asks of the pool on the host of an H200, beside what was measured."""
+    rows = []
+    for title, at_least, bar, unit, value in _judged(records):
+        measured = "not measured" if value is None else f"{value:.3g}{unit}"
+        limit = f"at {'least' if at_least else 'most'} {bar:g}{unit}"
+        met = value is None or (value >= bar if at_least else value <= bar)
+        verdict = "" if value is None else "met" if met else "missed"
+        rows.append([Cell(title), Cell(measured), Cell(limit), Cell(verdict, "" if met else "failed")])
+    return Grid("", ["", "measured", "bar", ""], rows)
+
+
+def _judged(records: Sequence[Record]) -> list[tuple[str, bool, float, str, float | None]]:
+    def value(case: str, subject: str, name: str, **place: int) -> float | None:
+        wanted = {"case": case, "subject": subject, "status": "ok", **place}
+        found = (each for each in records if all(each.get(field) == known for field, known in wanted.items()))
+        return next((each[name] for each in found if each.get(name) is not None), None)
+
+    def ratio(upper: float | None, lower: float | None) -> float | None:
+        return upper / lower if upper and lower else None
+
+    def spread(name: str) -> float | None:
+        own = [each for each in records if each["case"] == "sizes" and each["subject"] == "pool"]
+        values = [each[name] for each in own if each.get(name)]
+        return ratio(max(values), min(values)) if values else None
+
+    def growth(name: str) -> float | None:
+        return ratio(value("live", "pool", name, live=10**7), value("live", "pool", name, live=100))
+
+    def threads(number: int) -> float | None:
+        return value("streams", "stream_pool", "pairs_per_second", threads=number)
+
+    host_bytes = value("live", "pool", "host_bytes", live=10**7)
+    return [
+        ("churn, pool, allocate", False, 100, " ns", value("churn", "pool", "allocate_ns")),
+        ("churn, pool, deallocate", False, 100, " ns", value("churn", "pool", "deallocate_ns")),
+        ("churn, stream_pool, allocate", False, 150, " ns", value("churn", "stream_pool", "allocate_ns")),
+        ("churn, stream_pool, deallocate", False, 150, " ns", value("churn", "stream_pool", "deallocate_ns")),
+        ("1 B to 1 GiB, allocate, slowest to fastest", False, 1.5, "", spread("allocate_ns")),
+        ("1 B to 1 GiB, deallocate, slowest to fastest", False, 1.5, "", spread("deallocate_ns")),
+        ("10^7 live to 100, allocate", False, 3, "", growth("allocate_ns")),
+        ("10^7 live to 100, deallocate", False, 3, "", growth("deallocate_ns")),
+        ("10^7 live to 100, any block replaced", False, 3, "", growth("replace_any_ns")),
+        ("host memory a segment, 10^7 live", False, 64, " B", host_bytes / 10**7 if host_bytes else None),
+        ("two threads on two streams to one", True, 1.6, "", ratio(threads(2), threads(1))),
+    ]

@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: each case of each subject in a process of its own, within a budget of seconds."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpheap import process, project
+from warpheap.errors import UsageError
+from warpheap.pool import peers
+
+Record = dict[str, Any]
+
+CASES = ("sizes", "fill", "live", "churn", "streams", "replay")
+# The first start of a GPU takes longer than any other.
+_SECONDS_TO_ANSWER = 60.0
+# What a process takes beside the case: its start, and the memory that a pool takes at once.
+_SECONDS_AROUND = 2.5
+_NOT_HERE = 4  # exit code of `peers`
+
+
+@dataclass(frozen=True)
+class Step:
+    """One case of one subject."""
+
+    case: str
+    subject: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What to measure, and how much."""
+
+    bytes: int
+    repetitions: int
+    cases: Sequence[str]
+    peers: Sequence[str]
+    python: str  # that has the peers
+    log: Path  # for the case `replay`
+
+
+def find_program(prebuilt: Path | None, backend: str) -> Path:
+    """The pool's driver in `prebuilt` or in the checkout's builds; `auto` prefers that of a GPU."""
+    backends = ("cuda", "host") if backend == "auto" else (backend,)
+    for name in backends:
+        for place in _places(prebuilt):
+            program = place / f"warpheap_pool_bench_{name}"
+            if program.is_file() and (backend != "auto" or name == "host" or _answers(program)):
+                return program
+    raise UsageError(
+        f"no warpheap_pool_bench_{' or _'.join(backends)} was found. Build it: cmake --preset cuda-bench && "
+        "cmake --build --preset cuda-bench --target warpheap_pool_bench_cuda (host and _host without a GPU), "
+        "or name the folder that has it with --prebuilt DIR"
+    )
+
+
+def _places(prebuilt: Path | None) -> list[Path]:
+    if prebuilt is not None:
+        return [prebuilt / "bin", prebuilt]
+    checkout = project.find_checkout()
+    return [] if checkout is None else [checkout / "build" / name / "bin" for name in ("cuda-bench", "cuda", "host")]
+
+
+def _answers(program: Path) -> bool:
+    quick = ["--case", "churn", "--subject", "pool", "--quick"]
+    return process.run([program, *quick], _SECONDS_TO_ANSWER).exit_code == 0
+
+
+def steps_of(program: Path, wishes: Wishes) -> list[Step]:
+    """All that there is to do: case by case, so that a budget that ends early leaves whole figures."""
+    outcome = process.run([program, "--list"], _SECONDS_TO_ANSWER)
+    subjects = outcome.stdout.split()
+    if outcome.exit_code != 0 or not subjects:
+        raise UsageError(f"{program} does not tell its subjects: {outcome.describe_end()}")
+    steps = []
+    for case in wishes.cases:
+        common = ["--case", case, "--bytes", str(wishes.bytes), "--repetitions", str(wishes.repetitions)]
+        if case == "replay":
+            common += ["--log", str(wishes.log)]
+        for subject in subjects:
+            steps.append(Step(case, subject, (str(program), "--subject", subject, *common)))
+        for library in wishes.peers if case in peers.CASES else ():
+            steps.append(Step(case, library, (wishes.python, str(peers.__file__), "--library", library, *common)))
+    return steps
+
+
+def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], None]) -> Iterator[Record]:
+    """Runs the steps and yields what they print; a step that fails or has no time left is a record that says so."""
+    end = time.monotonic() + budget
+    missing: set[str] = set()
+    for place, step in enumerate(steps):
+        left = end - time.monotonic()
+        share = left / (len(steps) - place)
+        if step.subject in missing:
+            continue
+        if left < _SECONDS_AROUND:
+            tell(step, "skipped")
+            yield _without_result(step, "skipped", "the budget was used up")
+            continue
+        seconds = max(share - _SECONDS_AROUND, 0.5)
+        tell(step, "")
+        outcome = process.run([*step.command, "--seconds", f"{seconds:.2f}"], max(min(left, 6 * share), 20.0))
+        if outcome.exit_code == _NOT_HERE and step.command[0] != step.subject:
+            missing.add(step.subject)
+            tell(step, outcome.last_words)
+            yield _without_result(step, "absent", outcome.last_words)
+            continue
+        for line in outcome.stdout.splitlines():
+            try:
+                yield {**json.loads(line), "status": "ok"}
+            except ValueError:
+                continue  # the end of a line that a killed process did not finish
+        if outcome.timed_out or outcome.exit_code != 0:
+            status = "timeout" if outcome.timed_out else "failed"
+            tell(step, status)
+            yield _without_result(step, status, outcome.describe_end())
+
+
+def _without_result(step: Step, status: str, reason: str) -> Record:
+    return {"case": step.case, "subject": step.subject, "status": status, "reason": reason}
+
+
+def own_python() -> str:
+    """The interpreter that runs us."""
+    return sys.executable
