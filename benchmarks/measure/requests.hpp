@@ -54,7 +54,8 @@ struct requests {
   /// Bytes of request `index`.
   WARPHEAP_FN std::uint64_t bytes(std::uint64_t index) const {
     if (mode != request_mode::mixed) return size;
-    return least + 4 * (mix(salt ^ index) % ((size - least) / 4 + 1));
+    // The upper half of a random number times the count of sizes: a division would cost a kernel more than a malloc does.
+    return least + 4 * ((mix(salt ^ index) >> 32) * ((size - least) / 4 + 1) >> 32);
   }
 
   /// The grid in which each request has a thread of its own: in mode `warp`, the first lane of a warp.

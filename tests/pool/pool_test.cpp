@@ -61,7 +61,9 @@ class watched_space final : public pool_space {
 };
 
 void use_all_of(void* block, std::uint64_t bytes) {
-  device_fill(block, 0x5a, bytes);
+  // By copies, since only those may go to memory of every kind.
+  const std::vector<unsigned char> pattern(bytes, 0x5a);
+  device_copy(block, pattern.data(), bytes);
   std::vector<unsigned char> copy(bytes);
   device_copy(copy.data(), block, bytes);
   EXPECT_EQ(std::count(copy.begin(), copy.end(), 0x5a), static_cast<std::ptrdiff_t>(bytes));
