@@ -18,9 +18,9 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks beside it and at a few
-/// words elsewhere, then follows hints, then extends the size's slabs, then takes whole slabs back from other sizes. A size
-/// that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units.
+/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks beside it and, with
+/// the help of all lanes that called with it, at words elsewhere, then follows hints, then extends the size's slabs, then
+/// takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units.
 /// docs/design/warp_slab.md explains it all.
 ///
 /// The lanes that call `malloc` together return together.
@@ -123,6 +123,7 @@ class warp_slab {
   static constexpr std::uint32_t crowded_below = 4;  // free blocks a word, of 32
   WARPHEAP_COLD_FN bool comes_back(lane_mask group) const;
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
+  WARPHEAP_FN bool has_room() const;
   WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN static bool is_picked(std::uint32_t word);

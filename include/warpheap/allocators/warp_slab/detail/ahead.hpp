@@ -9,9 +9,9 @@
 //
 // Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is free.
 // A class that grows only when nothing is found comes to be all but full, and most claims look elsewhere. So a class whose
-// words are seen to be crowded is given more slabs. Nobody waits for that, and nobody needs it: it only makes later calls
-// quicker. It ends when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not
-// what others lack; beyond that, and where a class was never looked for twice, only `extend` adds slabs.
+// words are seen to be crowded is given more slabs. Nobody needs that: it only makes later calls quicker. It ends when a
+// class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what others lack;
+// beyond that, and for warps that come once in a launch, only `extend` adds slabs.
 
 namespace warpheap {
 
@@ -51,11 +51,15 @@ WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c) || !is_picked(named.word())) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (places * classes::units(c) * share_of_heap >= control_->units) return false;
-  return atomic_view{control_->slab_units}.load(relaxed, device) < control_->units / 2;
+  return places * classes::units(c) * share_of_heap < control_->units && has_room();
 }
 
-// Whether less than a quarter of a class is free, as a sample has it, and more than nothing: then it is full, and `extend`
+// Whether less than half of the heap is slabs, so that what one class has in store is not what others lack.
+WARPHEAP_FN inline bool warp_slab::has_room() const {
+  return atomic_view{control_->slab_units}.load(memory_order::relaxed, thread_scope::device) < control_->units / 2;
+}
+
+// Whether less than an eighth of a class is free, as a sample has it, and more than nothing: then it is full, and `extend`
 // knows better what it needs. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_t c) const {
   constexpr std::uint32_t sample = 24;  // words

@@ -67,7 +67,9 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c)
   if (block == nullptr) block = take_near_seat(rest, peers & rest, c);
   rest = ballot(group, block == nullptr);
   if (rest == 0) return block;
-  return cold_call([*this, group, c, block] { return take_elsewhere(group, c, block); });
+  block = cold_call([*this, group, c, block] { return take_elsewhere(group, c, block); });
+  sync(group);
+  return block;
 }
 
 // The same for lanes that the word at the seat had no block for. Collective.

@@ -101,15 +101,16 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
 
 // How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and some more, so that a
 // class grows in few steps. A sixteenth of what there is, so that it grows not far beyond need; half of it for a class
-// that has grown twice, which will grow again. One lane.
+// that has grown twice, which will grow again, as long as half of the heap is left for others. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t waiting = take_demand(c);
   const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const bool again = atomic_view{of_class(c).extensions}.load(relaxed, device) >= 2;
-  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / (again ? 2 : 16);
+  const bool grows = atomic_view{of_class(c).extensions}.load(relaxed, device) >= 2;
+  const std::uint32_t more = grows && has_room() ? 2 : 16;
+  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / more;
 }
 
 // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over `group`.
