@@ -33,6 +33,7 @@ class buddy_tree {
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
   using span = detail::buddy_layout::span;                  ///< state of 4,096 pages
   using state = detail::buddy_layout::state;                ///< the rest
+  static constexpr bool notes_refusals = true;              ///< `refuses` knows
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 
@@ -107,7 +108,7 @@ class buddy_tree {
   WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t tries) const;
   WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab search(std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab search(std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 

@@ -35,6 +35,7 @@ class state_buddy {
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
   using span = detail::state_buddy_layout::span;            ///< state of 4,096 pages
   using state = detail::state_buddy_layout::state;          ///< the rest
+  static constexpr bool notes_refusals = false;             ///< `refuses` does not know
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::state_buddy_layout::span_pages;
 

@@ -123,7 +123,7 @@ class alignas(128) bulk_semaphore {
   WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
   WARPHEAP_FN bool reserve(const request& ask);
   WARPHEAP_FN bool claim(std::uint32_t n);
-  WARPHEAP_FN step await(const request& ask, bool elected);
+  WARPHEAP_COLD_FN step await(const request& ask, bool elected);
   WARPHEAP_FN outcome settle(word before, const request& ask);
   WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce);
   WARPHEAP_FN static bool refuses(word before, const request& ask);

@@ -90,8 +90,10 @@ class bulk_allocator {
   // Tells whether a search can have missed something.
   struct watch {
     std::uint64_t given;
-    std::uint64_t begun;
-    bool quiet;
+    std::uint64_t begun;  // the searcher's own changes included
+    bool quiet;           // there was a moment without changes
+    bool restless;        // the search saw what is about to change
+    bool uncertain;       // TBuddy does not know
   };
 
   // Access to the parts.
@@ -144,17 +146,21 @@ class bulk_allocator {
     std::uint32_t for_gifts;
     std::uint32_t for_changes;
   };
-  WARPHEAP_COLD_FN bool goes_on(std::uint32_t what, const watch& before, bool restless, turns& left) const;
+  WARPHEAP_COLD_FN bool goes_on(std::uint32_t what, const watch& before, turns& left) const;
   WARPHEAP_COLD_FN bool find_units(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held) const;
-  WARPHEAP_COLD_FN bool ask_home(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held) const;
-  WARPHEAP_COLD_FN bool find_count(std::uint32_t c, std::uint32_t wanted, credit& left, bool& restless) const;
-  WARPHEAP_COLD_FN bool make_of_others(std::uint32_t c, std::uint32_t wanted, hold& held, bool& restless) const;
+  WARPHEAP_COLD_FN bool ask_home(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held, watch& search) const;
+  WARPHEAP_COLD_FN static bulk_semaphore::outcome wait_at(bulk_semaphore& count, std::uint32_t wanted,
+                                                          std::uint32_t batch);
+  WARPHEAP_COLD_FN static bulk_semaphore::outcome give_up_at(bulk_semaphore& count, std::uint32_t wanted,
+                                                             std::uint32_t batch);
+  WARPHEAP_COLD_FN bool find_count(std::uint32_t c, std::uint32_t wanted, credit& left, watch& search) const;
+  WARPHEAP_COLD_FN bool make_of_others(std::uint32_t c, std::uint32_t wanted, hold& held, watch& search) const;
 
   // make.hpp: bins and chunks
   WARPHEAP_COLD_FN bool can_make(std::uint32_t arena, std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool make(std::uint32_t arena, std::uint32_t c, std::uint32_t keep, hold& made) const;
+  WARPHEAP_FN bool make(std::uint32_t arena, std::uint32_t c, std::uint32_t keep, hold& made) const;
   WARPHEAP_COLD_FN bool take_page(std::uint32_t arena, std::uint32_t& page) const;
-  WARPHEAP_COLD_FN bool take_chunk(std::uint32_t& page) const;
+  WARPHEAP_FN bool take_chunk(std::uint32_t& page) const;
   WARPHEAP_COLD_FN void set_up(std::uint32_t arena, std::uint32_t c, std::uint32_t page, std::uint32_t keep) const;
 
   // drain.hpp: bins and chunks without blocks, back to where they came from
@@ -177,6 +183,7 @@ class bulk_allocator {
 
   // pages.hpp: blocks of TBuddy
   WARPHEAP_COLD_FN void* take_pages(std::uint64_t bytes) const;
+  WARPHEAP_COLD_FN std::uint32_t take_together(lane_mask group, std::uint32_t order, std::uint32_t tries) const;
   WARPHEAP_COLD_FN std::uint32_t find_pages(std::uint32_t order) const;
   WARPHEAP_COLD_FN void give_pages(std::uint64_t address) const;
 

@@ -238,7 +238,7 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
 }
 
 // One pass over everything.
-WARPHEAP_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
+WARPHEAP_COLD_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
   constexpr std::uint32_t glances = 8;  // words that may be too broken before a unit is broken instead
   const std::uint32_t level = order / 6 < layout::levels ? order / 6 : layout::levels - 1;
   const std::uint32_t within = order - 6 * level;

@@ -68,7 +68,7 @@ WARPHEAP_FN inline bool bulk_semaphore::claim(std::uint32_t n) {
 
 // Waits with a debt that is entered. It ends: if the request can neither claim nor be withdrawn nor lacks a batch, then
 // somebody makes a batch, or somebody stands between two atomics and waits for nobody there.
-WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, bool elected) {
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, bool elected) {
   const atomic_view bits{bits_};
   backoff wait;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.

@@ -58,7 +58,7 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::begin_watch() const -> watch
   std::uint64_t begun = 0;
   for (auto& each : control_->tallies_) ended += atomic_view{each.ended}.load(acquire, device);
   for (auto& each : control_->tallies_) begun += atomic_view{each.begun}.load(acquire, device);
-  return {given(), begun, ended == begun};
+  return {given(), begun, ended == begun, false, false};
 }
 
 template <class Buddy, std::uint32_t ChunkPages>
@@ -68,7 +68,7 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::was_quiet(const watch& befor
   fence(acquire, device);
   std::uint64_t begun = 0;
   for (auto& each : control_->tallies_) begun += atomic_view{each.begun}.load(relaxed, device);
-  return before.quiet && begun == before.begun && given() == before.given;
+  return before.quiet && !before.restless && !before.uncertain && begun == before.begun && given() == before.given;
 }
 
 // True if somebody looked for this in vain, and nothing was given since.

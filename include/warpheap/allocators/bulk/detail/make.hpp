@@ -17,8 +17,8 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::can_make(std::uint32_t 
 
 // Makes a bin and puts it on the shelf, without `keep` units, which are the caller's. False if there is no memory.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::make(std::uint32_t arena, std::uint32_t c, std::uint32_t keep,
-                                                              hold& made) const {
+WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::make(std::uint32_t arena, std::uint32_t c, std::uint32_t keep,
+                                                         hold& made) const {
   std::uint32_t page = 0;
   if (!(c < layout::paged_sizes ? take_page(arena, page) : take_chunk(page))) return false;
   set_up(arena, c, page, keep);
@@ -32,14 +32,14 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::take_page(std::uint32_t
   using outcome = bulk_semaphore::outcome;
   constexpr std::uint32_t c = layout::pages_class;
   bulk_semaphore& count = shelf_of(arena, c).count;
-  outcome what = count.wait(1, layout::units(c));
+  outcome what = wait_at(count, 1, layout::units(c));
   hold held{0, 1};
   if (what == outcome::produce) {
     if (take_chunk(held.page)) {
       set_up(arena, c, held.page, 1);
       require(count.deliver(1, layout::units(c)), "bulk: more pages than can be counted");
     } else {
-      what = count.give_up(1, layout::units(c), bulk_semaphore::cause::passing);
+      what = give_up_at(count, 1, layout::units(c));
     }
   }
   if (what == outcome::failed) return false;
@@ -50,10 +50,10 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::take_page(std::uint32_t
 
 // A chunk. Lanes that come together, whatever they want it for, take theirs by one change of TBuddy, if they can.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::take_chunk(std::uint32_t& page) const {
+WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_chunk(std::uint32_t& page) const {
   constexpr std::uint32_t tries = 8;
   const lane_mask together = match(active_group(), reinterpret_cast<std::uint64_t>(control_));
-  page = buddy().take(together, layout::chunk_order, patience{tries});
+  page = take_together(together, layout::chunk_order, tries);
   return page != Buddy::none;
 }
 

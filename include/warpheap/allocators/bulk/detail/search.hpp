@@ -17,15 +17,15 @@ namespace warpheap {
 
 // True if a search for `what` that found nothing is to be repeated.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::goes_on(std::uint32_t what, const watch& before, bool restless,
+WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::goes_on(std::uint32_t what, const watch& before,
                                                                  turns& left) const {
-  const watch now = begin_watch();
-  if (!restless && was_quiet(before)) {
+  if (was_quiet(before)) {
     note_refused(what, before);
     return false;
   }
+  const watch now = begin_watch();
   if (is_refused(what, now.given)) return false;
-  const bool moved = restless || !before.quiet || now.begun != before.begun;
+  const bool moved = before.restless || !before.quiet || now.begun != before.begun;
   std::uint32_t& more = moved ? left.for_changes : left.for_gifts;
   if (more == 0) return false;
   --more;
@@ -40,37 +40,39 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::find_units(std::uint32_
   if (wanted > layout::units(c)) wanted = layout::units(c);
   turns more{3, 64};
   if (is_refused(c, given())) return false;
-  for (backoff wait;; wait.pause()) {
-    const watch before = begin_watch();
-    bool restless = false;
-    if (ask_home(c, wanted, left, held) || find_count(c, wanted, left, restless) ||
-        make_of_others(c, wanted, held, restless)) {
+  for (;;) {
+    watch search = begin_watch();
+    if (ask_home(c, wanted, left, held, search) || find_count(c, wanted, left, search) ||
+        make_of_others(c, wanted, held, search)) {
       return true;
     }
-    if (drain()) restless = true;
-    if (!goes_on(c, before, restless, more)) return false;
+    if (drain()) search.restless = true;
+    search.uncertain = Buddy::notes_refusals && !buddy().refuses(layout::chunk_order);
+    if (!goes_on(c, search, more)) return false;
+    backoff().pause();  // a short one, for the next search is work
   }
 }
 
 // The two stages at home: units are granted, or the caller makes a bin.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::ask_home(std::uint32_t c, std::uint32_t wanted, credit& left,
-                                                                  hold& held) const {
+                                                                  hold& held, watch& search) const {
   using outcome = bulk_semaphore::outcome;
   const std::uint32_t arena = home();
   const std::uint32_t batch = layout::units(c);
   bulk_semaphore& count = shelf_of(arena, c).count;
   // Who knows that nothing can be made does not ask those who wait for it to wait for him.
   if (count.count().available < wanted && !can_make(arena, c)) return false;
-  outcome what = count.wait_for_lanes(wanted, batch);
+  outcome what = wait_at(count, wanted, batch);
   if (what == outcome::produce) {
     begin_change();
+    ++search.begun;
     if (make(arena, c, wanted, held)) {
       require(count.deliver(wanted, batch), "bulk: more blocks than can be counted");
       end_change();
       return true;
     }
-    what = count.give_up(wanted, batch, bulk_semaphore::cause::passing);
+    what = give_up_at(count, wanted, batch);
     end_change();
   }
   if (what != outcome::granted) return false;
@@ -78,10 +80,24 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::ask_home(std::uint32_t 
   return true;
 }
 
+// Operations of a semaphore that wait, so that each is there once.
+template <class Buddy, std::uint32_t ChunkPages>
+WARPHEAP_COLD_FN bulk_semaphore::outcome bulk_allocator<Buddy, ChunkPages>::wait_at(bulk_semaphore& count,
+                                                                                    std::uint32_t wanted,
+                                                                                    std::uint32_t batch) {
+  return count.wait_for_lanes(wanted, batch);
+}
+template <class Buddy, std::uint32_t ChunkPages>
+WARPHEAP_COLD_FN bulk_semaphore::outcome bulk_allocator<Buddy, ChunkPages>::give_up_at(bulk_semaphore& count,
+                                                                                       std::uint32_t wanted,
+                                                                                       std::uint32_t batch) {
+  return count.give_up(wanted, batch, bulk_semaphore::cause::passing);
+}
+
 // Counts units off the shelf of any arena; with 0 `wanted` only looks for some.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::find_count(std::uint32_t c, std::uint32_t wanted, credit& left,
-                                                                    bool& restless) const {
+                                                                    watch& search) const {
   constexpr std::uint32_t at_once = 2;  // since each look waits for memory
   const std::uint32_t first = home();
   for (std::uint32_t i = 0; i <= arena_mask_; i += at_once) {
@@ -98,9 +114,9 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::find_count(std::uint32_
           left = {arena, units};
           return true;
         }
-        restless = true;
+        search.restless = true;
       } else if (seen[j].available + static_cast<std::int64_t>(seen[j].reserved) != 0) {
-        restless = true;  // units that are there are spoken for, and may yet be left
+        search.restless = true;  // units that are there are spoken for, and may yet be left
       }
     }
   }
@@ -110,11 +126,12 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::find_count(std::uint32_
 // Makes a bin, for the shelf at home, of a page of any arena's chunk.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::make_of_others(std::uint32_t c, std::uint32_t wanted,
-                                                                        hold& held, bool& restless) const {
+                                                                        hold& held, watch& search) const {
   credit page{0, 0};
-  if (c >= layout::paged_sizes || !find_count(layout::pages_class, 0, page, restless)) return false;
+  if (c >= layout::paged_sizes || !find_count(layout::pages_class, 0, page, search)) return false;
   begin_change();
-  const bool found = find_count(layout::pages_class, 1, page, restless);
+  ++search.begun;
+  const bool found = find_count(layout::pages_class, 1, page, search);
   if (found) {
     const hold of = take_listed(page.arena, layout::pages_class, 1);
     held = {of.page + static_cast<std::uint32_t>(lowest_bit(claim_some(of).bits)), wanted};

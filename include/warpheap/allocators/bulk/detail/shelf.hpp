@@ -194,9 +194,20 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
 // The same, and at least one. There is one: others claim no more than they counted off.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN auto bulk_allocator<Buddy, ChunkPages>::claim_some(hold from) const -> claim {
-  for (backoff wait;; wait.pause()) {
-    const claim got = claim_at_once(from);
-    if (got.bits != 0) return got;
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t start = detail::bulk_warp();
+  backoff wait;
+  for (std::uint32_t i = 0;; ++i) {
+    const std::uint32_t word = (start + i) % layout::most_words;
+    const atomic_view view{header_at(from.page).bits[word]};
+    std::uint64_t bits = view.load(relaxed, device);
+    if (bits != 0) {
+      bits = detail::bulk_pick(bits, from.units, start % 2 != 0);
+      bits &= view.fetch_and(~bits, acquire, device);
+      if (bits != 0) return {from.page, word, bits};
+    }
+    if ((i + 1) % layout::most_words == 0) wait.pause();
   }
 }
 
