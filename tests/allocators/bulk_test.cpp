@@ -107,8 +107,7 @@ void largest_block_is_there_again() {
           std::uint64_t largest = next_power_of_two(bytes);
           while (largest > 4096 && !serves_one(of, largest)) largest /= 2;
           EXPECT_GT(4 * largest, bytes) << "any range has an aligned block of more than a quarter of it";
-          for (const std::uint64_t size :
-               {std::uint64_t{40}, std::uint64_t{1024}, std::uint64_t{9000}}) {
+          for (const std::uint64_t size : {std::uint64_t{40}, std::uint64_t{1024}, std::uint64_t{9000}}) {
             filling<A> all{of, size};
             EXPECT_GT(all.count(), 0u);
             all.free_in(of);
