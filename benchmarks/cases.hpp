@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cases/churn.hpp"
+#include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
 #include "cases/growth.hpp"
 #include "cases/initialisation.hpp"
@@ -41,6 +42,7 @@ void for_each_case(Visitor&& visit) {
   visit(case_tag<orders>{});
   visit(case_tag<temperature>{});
   visit(case_tag<fragmentation>{});
+  visit(case_tag<exhaustion>{});
   visit(case_tag<out_of_memory>{});
   visit(case_tag<growth>{});
   visit(case_tag<initialisation>{});

@@ -35,6 +35,7 @@ CASES = {
     "temperature": ("cold warm", TIMES),
     "fragmentation": ("thread mixed", "range:ratio:lower:still total_range:ratio:lower:still"),
     "out_of_memory": ("thread mixed", "share:ratio:higher:still total:us last_tenth:us"),
+    "exhaustion": ("thread", "rate:ops/s:higher served:ops/s:higher refused:ratio:lower:still"),
     "growth": ("thread mixed", "share:ratio:higher:still iteration:us slowdown:ratio"),
     "initialisation": ("heap", "construct:us reset:us metadata:bytes:lower:still"),
     "work_generation": ("mixed", "generate:us baseline:us ratio:ratio"),

@@ -82,6 +82,9 @@ def _points() -> Iterator[tuple[str, str, int, int, int]]:
         yield from (("out_of_memory", mode, 100_000, size, 1 << 30) for size in (16, 64, 256, 1024, 8192))
         yield from (("growth", mode, threads, size, 1 << 30) for threads, size in ((100_000, 64), (10_000, 1024)))
         yield from (("churn", mode, threads, size, heap) for threads in (4096, 65_536) for size in (16, 64, 1024))
+    for size in (8, 64, 512, 4096, 65_536):
+        most = min(size << 20, 512 << 20)
+        yield ("exhaustion", "thread", most // size, size, most)
     yield ("registers", "kernel", 32, 16, 1 << 20)
     yield from (("initialisation", "heap", 32, 16, each << 30) for each in (1, 8, 32))
     for size in (64, 4096):
@@ -142,6 +145,10 @@ def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> d
         total = noisy(100 * cost)
         return {"share": single(share, better="higher"), "total": timed(total),
                 "last_tenth": timed(total * (0.1 + 0.2 * design.with_size))}  # fmt: skip
+    if case == "exhaustion":
+        rate = threads / cost * 1e6
+        return {"rate": timed(rate, unit="ops/s", better="higher"),
+                "served": timed(share * rate, unit="ops/s", better="higher"), "refused": single(1 - share)}  # fmt: skip
     if case == "growth":
         return {"share": single(0.9 * share, better="higher"), "iteration": timed(cost),
                 "slowdown": timed(1 + design.with_threads, unit="ratio")}  # fmt: skip

@@ -28,6 +28,7 @@ ORDER = [
     "orders",
     "temperature",
     "fragmentation",
+    "exhaustion",
     "out_of_memory",
     "growth",
     "registers",

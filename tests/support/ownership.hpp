@@ -15,7 +15,7 @@ namespace warpheap::test {
 /// ThreadSanitizer would not see it.
 class ownership_view {
  public:
-  static constexpr std::uint64_t granule = 16;
+  static constexpr std::uint64_t granule = 8;
   static constexpr std::uint64_t page_bytes = std::uint64_t{1} << 16;
 
   /// The owned granules of one page of addresses.
@@ -87,7 +87,7 @@ class ownership_view {
   extent* reach_;
 };
 
-/// The oracle of who owns which bytes: a bitmap of granules of 16 bytes, kept by the address of their pages, so that it
+/// The oracle of who owns which bytes: a bitmap of granules of 8 bytes, kept by the address of their pages, so that it
 /// knows nothing of the heap that it watches and is exact wherever blocks lie.
 class ownership {
  public:

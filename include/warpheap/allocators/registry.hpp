@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <warpheap/allocators/bulk/bulk.hpp>
 #include <warpheap/allocators/bump/bump.hpp>
 #include <warpheap/allocators/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/allocators/ouroboros/ouroboros.hpp>
@@ -20,6 +21,7 @@
   entry(ouroboros_s_c)                         \
   entry(ouroboros_va_c)                        \
   entry(ouroboros_vl_c)                        \
+  entry(bulk)                                  \
   cuda_entry(cuda_malloc)
 // clang-format on
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <warpheap/floor.hpp>
 #include <warpheap/structures/detail/buddy_layout.hpp>
+#include <warpheap/structures/patience.hpp>
 
 namespace warpheap {
 
@@ -32,6 +33,7 @@ class buddy_tree {
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
   using span = detail::buddy_layout::span;                  ///< state of 4,096 pages
   using state = detail::buddy_layout::state;                ///< the rest
+  static constexpr bool notes_refusals = true;              ///< `refuses` knows
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 
@@ -45,11 +47,18 @@ class buddy_tree {
 
   /// Takes a block of `order` and returns its first page; `none` if there was none at one moment of the call, but for
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
-  WARPHEAP_FN std::uint32_t take(std::uint32_t order) const;
+  ///
+  /// Who finds nothing while others give looks again, up to `most.searches` times in all; then `none` says only that each of
+  /// so many searches found nothing where it looked.
+  WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
 
   /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes
   /// that get none when others do are the highest. Collective.
-  WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order) const;
+  WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order, patience most = {}) const;
+
+  /// True if somebody looked in vain for a block of `order` and nothing was given since, so that `take` would refuse at
+  /// once. Two loads.
+  WARPHEAP_FN bool refuses(std::uint32_t order) const;
 
   /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.
   WARPHEAP_FN void give(std::uint32_t page, std::uint32_t order) const;
@@ -99,8 +108,8 @@ class buddy_tree {
   WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t tries) const;
   WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab search(std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab take_some(std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab search(std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 
   state* upper_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <warpheap/floor.hpp>
 #include <warpheap/structures/detail/state_buddy_layout.hpp>
+#include <warpheap/structures/patience.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap {
@@ -34,6 +35,7 @@ class state_buddy {
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no page
   using span = detail::state_buddy_layout::span;            ///< state of 4,096 pages
   using state = detail::state_buddy_layout::state;          ///< the rest
+  static constexpr bool notes_refusals = false;             ///< `refuses` does not know
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::state_buddy_layout::span_pages;
 
@@ -46,10 +48,12 @@ class state_buddy {
   WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const;
 
   /// Takes a block of `order` and returns its first page; `none` if a pass over all orders up found none and no merge
-  /// was under way. One lane, or each for itself.
-  WARPHEAP_FN std::uint32_t take(std::uint32_t order) const;
+  /// was under way, or if each of `most.searches` passes found none. One lane, or each for itself.
+  WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
   /// The same for each lane of `group`, one by one.
-  WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order) const { return take(order); }
+  WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order, patience most = {}) const { return take(order, most); }
+  /// True if `take` would surely refuse at once, which this form does not know.
+  WARPHEAP_FN static bool refuses(std::uint32_t order) { return order > largest_order; }
 
   /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.
   WARPHEAP_FN void give(std::uint32_t page, std::uint32_t order) const;

@@ -68,6 +68,9 @@ class alignas(128) bulk_semaphore {
   /// what is on hand and not taken is less than `n`.
   WARPHEAP_FN outcome wait(std::uint32_t n, std::uint64_t batch);
 
+  /// As `wait`, for `lanes` lanes of the caller's warp, which are in this one call and want a unit each. One lane calls.
+  WARPHEAP_FN outcome wait_for_lanes(std::uint32_t lanes, std::uint64_t batch);
+
   /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one. A group that wants
   /// more than a batch asks in parts; one that fails asks lane by lane, so nobody fails whom the rest would serve.
   WARPHEAP_FN turn wait_together(std::uint32_t n, std::uint64_t batch);
@@ -75,6 +78,10 @@ class alignas(128) bulk_semaphore {
   /// Takes `n` units if they are free and not spoken for. Waits for nobody's units and makes none; at most it pauses
   /// while another thread stands between the two atomics with which a request begins. False if fewer are free.
   WARPHEAP_FN bool try_wait(std::uint64_t n);
+
+  /// Takes `n` units, at most `largest_request`, if they are free and not spoken for, by one addition and waiting for
+  /// nobody; if they are not, by two. For a moment the two stand in the balance, so others may fail beside it.
+  WARPHEAP_FN bool try_take(std::uint32_t n);
 
   /// Adds `n` units. False if there would be more than `capacity`: then the caller still has them.
   WARPHEAP_FN bool signal(std::uint64_t n);
@@ -116,7 +123,7 @@ class alignas(128) bulk_semaphore {
   WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
   WARPHEAP_FN bool reserve(const request& ask);
   WARPHEAP_FN bool claim(std::uint32_t n);
-  WARPHEAP_FN step await(const request& ask, bool elected);
+  WARPHEAP_COLD_FN step await(const request& ask, bool elected);
   WARPHEAP_FN outcome settle(word before, const request& ask);
   WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce);
   WARPHEAP_FN static bool refuses(word before, const request& ask);

@@ -48,6 +48,10 @@ class Axes:
         """Other points at the same effort."""
         return replace(self, modes=tuple(modes), threads=tuple(threads), sizes=tuple(sizes))
 
+    def at(self, mode: str, threads: int, size: int, heap: int) -> "Axes":
+        """One point at the same effort."""
+        return replace(self, modes=(mode,), threads=(threads,), sizes=(size,), heaps=(heap,))
+
 
 # For each backend the points of a preset; a backend that is not named has none.
 Preset = Mapping[str, Sequence[Axes]]

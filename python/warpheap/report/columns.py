@@ -28,6 +28,7 @@ _DECIDING = {
     "temperature": ("malloc", "free"),
     "fragmentation": ("range", "total_range"),
     "out_of_memory": ("share", "total"),
+    "exhaustion": ("rate", "refused"),
     "growth": ("share", "iteration"),
     "registers": ("malloc_registers", "free_registers"),
     "initialisation": ("construct", "metadata"),

@@ -238,7 +238,7 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
 }
 
 // One pass over everything.
-WARPHEAP_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
+WARPHEAP_COLD_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
   constexpr std::uint32_t glances = 8;  // words that may be too broken before a unit is broken instead
   const std::uint32_t level = order / 6 < layout::levels ? order / 6 : layout::levels - 1;
   const std::uint32_t within = order - 6 * level;
@@ -257,7 +257,7 @@ WARPHEAP_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t mo
 // Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
 // `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
 // was given by a call that has returned, and nothing was under way.
-WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most) const -> grab {
+WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most, patience tries) const -> grab {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view refused{upper_->refused[order]};
@@ -267,27 +267,37 @@ WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t
     if (refused.load(relaxed, device) == before.given + 1) return {{0, 0}, 0};
     const grab found = search(order, most);
     if (found.starts != 0) return found;
-    if (!was_quiet(before)) continue;
+    if (!was_quiet(before)) {
+      if (tries.searches != patience::endless && --tries.searches == 0) return {{0, 0}, 0};
+      continue;
+    }
     refused.store(before.given + 1, relaxed, device);
     return {{0, 0}, 0};
   }
 }
 
-WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order) const {
+WARPHEAP_FN inline bool buddy_tree::refuses(std::uint32_t order) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint64_t given = atomic_view{upper_->given}.load(acquire, device);
+  return order > largest_order || atomic_view{upper_->refused[order]}.load(relaxed, device) == given + 1;
+}
+
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order, patience most) const {
   if (order > largest_order) return none;
-  const grab found = take_some(order, 1);
+  const grab found = take_some(order, 1, most);
   if (found.starts == 0) return none;
   return (found.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(found.starts))) << 6 * found.at.level;
 }
 
-WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t order) const {
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t order, patience most) const {
   std::uint32_t page = none;
   if (order > largest_order) return page;
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
   for (std::uint32_t done = 0; done < lanes;) {  // not a spin: each turn serves lanes, or is the last
     grab found{{0, 0}, 0};
-    if (is_leader(group)) found = take_some(order, lanes - done);
+    if (is_leader(group)) found = take_some(order, lanes - done, most);
     sync(group);  // what the leader acquired, all did
     const std::uint64_t starts = shuffle(group, found.starts, leader(group));
     if (starts == 0) break;

@@ -224,7 +224,7 @@ WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) cons
   return have ? found.index << order : none;
 }
 
-WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order) const {
+WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order, patience most) const {
   using enum memory_order;
   using enum thread_scope;
   if (order > largest_order || atomic_view{upper_->end}.load(relaxed, device) == 0) return none;
@@ -233,11 +233,13 @@ WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order) const {
     const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
     const std::uint32_t page = try_take(order);
     if (page != none) return page;
-    if (order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0) {
+    const bool missed = order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0;
+    if (missed) {
       sweep(order);
-      continue;
+    } else if (begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
+      return none;
     }
-    if (begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) return none;
+    if (most.searches != patience::endless && --most.searches == 0) return none;
   }
 }
 

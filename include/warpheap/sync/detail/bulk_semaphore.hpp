@@ -68,7 +68,7 @@ WARPHEAP_FN inline bool bulk_semaphore::claim(std::uint32_t n) {
 
 // Waits with a debt that is entered. It ends: if the request can neither claim nor be withdrawn nor lacks a batch, then
 // somebody makes a batch, or somebody stands between two atomics and waits for nobody there.
-WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, bool elected) {
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, bool elected) {
   const atomic_view bits{bits_};
   backoff wait;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
@@ -168,6 +168,12 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait(std::uint32_t n,
   return settle(take(n), {n, batch, n == 1, true});
 }
 
+WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait_for_lanes(std::uint32_t lanes, std::uint64_t batch) {
+  require(lanes != 0 && lanes <= static_cast<std::uint32_t>(warp_width) && lanes <= batch,
+          "bulk_semaphore: ask for 1 unit of a batch for each lane of a warp");
+  return settle(take(lanes), {lanes, batch, true, true});
+}
+
 WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t batch) {
   require(n != 0 && n <= largest_request && n <= batch,
           "bulk_semaphore: ask for 1 to `largest_request` units of a batch");
@@ -219,6 +225,13 @@ WARPHEAP_FN inline bool bulk_semaphore::try_wait(std::uint64_t n) {
       return false;
     }
   }
+}
+
+WARPHEAP_FN inline bool bulk_semaphore::try_take(std::uint32_t n) {
+  if (take(n).balance() >= n) return true;
+  // The debt is not entered, so nobody counts on it; who lacked units because of it looks again.
+  withdraw({n, n, false, false}, 0);
+  return false;
 }
 
 WARPHEAP_FN inline bool bulk_semaphore::signal(std::uint64_t n) { return put(n, 0, 0); }

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The throughput-oriented allocator: the conformance suite with small chunks, so that the suite's heaps have many, and
+// then what is special to it.
+
+#include <gtest/gtest.h>
+
+#include <allocators/conformance/fixture.hpp>
+#include <cstdint>
+#include <warpheap/allocators/bulk/bulk.hpp>
+
+namespace warpheap::test {
+namespace {
+
+/// Chunks of four pages: three bins of a page, or a bin of seven blocks of 2 KiB.
+using small_chunks = bulk_allocator<buddy_tree, 4>;
+const bool registered = register_conformance<small_chunks>();
+
+/// Takes blocks of `bytes` until there are no more; counts those that begin at a page, and those that begin elsewhere.
+struct fill_and_classify_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t bytes, void** blocks, std::uint64_t* taken,
+                              std::uint64_t* of_pages) const {
+    for (void* block = heap.malloc(bytes); block != nullptr; block = heap.malloc(bytes)) {
+      const bool page = reinterpret_cast<std::uint64_t>(block) % 4096 == 0;
+      if (page) atomic_view{*of_pages}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      blocks[atomic_view{*taken}.fetch_add(1, memory_order::relaxed, thread_scope::device)] = block;
+    }
+  }
+};
+struct free_listed_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, void* const* blocks, std::uint64_t count) const {
+    for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) heap.free(blocks[i]);
+  }
+};
+struct take_one_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t bytes, void** block) const {
+    *block = heap.malloc(bytes);
+  }
+};
+
+/// What a heap was filled with.
+template <class A>
+struct filling {
+  filling(const heap<A>& of, std::uint64_t bytes) : blocks(of.size() / bytes + 1), taken(1), of_pages(1) {
+    launch(grid_shape::covering(scaled(256, 1 << 14), 64), fill_and_classify_kernel{}, of.ref(), bytes, blocks.data(),
+           taken.data(), of_pages.data());
+  }
+  std::uint64_t count() const { return taken.at(0); }
+  void free_in(const heap<A>& of) {
+    launch(grid_shape::covering(scaled(256, 1 << 14), 64), free_listed_kernel{}, of.ref(),
+           static_cast<void* const*>(blocks.data()), count());
+  }
+  device_array<void*> blocks;
+  device_array<std::uint64_t> taken;
+  device_array<std::uint64_t> of_pages;
+};
+
+template <class A>
+bool serves_one(const heap<A>& of, std::uint64_t bytes) {
+  const device_array<void*> block(1);
+  launch({1, 1}, take_one_kernel{}, of.ref(), bytes, block.data());
+  void* const got = block.at(0);
+  if (got == nullptr) return false;
+  launch({1, 1}, free_listed_kernel{}, of.ref(), static_cast<void* const*>(block.data()), std::uint64_t{1});
+  return reinterpret_cast<std::uint64_t>(got) % next_power_of_two(bytes) == 0;
+}
+
+constexpr std::uint64_t test_heap_bytes = std::uint64_t{2} << 20;
+
+/// Up to 2 KiB no block begins at a page, above all do; a free has no other way to know.
+TEST(bulk, addresses_tell_who_serves) {
+  for (std::uint64_t bytes = 8; bytes <= 16384; bytes *= 2) {
+    const heap<bulk> of{test_heap_bytes};
+    filling<bulk> all{of, bytes};
+    EXPECT_EQ(all.of_pages.at(0), bytes > 2048 ? all.count() : 0) << bytes;
+    EXPECT_GT(all.count(), 0u) << bytes;
+  }
+}
+
+/// Whole chunks lose at most 4 % to heads and tails, whatever the size; pages lose nothing.
+TEST(bulk, heads_cost_at_most_four_percent) {
+  for (std::uint64_t bytes = 8; bytes <= 2048; bytes *= 2) {
+    const heap<bulk> of{test_heap_bytes};
+    filling<bulk> all{of, bytes};
+    // The arena may begin anywhere in a chunk, so it may hold one less.
+    const std::uint64_t in_chunks = test_heap_bytes - (std::uint64_t{128} << 10);
+    EXPECT_GE(all.count() * bytes * 100, in_chunks * 96) << bytes;
+  }
+  const heap<bulk> of{test_heap_bytes};
+  for (std::uint64_t bytes = 4096; bytes <= 32768; bytes *= 2) {
+    filling<bulk> all{of, bytes};
+    EXPECT_GE((all.count() + 1) * bytes, test_heap_bytes - bytes) << bytes;
+    all.free_in(of);
+  }
+}
+
+template <class A>
+void largest_block_is_there_again() {
+  for_each_schedule(
+      [](std::uint64_t) {
+        for (const std::uint64_t bytes : {std::uint64_t{1} << 20, std::uint64_t{1'500'000}}) {
+          const heap<A> of{bytes};
+          std::uint64_t largest = next_power_of_two(bytes);
+          while (largest > 4096 && !serves_one(of, largest)) largest /= 2;
+          EXPECT_GT(4 * largest, bytes) << "any range has an aligned block of more than a quarter of it";
+          for (const std::uint64_t size : {std::uint64_t{40}, std::uint64_t{1024}, std::uint64_t{9000}}) {
+            filling<A> all{of, size};
+            EXPECT_GT(all.count(), 0u);
+            all.free_in(of);
+            EXPECT_EQ(*of.stats().live_bytes, 0u);
+            EXPECT_TRUE(serves_one(of, largest)) << "after blocks of " << size << " in a heap of " << bytes;
+          }
+        }
+      },
+      2);
+}
+
+/// When all came back, bins and chunks do not keep the largest block apart, at any size of the heap.
+TEST(bulk, largest_block_is_there_again) { largest_block_is_there_again<bulk>(); }
+TEST(bulk, largest_block_is_there_again_with_small_chunks) { largest_block_is_there_again<small_chunks>(); }
+TEST(bulk, largest_block_is_there_again_in_the_paper_s_form) {
+  largest_block_is_there_again<bulk_allocator<state_buddy, 4>>();
+}
+
+/// Threads of every multiprocessor fill a heap with one size, free all, and fill it with another: what one class and one
+/// arena leave serves any other.
+template <class A>
+void memory_changes_its_class() {
+  for_each_schedule(
+      [](std::uint64_t) {
+        const heap<A> of{test_heap_bytes / 4};
+        std::uint64_t first[9] = {};
+        for (int round = 0; round < 2; ++round) {
+          for (int c = 8; c >= 0; --c) {
+            filling<A> all{of, std::uint64_t{8} << c};
+            if (round == 0) first[c] = all.count();
+            EXPECT_EQ(all.count(), first[c]) << "blocks of " << (8 << c) << " in round " << round;
+            all.free_in(of);
+          }
+        }
+      },
+      2);
+}
+TEST(bulk, memory_changes_its_class) { memory_changes_its_class<bulk>(); }
+TEST(bulk, memory_changes_its_class_with_small_chunks) { memory_changes_its_class<small_chunks>(); }
+
+/// Each thread holds blocks and takes and frees them by turns in a heap that cannot hold them all, then all come back.
+struct storm_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t steps) const {
+    constexpr int most = 8;
+    void* held[most] = {};
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      void*& each = held[(step * 5 + grid_thread_index()) % most];
+      if (each != nullptr) heap.free(each);
+      each = heap.malloc(std::uint64_t{8} << (step + grid_thread_index() / 3) % 11);
+    }
+    for (void* const each : held) {
+      if (each != nullptr) heap.free(each);
+    }
+  }
+};
+
+template <class A>
+void storms_end() {
+  for_each_schedule(
+      [](std::uint64_t) {
+        const heap<A> of{test_heap_bytes / 8};
+        launch(grid_shape::covering(scaled(512, 1 << 16), 64), storm_kernel{}, of.ref(), scaled(16, 64));
+        EXPECT_EQ(*of.stats().live_bytes, 0u);
+        EXPECT_TRUE(serves_one(of, 65536));
+      },
+      4);
+}
+/// Thousands fail while others free: nobody looks for ever, and no unit is lost.
+TEST(bulk, storms_end) { storms_end<bulk>(); }
+TEST(bulk, storms_end_with_small_chunks) { storms_end<small_chunks>(); }
+
+}  // namespace
+}  // namespace warpheap::test
