@@ -222,7 +222,8 @@ TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
       launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
     }
     synchronise();
-    EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads + threads / 8);
+    // A class that grows again and again grows by half of what it has.
+    EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads * 3 / 2 + threads / 8);
     EXPECT_EQ(heap.stats().live_bytes, 0);
   });
 }
