@@ -8,6 +8,7 @@
 
 #include <allocators/conformance/fixture.hpp>
 #include <cstdint>
+#include <support/random.hpp>
 #include <warpheap/allocators/bulk/bulk.hpp>
 
 namespace warpheap::test {
@@ -179,6 +180,60 @@ void storms_end() {
 /// Thousands fail while others free: nobody looks for ever, and no unit is lost.
 TEST(bulk, storms_end) { storms_end<bulk>(); }
 TEST(bulk, storms_end_with_small_chunks) { storms_end<small_chunks>(); }
+
+/// The first thread takes all of the heap as one block, writes to it and looks at it again; the others take and free small
+/// blocks meanwhile, so that bins are made, and drained for the large block while others still look at their heads.
+struct look_at_the_drained_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t large, std::uint64_t seed, std::uint32_t steps,
+                              std::uint64_t* seen) const {
+    random_stream random{seed, grid_thread_index()};
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      const bool whole = grid_thread_index() == 0;
+      // Others have time to come and go, so that now and then nobody has a block, and somebody is just looking for one.
+      const std::uint64_t rest = whole ? 0 : random.below(200);
+      for (std::uint64_t i = 0; i < rest; ++i) atomic_view{seen[2]}.load(memory_order::relaxed, thread_scope::device);
+      auto* const block = static_cast<std::uint64_t*>(heap.malloc(whole ? large : 64));
+      if (block == nullptr) continue;
+      if (whole) {
+        atomic_view{seen[0]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+        constexpr std::uint64_t words = 16;                                    // of a head
+        const std::uint64_t value = 0x0101'0101'0101'0101 * (step % 100 + 1);  // as a head, one with many free blocks
+        for (std::uint64_t at = 0; at < large / 8; at += 512) {
+          for (std::uint64_t i = 0; i < words; ++i)
+            atomic_view{block[at + i]}.store(value, memory_order::relaxed, thread_scope::device);
+        }
+        for (std::uint64_t at = 0; at < large / 8; at += 512) {
+          for (std::uint64_t i = 0; i < words; ++i) {
+            if (atomic_view{block[at + i]}.load(memory_order::relaxed, thread_scope::device) == value) continue;
+            atomic_view{seen[1]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+          }
+        }
+      }
+      heap.free(block);
+    }
+  }
+};
+
+/// Nobody touches the head of a bin that was returned, though its memory is somebody's block by then.
+TEST(bulk, heads_stay_until_nobody_looks) {
+  std::uint64_t taken = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    schedule plan = current_schedule();
+    plan.order = schedule::policy::random;
+    plan.seed = seed;
+    plan.workers = 1;
+    const scoped_schedule guard{plan};
+    const std::uint64_t large = 16384;
+    const heap<small_chunks> of{large + 3 * 4096};  // one chunk, wherever it begins
+    const device_array<std::uint64_t> seen(3);
+    launch({24, 1}, look_at_the_drained_kernel{}, of.ref(), large, seed, 100u, seen.data());
+    taken += seen.at(0);
+    ASSERT_EQ(seen.at(1), 0u) << "random schedule, seed " << seed << ", 1 worker";
+    EXPECT_EQ(*of.stats().live_bytes, 0u);
+  }
+  EXPECT_GT(taken, 0u) << "the large block was never to be had";
+}
 
 }  // namespace
 }  // namespace warpheap::test

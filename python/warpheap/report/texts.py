@@ -32,8 +32,8 @@ TEXTS = {
     "of one round, and of all rounds so far. 1 is the least.",
     "out_of_memory": "Allocation until the heap refuses: the share of the heap that was handed out, and how long it "
     "took. Here a refusal is how the case ends and no fault.",
-    "exhaustion": "As many requests at once as the heap would hold if nothing of it were lost, averaged over blocks of 1 to "
-    "1,024 threads: how many a second, and the share that was refused. Here a refusal is no fault.",
+    "exhaustion": "As many requests at once as the heap would hold if nothing of it were lost, averaged over thread "
+    "blocks of 1 to 1,024: how many a second, and the share that was refused. Here a refusal is no fault.",
     "growth": "Each iteration frees half of what it allocates, so the heap fills by half a batch each time, until it "
     "refuses: the share of the heap that was live at the end, and what an iteration came to cost.",
     "registers": "What a call of malloc and of free costs the kernel that makes it: registers a thread, stack "

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from warpheap.cases.base import MIB, Axes, Preset, doubling
 
-MODES = {
-    "thread": "each thread asks for the same size, all of the heap in one kernel, for blocks of 1 to 1,024 threads"
-}
+MODES = {"thread": "each thread asks for the same size: all of the heap at once, in blocks of 1 to 1,024 threads"}
 
 
 def _grids(sizes: Sequence[int], requests: int, most: int, effort: Axes) -> tuple[Axes, ...]:

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::bench {
+
+/// A semaphore, and how many batches were made for it.
+template <class Semaphore>
+struct supply {
+  Semaphore units;
+  std::uint64_t batches;
+
+  /// What making a batch costs here: one atomic operation.
+  WARPHEAP_FN void make_batch() { atomic_view{batches}.fetch_add(1, memory_order::relaxed, thread_scope::device); }
+};
+
+/// One unit; who is told to grow the supply makes a batch.
+WARPHEAP_FN inline void take_unit(supply<counting_semaphore>& from, std::uint64_t batch) {
+  if (from.units.wait(1).what != counting_semaphore::outcome::grow) return;
+  from.make_batch();
+  from.units.deliver(batch - 1);
+}
+/// The same.
+WARPHEAP_FN inline void take_unit(supply<bulk_semaphore>& from, std::uint64_t batch) {
+  if (from.units.wait(1, batch) != bulk_semaphore::outcome::produce) return;
+  from.make_batch();
+  require(from.units.deliver(1, batch), "sync_bench: a batch was refused");
+}
+
+/// Each thread takes one unit.
+struct take_units_kernel {
+  template <class Semaphore>
+  WARPHEAP_FN void operator()(supply<Semaphore>* from, std::uint64_t threads, std::uint64_t batch) const {
+    if (grid_thread_index() < threads) take_unit(*from, batch);
+  }
+};
+
+/// Microseconds in which `threads` threads take a unit each, of batches that are made as they run out: the most that two
+/// stages can give, whatever the units are (Gelado & Garland, PPoPP 2019, Figure 5). Throws if units were lost.
+template <class Semaphore>
+double time_of_units(std::uint64_t threads, std::uint64_t batch) {
+  const device_array<supply<Semaphore>> from(1);
+  launch_timer timer;
+  timer.start();
+  launch(grid_shape::covering(threads), take_units_kernel{}, from.data(), threads, batch);
+  const double time = timer.stop();
+  const supply<Semaphore> after = from.at(0);
+  const auto left = static_cast<std::uint64_t>(after.units.count().available);
+  if (after.batches * batch != threads + left) {
+    throw std::runtime_error(std::to_string(after.batches) + " batches of " + std::to_string(batch) + " gave " +
+                             std::to_string(threads) + " units and left " + std::to_string(left));
+  }
+  return time;
+}
+
+}  // namespace warpheap::bench
