@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor/memory_space.hpp>
+#include <warpheap/floor/host/memory_space.hpp>
 
 namespace warpheap::target {
 
