@@ -370,7 +370,8 @@ struct blocks_kernel {
       const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
       const index_run run = set.take_blocks(group, size, most);
       sync(group);
-      require(run.first % size == 0 && run.count % size == 0 && run.count <= std::uint64_t{size} * most, "no whole blocks");
+      require(run.first % size == 0 && run.count % size == 0 && run.count <= std::uint64_t{size} * most,
+              "no whole blocks");
       const auto lanes = static_cast<std::uint64_t>(group_size(group));
       for (auto i = static_cast<std::uint64_t>(group_rank(group)); i < run.count; i += lanes) {
         require(owners[run.first + i] == 0, "taken twice");

@@ -116,7 +116,8 @@ class warp_slab {
   WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c, slab_look look) const;
+  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
+                               slab_look look) const;
 
   // ahead.hpp: more slabs for a class that is crowded
   WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
@@ -169,11 +170,11 @@ class warp_slab {
   enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t extensions,
                                   void*& found) const;
-  struct extension_wait {  // in memory, so that it needs no registers
-    lane_mask peers;             // those that want the class
-    std::uint32_t extensions;    // of the class, before the looks that found nothing
-    std::uint32_t earlier;       // attempts that had begun before the wait
-    std::uint32_t times;         // the demand with which the caller's was counted
+  struct extension_wait {      // in memory, so that it needs no registers
+    lane_mask peers;           // those that want the class
+    std::uint32_t extensions;  // of the class, before the looks that found nothing
+    std::uint32_t earlier;     // attempts that had begun before the wait
+    std::uint32_t times;       // the demand with which the caller's was counted
     outcome then;
   };
   WARPHEAP_COLD_FN void ask(std::uint32_t c, extension_wait& mine) const;

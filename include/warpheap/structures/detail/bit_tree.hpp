@@ -137,7 +137,8 @@ WARPHEAP_FN inline void bit_tree::add(index_run run) const {
 // Whether the bit above a leaf is set. A leaf without one may not even have memory behind it.
 WARPHEAP_FN inline bool bit_tree::is_shown(std::uint32_t leaf) const {
   if (leaf >= most_leaves) return false;
-  return (atomic_view{upper_->middle[leaf / 64]}.load(memory_order::relaxed, thread_scope::device) >> leaf % 64 & 1) != 0;
+  return (atomic_view{upper_->middle[leaf / 64]}.load(memory_order::relaxed, thread_scope::device) >> leaf % 64 & 1) !=
+         0;
 }
 
 // One pass over the levels.

@@ -130,12 +130,13 @@ struct warp_slab_layout {
     static constexpr std::uint32_t units = 64;
     static constexpr std::uint32_t seats_of_group = 512;
     static constexpr std::uint32_t class_seats = 64;  // at least as many as classes: warps have a seat for each
-    std::uint64_t free;                          // leaf of the set of free units
-    std::uint64_t hints[classes::count];         // leaves of the sets of places
-    std::uint32_t table[classes::count][units];  // by class and place: first unit of the slab plus 1, or 0
+    std::uint64_t free;                               // leaf of the set of free units
+    std::uint64_t hints[classes::count];              // leaves of the sets of places
+    std::uint32_t table[classes::count][units];       // by class and place: first unit of the slab plus 1, or 0
     alignas(16) unit_header header[units];
     std::uint64_t seats[seats_of_group];  // slab_seat, by warp and class
-    std::uint32_t visits[seats_of_group / class_seats];  // by warp: the launch in which it last found too little at its seats
+    std::uint32_t
+        visits[seats_of_group / class_seats];  // by warp: the launch in which it last found too little at its seats
     alignas(128) std::uint64_t word[units][classes::most_words];
   };
 
