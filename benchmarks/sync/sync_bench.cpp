@@ -4,9 +4,10 @@
 /// @file
 /// Two experiments of Gelado & Garland (PPoPP 2019) with what threads wait with: prints one JSON object a line. Case
 /// `semaphores` is their Figure 5, `delegation` their Figure 6. Times are those of a kernel in microseconds, its start
-/// included; on the host backend they mean nothing.
+/// included; on the host backend they mean nothing. With `--seconds` a curve ends where a point takes more than its share.
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
@@ -25,25 +26,36 @@ namespace {
 struct settings {
   std::string what = "all";
   bool quick = false;
+  double seconds = 0;  // for all; 0: as long as it takes
 
   int rounds() const { return quick ? 1 : 10; }
+  // What one point may take: there are about a hundred and fifty.
+  double point_us() const { return seconds == 0 ? 1e12 : seconds * 1e6 / 150; }
 };
 
-// Runs `once`, first for warmth, and prints its times.
-void report(const settings& asked, json_object record, std::uint64_t operations, const std::function<double()>& once) {
+// Runs `once`, first for warmth, as often as it is asked for and time allows, and prints its times. True if the next point
+// of the curve, with twice the work, may be run, too.
+bool report(const settings& asked, json_object record, std::uint64_t operations, const std::function<double()>& once) {
   samples times;
-  once();
-  for (int round = 0; round < asked.rounds(); ++round) times.add(once());
+  double left = asked.point_us() - once();
+  for (int round = 0; round < asked.rounds() && (round == 0 || left > 0); ++round) {
+    const double time = once();
+    left -= time;
+    times.add(time);
+  }
   record.add("operations", operations).add("rate", static_cast<double>(operations) / times.median() * 1e6);
   record.add("time_us", *times.summary()).add("timing_comparable", this_backend == backend::cuda);
   record.add("device", describe_machine().name).add("sources", sources_fingerprint);
   std::printf("%s\n", record.text().c_str());
   std::fflush(stdout);
+  return times.median() < asked.point_us();
 }
 
 void run_semaphores(const settings& asked) {
   const std::uint64_t most = asked.quick ? 1 << 9 : std::uint64_t{1} << 20;
   for (const std::uint64_t batch : {std::uint64_t{32}, std::uint64_t{512}, std::uint64_t{4096}}) {
+    bool counting = true;
+    bool bulk = true;
     for (std::uint64_t threads = 1; threads <= most; threads *= asked.quick ? 8 : 2) {
       const auto record = [&](const char* subject) {
         return json_object{}
@@ -52,8 +64,13 @@ void run_semaphores(const settings& asked) {
             .add("batch", batch)
             .add("threads", threads);
       };
-      report(asked, record("counting"), threads, [=] { return time_of_units<counting_semaphore>(threads, batch); });
-      report(asked, record("bulk"), threads, [=] { return time_of_units<bulk_semaphore>(threads, batch); });
+      if (counting) {
+        counting = report(asked, record("counting"), threads,
+                          [=] { return time_of_units<counting_semaphore>(threads, batch); });
+      }
+      if (bulk) {
+        bulk = report(asked, record("bulk"), threads, [=] { return time_of_units<bulk_semaphore>(threads, batch); });
+      }
     }
   }
 }
@@ -61,14 +78,17 @@ void run_semaphores(const settings& asked) {
 void run_delegation(const settings& asked) {
   const std::uint64_t most = asked.quick ? 1 << 7 : std::uint64_t{1} << 14;
   for (const std::uint64_t ratio : {1, 4, 16, 64}) {
+    bool goes_on[] = {true, true};
     for (std::uint64_t threads = 64; threads <= most; threads *= 2) {
       for (const bool delegates : {false, true}) {
+        if (!goes_on[delegates]) continue;
         const auto record = json_object{}
                                 .add("case", "delegation")
                                 .add("subject", delegates ? "delegating" : "classical")
                                 .add("readers_per_writer", ratio)
                                 .add("threads", threads);
-        report(asked, record, threads, [=] { return time_of_removals(threads, ratio, delegates); });
+        goes_on[delegates] =
+            report(asked, record, threads, [=] { return time_of_removals(threads, ratio, delegates); });
       }
     }
   }
@@ -82,8 +102,14 @@ settings parse(int count, char** words) {
       asked.quick = true;
     } else if (word == "--case" && i + 1 < count) {
       asked.what = words[++i];
+    } else if (word == "--seconds" && i + 1 < count) {
+      asked.seconds = std::strtod(words[++i], nullptr);
+      if (asked.seconds <= 0) throw std::invalid_argument("--seconds: a number above 0");
     } else {
-      throw std::invalid_argument("use --case semaphores, delegation or all, and --quick for a small run");
+      throw std::invalid_argument(
+          "use --case semaphores, delegation or all, --quick for a small run, and --seconds N to end curves that take "
+          "too "
+          "long");
     }
   }
   if (asked.what != "all" && asked.what != "semaphores" && asked.what != "delegation") {
