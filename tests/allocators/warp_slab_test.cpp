@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/heap.hpp>
@@ -226,6 +227,34 @@ TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
     EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads * 3 / 2 + threads / 8);
     EXPECT_EQ(heap.stats().live_bytes, 0);
   });
+}
+
+/// Takes a block of a random size up to 8 KiB, and keeps it.
+struct take_mixed {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t salt, std::uint32_t* refused) const {
+    random_stream random{salt, grid_thread_index()};
+    const atomic_view view{*refused};
+    if (heap.malloc(1 + random.below(8192)) == nullptr) view.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  }
+};
+
+// A heap that gets full under warps that want a dozen sizes each: one warp searches and takes slabs back for all, and
+// whoever counts those that only wait (the host's watchdog) must not count it.
+TEST(warp_slab, a_warp_that_works_for_all_is_not_waiting) {
+  schedule by_turns = current_schedule();
+  by_turns.workers = 1;
+  const scoped_schedule guard{by_turns};
+  for (std::uint64_t salt = 1; salt <= 2; ++salt) {
+    const heap<warp_slab> heap{std::uint64_t{8} << 20};
+    const device_array<std::uint32_t> refused(1);
+    // Until a whole round is refused.
+    std::uint32_t before = 0;
+    for (std::uint64_t round = 0; refused.to_host().front() - before < 256; ++round) {
+      ASSERT_LT(round, 1000u) << "more was handed out than there is";
+      before = refused.to_host().front();
+      launch({1, 256}, take_mixed{}, heap.ref(), salt << 16 | round, refused.data());
+    }
+  }
 }
 
 }  // namespace

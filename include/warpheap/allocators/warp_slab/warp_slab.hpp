@@ -177,6 +177,7 @@ class warp_slab {
     std::uint32_t times;       // the demand with which the caller's was counted
     outcome then;
   };
+  WARPHEAP_COLD_FN bool wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const;
   WARPHEAP_COLD_FN void ask(std::uint32_t c, extension_wait& mine) const;
   WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const;
   WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const;

@@ -101,13 +101,14 @@ WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& in
 WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
   // Scattered, so that threads do not meet at the first node.
   const std::uint64_t scatter = grid_thread_index() * 0x9e37'79b9'7f4a'7c15u;
-  const auto start = static_cast<std::uint32_t>((scatter >> 32) % ((last >> order) + 1));
   for (backoff wait;; wait.pause()) {
-    std::uint32_t from = start;
+    // Each time anew: the unit may be of pages that were added since.
+    const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
     std::uint32_t end = (last >> order) + 1;
+    const auto start = static_cast<std::uint32_t>((scatter >> 32) % end);
+    std::uint32_t from = start;
     for (int half = 0; half < 2; ++half) {
       while (from < end) {  // not a spin: each turn goes on to later nodes
         if (skip(order, from, layout::page_bits)) continue;

@@ -24,14 +24,20 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   extension_wait mine{match(group, dry ? c : classes::count), extensions, 0, 0, outcome::extended};
   const bool asks = dry && is_leader(mine.peers);
   if (asks) ask(c, mine);
+  while (wait_for_turn(group, c, mine)) extend_for_holder(group, c, mine, found);  // not a spin: each turn ends a wait
+  if (asks) withdraw(c, mine);
+  return shuffle(group, mine.then, leader(mine.peers));
+}
+
+// Waits until a lane of `group` holds the lock, or none waits any more; then it is false. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const {
   // Of a class that begins all warps may wait here, and the classes are extended one after the other.
   constexpr unsigned longest = 1u << 14;
   for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
     if (mine.then == outcome::waits) look_for_turn(c, mine);
-    extend_for_holder(group, c, mine, found);
+    if (any(group, mine.then == outcome::holds)) return true;
   }
-  if (asks) withdraw(c, mine);
-  return shuffle(group, mine.then, leader(mine.peers));
+  return false;
 }
 
 // Begins to wait for class `c`, for all peers. One lane.
@@ -64,14 +70,12 @@ WARPHEAP_COLD_FN inline void warp_slab::look_for_turn(std::uint32_t c, extension
   }
 }
 
-// If a lane of `group` holds the lock, extends its class. Collective.
+// Extends the class of the lane of `group` that holds the lock. Collective.
 WARPHEAP_COLD_FN inline void warp_slab::extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine,
                                                           void*& found) const {
   const bool holds = mine.then == outcome::holds;
-  const lane_mask holder = ballot(group, holds);  // one lane at most, since they all ask for the same lock
-  if (holder == 0) return;
-  const lane_mask wanting = shuffle(group, mine.peers, leader(holder));
-  const outcome then = extend_alone(group, wanting, shuffle(group, c, leader(holder)), found);
+  const int holder = leader(ballot(group, holds));  // there is one, since they all ask for the same lock
+  const outcome then = extend_alone(group, shuffle(group, mine.peers, holder), shuffle(group, c, holder), found);
   if (holds) mine.then = then;
 }
 

@@ -21,7 +21,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
 // The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more, after
 // a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or released.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c) const {
-  for (backoff wait;; wait.pause()) {
+  for (;;) {  // not a spin: it looks anew, and pauses in between
     bit_tree::watch before{};
     if (is_leader(group)) before = begin_watch(c);
     sync(group);
@@ -29,6 +29,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint
     sync(group);
     if (any(group, found)) return true;
     if (any(group, is_leader(group) && was_quiet(c, before))) return false;
+    backoff{}.pause();  // a wait of its own each time, since a look is work
   }
 }
 

@@ -84,7 +84,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_units(lane_mask group) const {
 WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanting, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  for (backoff wait;; wait.pause()) {
+  for (;;) {  // not a spin: it searches anew, and pauses in between
     bit_tree::watch before{};
     if (is_leader(group)) before = begin_watch(c);
     sync(group);
@@ -92,6 +92,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanti
     void* const found = walk(group, wanting, c, ~0u, met);
     if (any(group, found != nullptr)) return found;
     if (any(group, is_leader(group) && !met && was_quiet(c, before))) return nullptr;
+    backoff{}.pause();  // a wait of its own each time, since a search is work
   }
 }
 
