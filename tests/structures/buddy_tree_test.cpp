@@ -7,4 +7,44 @@ namespace warpheap::test {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(buddy_tree, buddy_system, buddy_tree);
 
+namespace {
+
+struct take_one_kernel {
+  WARPHEAP_FN void operator()(buddy_tree tree, std::uint32_t* owners) const {
+    const std::uint32_t page = tree.take(active_group(), 0);
+    require(page != buddy_tree::none, "a page was refused that is there");
+    own(owners, page, 0);
+  }
+};
+
+/// Takes all blocks of an order that there are.
+struct count_blocks_kernel {
+  WARPHEAP_FN void operator()(buddy_tree tree, std::uint32_t order, std::uint32_t* count) const {
+    while (tree.take(order) != buddy_tree::none) ++*count;
+  }
+};
+
+std::uint32_t take_all(const pages<buddy_tree>& of, std::uint32_t order) {
+  const device_array<std::uint32_t> count(1);
+  launch({1, 1}, count_blocks_kernel{}, of.tree(), order, count.data());
+  return count.at(0);
+}
+
+}  // namespace
+
+// Many come at once to units that are all whole, and need no more than one of the largest, and few of the next.
+TEST(buddy_tree_turns, units_that_nobody_needs_stay_whole) {
+  constexpr std::uint32_t largest = 1u << 18;
+  constexpr std::uint32_t end = 2 * largest;
+  for_each_schedule([](std::uint64_t) {
+    const pages<buddy_tree> all(0, end);
+    all.add(0, end);
+    launch({32, 64}, take_one_kernel{}, all.tree(), all.owners());
+    EXPECT_EQ(all.free(), end - 32 * 64);
+    EXPECT_EQ(take_all(all, 18), 1u) << "both of the largest units were broken for pages of one";
+    // Eight may break at a time, and who comes when those are used up may break one more.
+    EXPECT_GE(take_all(all, 12), 64u - 24u) << "more units were broken than are needed";
+  });
+}
+
 }  // namespace warpheap::test

@@ -49,7 +49,7 @@ class buddy_tree {
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
   ///
   /// Who finds nothing while others give looks again, up to `most.searches` times in all; then `none` says only that each of
-  /// so many searches found nothing where it looked.
+  /// so many searches found nothing where it looked. What others only move is waited for.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
 
   /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes
@@ -88,6 +88,9 @@ class buddy_tree {
     place at;
     std::uint64_t starts;
   };
+  struct top_words {
+    std::uint64_t bits[layout::words(layout::levels - 1)];
+  };
   // Knows whether a search can have missed a block.
   struct watch {
     std::uint64_t given;
@@ -97,6 +100,7 @@ class buddy_tree {
 
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t rank, std::uint32_t column, std::uint32_t index) const;
   WARPHEAP_FN atomic_view<std::uint64_t> free_word(place at) const { return word(at.level, at.level, at.index); }
+  WARPHEAP_FN static std::uint32_t own_number(std::uint32_t turn);
   WARPHEAP_FN void show(place at) const;
   WARPHEAP_FN void hide(place at) const;
   WARPHEAP_FN void begin_change() const;
@@ -104,12 +108,23 @@ class buddy_tree {
   WARPHEAP_FN watch begin_watch() const;
   WARPHEAP_FN bool was_quiet(const watch& before) const;
   WARPHEAP_FN void put(place at, std::uint64_t mask) const;
-  WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, std::uint32_t& index) const;
+  WARPHEAP_FN top_words read_top(std::uint32_t level) const;
+  WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, const top_words& top,
+                              std::uint32_t& index) const;
   WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t tries) const;
-  WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_COLD_FN grab search(std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
+  WARPHEAP_FN grab next_group(std::uint32_t level, std::uint32_t start, const top_words& top) const;
+  WARPHEAP_FN bool may_have(std::uint32_t level) const;
+  WARPHEAP_FN grab take_near(grab group, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN grab take_seated(place at, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab glance(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN bool may_break(std::uint32_t level, std::uint32_t& needs) const;
+  WARPHEAP_FN void broke(std::uint32_t level) const;
+  WARPHEAP_FN void end_needs(std::uint32_t needs) const;
+  WARPHEAP_FN grab break_unit(grab unit, std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
+                              bool& waits) const;
+  WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 
   state* upper_;

@@ -126,7 +126,8 @@ class bulk_allocator {
                           std::uint32_t added) const;
   WARPHEAP_FN void return_units(std::uint32_t arena, std::uint32_t c, std::uint32_t page, std::uint32_t count,
                                 std::uint64_t pins) const;
-  WARPHEAP_FN bool take_top(std::uint32_t arena, std::uint32_t c, std::uint32_t most, hold& got) const;
+  WARPHEAP_FN bool take_top(std::uint32_t arena, std::uint32_t c, std::uint32_t first, std::uint32_t most,
+                            hold& got) const;
   WARPHEAP_FN std::uint32_t hold_of(std::uint32_t arena, std::uint32_t c, std::uint32_t page, std::uint32_t most) const;
   WARPHEAP_COLD_FN hold take_listed(std::uint32_t arena, std::uint32_t c, std::uint32_t most) const;
   WARPHEAP_FN claim claim_at_once(hold from) const;

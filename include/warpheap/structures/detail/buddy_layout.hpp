@@ -37,8 +37,17 @@ struct buddy_layout {
     alignas(128) std::uint64_t given;
     alignas(128) std::uint32_t changes_begun;
     std::uint32_t changes_ended;
+    alignas(128) std::uint64_t turns[levels];  // of each level: who needs its units broken, and 2^32 times who does it
     alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level
   };
+
+  // How many may break units of a level, from 2 on, for so many that are in need of one: a unit serves all of those who
+  // want 64 pages each. At the lower level some more, since it takes a while.
+  WARPHEAP_FN static constexpr std::uint32_t breakers(std::uint32_t level, std::uint32_t in_need) {
+    const std::uint32_t least = level == 2 ? 8 : 1;
+    const std::uint32_t enough = (in_need >> 6 * (level - 1)) + 1;
+    return enough > least ? enough : least;
+  }
 
   // Words of a level.
   WARPHEAP_FN static constexpr std::uint32_t words(std::uint32_t level) {
@@ -76,6 +85,12 @@ WARPHEAP_FN constexpr std::uint64_t pick_blocks(std::uint64_t word, std::uint32_
     }
   }
   return picked;
+}
+
+// Some bit of `bits`, which has one: the first from `place` on and around.
+WARPHEAP_FN inline std::uint32_t bit_from(std::uint64_t bits, std::uint32_t place) {
+  const std::uint64_t behind = bits & ~std::uint64_t{0} << place % 64;
+  return static_cast<std::uint32_t>(lowest_bit(behind != 0 ? behind : bits));
 }
 
 static_assert(block_starts(0xff, 3) == 1 && block_starts(0xff0, 3) == 0 && block_starts(0xff0, 2) == 0x110);

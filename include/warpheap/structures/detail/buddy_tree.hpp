@@ -23,6 +23,18 @@ namespace warpheap {
 // later sees what came before the earlier: either the hider sees the bits that were given, or the giver that the bit is
 // gone.
 
+namespace detail {
+
+// The bits of a block in its word, for `at.level` = `level`.
+WARPHEAP_FN inline std::uint64_t buddy_mask(std::uint32_t page, std::uint32_t order, std::uint32_t level) {
+  return block_bits(std::uint64_t{1} << (page >> 6 * level) % 64, order - 6 * level);
+}
+WARPHEAP_FN inline std::uint32_t buddy_level(std::uint32_t order) {
+  return order / 6 < buddy_layout::levels ? order / 6 : buddy_layout::levels - 1;
+}
+
+}  // namespace detail
+
 // The word of `column` at `rank`.
 WARPHEAP_FN inline atomic_view<std::uint64_t> buddy_tree::word(std::uint32_t rank, std::uint32_t column,
                                                                std::uint32_t index) const {
@@ -84,6 +96,7 @@ WARPHEAP_FN inline void buddy_tree::hide(place at) const {
   if (at.level + 1 == layout::levels) return;
   const std::uint64_t bit = std::uint64_t{1} << at.index % 64;
   const atomic_view shown = word(at.level + 1, at.level, at.index / 64);
+  if ((shown.load(relaxed, device) & bit) == 0) return;
   begin_change();
   shown.fetch_and(~bit, acq_rel, device);
   if (free_word(at).fetch_or(0, acq_rel, device) != 0) shown.fetch_or(bit, acq_rel, device);
@@ -116,171 +129,12 @@ WARPHEAP_FN inline void buddy_tree::put(place at, std::uint64_t mask) const {
   }
 }
 
-// The first word of a level that may have something, in [from, end). A hint. It comes from above, since words that
-// nothing above shows may have no memory behind them.
-WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end,
-                                               std::uint32_t& index) const {
-  using enum memory_order;
-  using enum thread_scope;
-  if (level + 1 == layout::levels) {
-    for (index = from; index < end; ++index) {
-      if (free_word({level, index}).load(relaxed, device) != 0) return true;
-    }
-    return false;
-  }
-  std::uint32_t rank =
-      layout::levels - 1;  // of the word looked at; its bits stand for 64^(rank - level - 1) words each
-  while (from < end) {     // not a spin: each turn goes on to later words, or one rank down to their bits
-    const std::uint32_t shift = 6 * (rank - level - 1);
-    const std::uint32_t at = from >> shift;
-    const std::uint64_t shown = word(rank, level, at / 64).load(relaxed, device) >> at % 64;
-    if (shown == 0) {
-      // On behind this word, and a rank up, where more can be skipped at once.
-      from = (at / 64 + 1) << (shift + 6);
-      if (rank + 1 < layout::levels) ++rank;
-      continue;
-    }
-    const auto skipped = static_cast<std::uint32_t>(lowest_bit(shown));
-    if (skipped != 0) from = (at + skipped) << shift;
-    if (rank == level + 1) {
-      index = from;
-      return from < end;
-    }
-    --rank;
-  }
-  return false;
-}
-
-// Takes up to `most` blocks of an order from one word; returns where they begin.
-WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(place at, std::uint32_t order, std::uint32_t most) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view bits = free_word(at);
-  std::uint64_t seen = bits.load(relaxed, device);
-  while (seen != 0) {
-    std::uint64_t starts = detail::pick_blocks(seen, order, most);
-    if (starts == 0) return 0;
-    const std::uint64_t mask = detail::block_bits(starts, order);
-    if (order == 0) {
-      // Whatever of it is still there will do.
-      const std::uint64_t before = bits.fetch_and(~mask, acq_rel, device);
-      starts &= before;
-      seen = before & ~mask;
-    } else if (bits.compare_exchange(seen, seen & ~mask, acq_rel, device)) {
-      seen &= ~mask;
-    } else {
-      continue;
-    }
-    if (seen == 0) hide(at);
-    if (starts != 0) return starts;
-  }
-  return 0;
-}
-
-// Where a multiprocessor looks first: so those of one share words that are broken already, and those of different
-// ones keep apart. A word's index and 1, or 0 at first.
-WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
-  return upper_->seat[multiprocessor_index() % layout::seats][level];
-}
-
-// Looks at the words of a level that are shown, from the one behind the seat on and around, `tries` of them.
-WARPHEAP_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t order, std::uint32_t most,
-                                         std::uint32_t tries) const -> grab {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t start = atomic_view{seat(level)}.load(relaxed, device);
-  std::uint32_t from = start;
-  std::uint32_t end = layout::words(level);
-  for (bool around = false; tries != 0; --tries) {
-    std::uint32_t index = 0;
-    if (!next_shown(level, from, end, index)) {
-      if (around) break;
-      around = true;
-      from = 0;
-      end = start;
-      continue;
-    }
-    const place at{level, index};
-    const std::uint64_t starts = take_from(at, order, most);
-    if (starts != 0) {
-      atomic_view{seat(level)}.store(index + 1, relaxed, device);
-      return {at, starts};
-    }
-    // It may be shown without need.
-    if (free_word(at).load(relaxed, device) == 0) hide(at);
-    from = index + 1;
-  }
-  return {{level, 0}, 0};
-}
-
-// Breaks a unit above `level`, keeps what was asked for, and makes the rest free.
-WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most) const -> grab {
-  for (std::uint32_t from = level + 1; from < layout::levels; ++from) {
-    std::uint32_t index = 0;
-    if (!next_shown(from, 0, layout::words(from), index)) continue;
-    begin_change();
-    const grab unit = walk(from, 0, 1, layout::words(from));
-    grab found{{level, 0}, 0};
-    if (unit.starts != 0) {
-      index = unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts));
-      for (std::uint32_t at = from - 1; at > level; --at) {
-        put({at, index}, ~std::uint64_t{1});
-        index *= 64;
-      }
-      found = {{level, index}, detail::pick_blocks(~std::uint64_t{0}, order, most)};
-      put(found.at, ~detail::block_bits(found.starts, order));
-      atomic_view{seat(level)}.store(index + 1, memory_order::relaxed, thread_scope::device);
-    }
-    end_change();
-    if (found.starts != 0) return found;
-  }
-  return {{level, 0}, 0};
-}
-
-// One pass over everything.
-WARPHEAP_COLD_FN inline auto buddy_tree::search(std::uint32_t order, std::uint32_t most) const -> grab {
-  constexpr std::uint32_t glances = 8;  // words that may be too broken before a unit is broken instead
-  const std::uint32_t level = order / 6 < layout::levels ? order / 6 : layout::levels - 1;
-  const std::uint32_t within = order - 6 * level;
-  grab found{{level, 0}, 0};
-  const std::uint32_t seated = atomic_view{seat(level)}.load(memory_order::relaxed, thread_scope::device);
-  if (seated != 0) {
-    found.at.index = seated - 1;
-    found.starts = take_from(found.at, within, most);
-  }
-  if (found.starts == 0) found = walk(level, within, most, glances);
-  if (found.starts == 0) found = split(level, within, most);
-  if (found.starts == 0) found = walk(level, within, most, layout::words(level) + 2);
-  return found;
-}
-
-// Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
-// `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
-// was given by a call that has returned, and nothing was under way.
-WARPHEAP_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most, patience tries) const -> grab {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view refused{upper_->refused[order]};
-  for (backoff wait;; wait.pause()) {
-    const watch before = begin_watch();
-    // Somebody looked in vain, and nothing was given since.
-    if (refused.load(relaxed, device) == before.given + 1) return {{0, 0}, 0};
-    const grab found = search(order, most);
-    if (found.starts != 0) return found;
-    if (!was_quiet(before)) {
-      if (tries.searches != patience::endless && --tries.searches == 0) return {{0, 0}, 0};
-      continue;
-    }
-    refused.store(before.given + 1, relaxed, device);
-    return {{0, 0}, 0};
-  }
-}
-
 WARPHEAP_FN inline bool buddy_tree::refuses(std::uint32_t order) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint64_t given = atomic_view{upper_->given}.load(acquire, device);
-  return order > largest_order || atomic_view{upper_->refused[order]}.load(relaxed, device) == given + 1;
+  if (order > largest_order) return true;
+  const std::uint64_t refused = atomic_view{upper_->refused[order]}.load(relaxed, device);
+  return refused == atomic_view{upper_->given}.load(acquire, device) + 1;
 }
 
 WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order, patience most) const {
@@ -317,18 +171,6 @@ WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t
   }
   return page;
 }
-
-namespace detail {
-
-// The bits of a block in its word, for `at.level` = `level`.
-WARPHEAP_FN inline std::uint64_t buddy_mask(std::uint32_t page, std::uint32_t order, std::uint32_t level) {
-  return block_bits(std::uint64_t{1} << (page >> 6 * level) % 64, order - 6 * level);
-}
-WARPHEAP_FN inline std::uint32_t buddy_level(std::uint32_t order) {
-  return order / 6 < buddy_layout::levels ? order / 6 : buddy_layout::levels - 1;
-}
-
-}  // namespace detail
 
 WARPHEAP_FN inline void buddy_tree::give(std::uint32_t page, std::uint32_t order) const {
   require(order <= largest_order && page < most_pages && (page & ((1u << order) - 1)) == 0,
@@ -373,3 +215,5 @@ WARPHEAP_FN inline std::uint64_t buddy_tree::free_pages(std::uint32_t pages) con
 }
 
 }  // namespace warpheap
+
+#include <warpheap/structures/detail/buddy_tree_search.hpp>

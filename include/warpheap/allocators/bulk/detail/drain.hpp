@@ -7,7 +7,7 @@
 // Bins without blocks go back to their chunks, and chunks to TBuddy, when memory is lacking and not before: a bin that is
 // used up and filled again all the time would else come and go all the time.
 //
-// Who drains a shelf takes the whole list into his hands, withdraws the bins whose units are all free, puts the others
+// Who drains a shelf takes each whole list into his hands, withdraws the bins whose units are all free, puts the others
 // back, and retires those it withdrew: when no reader can look at their heads any more, they are reclaimed. Others may
 // drain the same arena; if one of them is about to wait for readers, the bins are left to it (`srcu::retire`).
 //
@@ -55,21 +55,23 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::drain_shelf(std::uint32
   using enum memory_order;
   using enum thread_scope;
   begin_change();
-  const atomic_view top{shelf_of(arena, c).top};
-  std::uint64_t seen = top.load(acquire, device);
-  do {  // not a spin: each turn means that another thread's change came in between
-    if (static_cast<std::uint32_t>(seen) == 0) break;
-  } while (!top.compare_exchange(seen, ((seen >> 32) + 1) << 32, acq_rel, device));
-  std::uint32_t whole = 0;                                      // those withdrawn, linked as on the list
-  for (auto at = static_cast<std::uint32_t>(seen); at != 0;) {  // not a spin: along a list that nobody else has
-    const std::uint32_t page = at - 1;
-    const atomic_view next{header_at(page).next};
-    at = next.load(relaxed, device);
-    if (withdraw(arena, c, page)) {
-      next.store(whole, relaxed, device);
-      whole = page + 1;
-    } else {
-      push(arena, c, page);
+  std::uint32_t whole = 0;  // those withdrawn, linked as on a list
+  for (std::uint64_t& each : shelf_of(arena, c).top) {
+    const atomic_view top{each};
+    std::uint64_t seen = top.load(acquire, device);
+    do {  // not a spin: each turn means that another thread's change came in between
+      if (static_cast<std::uint32_t>(seen) == 0) break;
+    } while (!top.compare_exchange(seen, ((seen >> 32) + 1) << 32, acq_rel, device));
+    for (auto at = static_cast<std::uint32_t>(seen); at != 0;) {  // not a spin: along a list that nobody else has
+      const std::uint32_t page = at - 1;
+      const atomic_view next{header_at(page).next};
+      at = next.load(relaxed, device);
+      if (withdraw(arena, c, page)) {
+        next.store(whole, relaxed, device);
+        whole = page + 1;
+      } else {
+        push(arena, c, page);
+      }
     }
   }
   if (whole == 0) {

@@ -98,10 +98,15 @@ struct bulk_layout {
   };
   static_assert(sizeof(header) == head_bytes);
 
+  // Lists of a shelf: a warp begins at one of its own, since warps of a multiprocessor come together.
+  static constexpr std::uint32_t lists = 8;
+  WARPHEAP_FN static constexpr std::uint32_t list_of(std::uint32_t page) { return (page + page / chunk_pages) % lists; }
+
   // The free units of a class in an arena. Those who count them, those who look for them, and those who seldom come.
   struct shelf {
     bulk_semaphore count;
-    alignas(128) std::uint64_t top;    // of the list: page plus 1, and above changes, so that no change goes unnoticed
+    // Of each list: page plus 1, and above changes, so that no change goes unnoticed.
+    alignas(128) std::uint64_t top[lists];
     alignas(128) std::uint32_t whole;  // bins of which all units are free; a hint, below 0 for a moment
     std::uint32_t bins;                // that there are
   };

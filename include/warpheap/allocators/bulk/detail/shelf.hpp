@@ -21,7 +21,7 @@
 // units and finds it not listed sets the mark; of all that do so one was first, and that one puts it on the list. Who takes
 // it off the list takes the mark away, and looks at the units that it then has.
 //
-// The list is a stack: its top is taken off when it has no units. The word of the top counts changes, so that a swap fails
+// A bin is on the list that its page tells. A list is a stack: its top is taken off when it has no units. The word of the top counts changes, so that a swap fails
 // if it was taken off and put back meanwhile.
 //
 // Who reads a header by way of a list is a reader of the arena, and the header stays one until it left. Who has a unit,
@@ -71,7 +71,7 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::push(std::uint32_t arena, st
                                                          std::uint32_t page) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view top{shelf_of(arena, c).top};
+  const atomic_view top{shelf_of(arena, c).top[layout::list_of(page)]};
   const atomic_view next{header_at(page).next};
   std::uint64_t seen = top.load(relaxed, device);
   do {  // not a spin: each turn means that another thread's change came in between
@@ -118,17 +118,26 @@ WARPHEAP_FN std::uint32_t bulk_allocator<Buddy, ChunkPages>::hold_of(std::uint32
   return got;
 }
 
-// Looks at the top of the list: counts up to `most` units off it, or takes it off the list if it has none. False if there
-// was no top.
+// Looks at the top of a list, of list `first` if it has one: counts up to `most` units off it, or takes it off the list if
+// it has none. False if no list had a top. As a reader of the arena.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_top(std::uint32_t arena, std::uint32_t c, std::uint32_t most,
-                                                             hold& got) const {
+WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_top(std::uint32_t arena, std::uint32_t c, std::uint32_t first,
+                                                             std::uint32_t most, hold& got) const {
   using enum memory_order;
   using enum thread_scope;
-  srcu& readers = readers_of(arena);
-  const atomic_view top{shelf_of(arena, c).top};
-  const srcu::ticket in = readers.enter();
-  std::uint64_t seen = top.load(acquire, device);
+  std::uint64_t* const tops = shelf_of(arena, c).top;
+  std::uint32_t list = first % layout::lists;
+  std::uint64_t seen = atomic_view{tops[list]}.load(acquire, device);
+  if (static_cast<std::uint32_t>(seen) == 0) {
+    std::uint32_t there = 0;
+    for (std::uint32_t i = 0; i < layout::lists; ++i) {
+      if (static_cast<std::uint32_t>(atomic_view{tops[i]}.load(relaxed, device)) != 0) there |= 1u << i;
+    }
+    if (there != 0) {
+      list = static_cast<std::uint32_t>(lowest_bit(there >> list != 0 ? there >> list << list : there));
+      seen = atomic_view{tops[list]}.load(acquire, device);
+    }
+  }
   const bool there = static_cast<std::uint32_t>(seen) != 0;
   got.units = 0;
   if (there) {
@@ -139,12 +148,11 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_top(std::uint32_t arena
     // Looked at first, so that those who find nothing left do not make it look even less.
     if (detail::bin_state{state.load(relaxed, device)}.units() > 0) {
       got.units = hold_of(arena, c, got.page, most);
-    } else if (top.compare_exchange(seen, ((seen >> 32) + 1) << 32 | next, acq_rel, device)) {
+    } else if (atomic_view{tops[list]}.compare_exchange(seen, ((seen >> 32) + 1) << 32 | next, acq_rel, device)) {
       relist(arena, c, got.page,
              state.fetch_and(~detail::bin_state::listed_bit, acq_rel, device) & ~detail::bin_state::listed_bit, 0);
     }
   }
-  readers.leave(in);
   return there;
 }
 
@@ -153,9 +161,12 @@ template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN auto bulk_allocator<Buddy, ChunkPages>::take_listed(std::uint32_t arena, std::uint32_t c,
                                                                      std::uint32_t most) const -> hold {
   hold got{0, 0};
-  for (backoff wait;;) {
-    // Without a top, somebody has the list in his hands, or a bin that is about to be on it.
-    const bool there = take_top(arena, c, most, got);
+  std::uint32_t list = detail::bulk_warp();
+  for (backoff wait;; ++list) {
+    // Without a top, somebody has a list in his hands, or a bin that is about to be on it.
+    const srcu::ticket in = readers_of(arena).enter();
+    const bool there = take_top(arena, c, list, most, got);
+    readers_of(arena).leave(in);
     if (got.units != 0) return got;
     if (!there) wait.pause();
   }
@@ -194,20 +205,9 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
 // The same, and at least one. There is one: others claim no more than they counted off.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN auto bulk_allocator<Buddy, ChunkPages>::claim_some(hold from) const -> claim {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t start = detail::bulk_warp();
-  backoff wait;
-  for (std::uint32_t i = 0;; ++i) {
-    const std::uint32_t word = (start + i) % layout::most_words;
-    const atomic_view view{header_at(from.page).bits[word]};
-    std::uint64_t bits = view.load(relaxed, device);
-    if (bits != 0) {
-      bits = detail::bulk_pick(bits, from.units, start % 2 != 0);
-      bits &= view.fetch_and(~bits, acquire, device);
-      if (bits != 0) return {from.page, word, bits};
-    }
-    if ((i + 1) % layout::most_words == 0) wait.pause();
+  for (backoff wait;; wait.pause()) {
+    const claim got = claim_at_once(from);
+    if (got.bits != 0) return got;
   }
 }
 

@@ -36,7 +36,7 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::take_block(lane_mask group,
   return block;
 }
 
-// As many of `wanted` blocks as one look gives; what was counted off and is no block yet is `left`, or `held`. One lane.
+// As many of `wanted` blocks as a few looks give; what was counted off and is no block yet is `left`, or `held`. One lane.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::take_quickly(std::uint32_t c, std::uint32_t wanted, credit& left,
                                                                  hold& held) const -> claim {
@@ -44,7 +44,14 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::take_quickly(std::uint32_t c
   bulk_semaphore& count = shelf_of(arena, c).count;
   if (count.count().available < wanted || !count.try_take(wanted)) return {0, 0, 0};
   left = {arena, wanted};
-  if (!take_top(arena, c, wanted, held) || held.units == 0) return {0, 0, 0};
+  // A top without units is taken off, so a few looks find one that has some.
+  constexpr std::uint32_t looks = 3;
+  const srcu::ticket in = readers_of(arena).enter();
+  for (std::uint32_t i = 0; i < looks && held.units == 0; ++i) {
+    if (!take_top(arena, c, detail::bulk_warp(), wanted, held)) break;
+  }
+  readers_of(arena).leave(in);
+  if (held.units == 0) return {0, 0, 0};
   left.units -= held.units;
   const claim got = claim_at_once(held);
   held.units -= static_cast<std::uint32_t>(popcount(got.bits));
