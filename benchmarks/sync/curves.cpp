@@ -103,7 +103,7 @@ void measure(std::vector<curve> curves, double seconds, int rounds, std::uint64_
       const auto part = [&](double of_left) {
         return (begin + left * of_left - now()) / static_cast<double>(points.size() - i);
       };
-      const double for_one = part(share.once);
+      const double for_one = std::max(part(share.once), 0.0);
       // A few runs more of a point that takes little of what is left are worth more than a row that may not come.
       measure_point(*points[i], threads, for_one, std::max({part(share.all), for_one / 8, for_small}), rounds);
     }
