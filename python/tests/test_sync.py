@@ -4,6 +4,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 from conftest import HERE, program
 
 from warpheap import cli
+from warpheap.errors import UsageError
 from warpheap.experiments.limits import Limit
 from warpheap.experiments.records import Record, read
 from warpheap.sync import measure
 from warpheap.sync.figures import charts_of
-from warpheap.sync.pairs import SEMAPHORES, limits_of, pairs_of
+from warpheap.sync.pairs import DELEGATION, SEMAPHORES, limits_of, pairs_of
 from warpheap.sync.text import markdown_of
 
 
@@ -177,3 +179,31 @@ def test_names_and_drivers_that_are_not_there(
     assert "--target warpheap_sync_bench_cuda" in capsys.readouterr().err
     assert run(monkeypatch, "--out", tmp_path / "out", "--cases", "semaphore") == 2
     assert run(monkeypatch, "--out", tmp_path / "out", "--no-measure") == 2
+
+
+def built() -> Path | None:
+    try:
+        return measure.DRIVER.find(None, "host")
+    except UsageError:
+        return None
+
+
+@pytest.mark.skipif(built() is None, reason="the driver of the host backend is not built")
+def test_the_real_driver_ends_in_time_and_gives_both_sides_the_same_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    start = time.monotonic()
+    assert run(monkeypatch, "--out", tmp_path, "--backend", "host", "--budget", "3") == 0
+    assert time.monotonic() - start < 60
+    records = read(tmp_path / "sync.jsonl")
+    lines = {(each["case"], each["subject"]) for each in records if each["status"] == "ok"}
+    assert lines == {(kind.case, side) for kind in (SEMAPHORES, DELEGATION) for side in (kind.better, kind.base)}
+    points = [(each["case"], each["subject"], each.get("batch") or each["readers_per_writer"], each["threads"])
+              for each in records]  # fmt: skip
+    assert len(points) == len(set(points)), "each point once, measured or skipped"
+    for kind in (SEMAPHORES, DELEGATION):
+        pairs = pairs_of(records, kind)
+        assert pairs
+        alike = [each for each in pairs if each.better["operations"] == each.base["operations"]]
+        assert all(each.better[kind.made] == each.base[kind.made] for each in alike)
+    assert all(each["reason"] for each in records if each["status"] == "skipped")
