@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import HERE, program
+from conftest import HERE, Finished, program
 
 from warpheap import cli
 from warpheap.errors import UsageError
@@ -140,7 +140,7 @@ def test_it_measures_and_writes_tables_report_and_figures(
     assert "| bulk over counting from 2^17 threads on, least | 3x | at least 2x | met |" in (out / "sync.md").read_text(
         encoding="utf-8"
     )
-    page = (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "sync.html").read_text(encoding="utf-8")
     assert "warpheap sync" in page
     assert "counting, 512 batch, 262,144 threads" not in page  # fields have an order of their own
     assert "counting, 262,144 threads, 512 batch" in page
@@ -149,6 +149,26 @@ def test_it_measures_and_writes_tables_report_and_figures(
     (out / "sync.md").unlink()
     assert run(monkeypatch, "--out", out, "--no-measure") == 0
     assert (out / "sync.md").is_file()
+
+
+def test_the_report_of_a_survey_has_what_was_measured_into_its_folder(
+    warpheap: Callable[..., Finished], fake_driver: Callable[..., Path], tmp_path: Path
+) -> None:
+    words = ("survey", "--driver", fake_driver(backend="cuda"), "--out", tmp_path, "--preset", "quick",
+             "--cases", "throughput")  # fmt: skip
+    assert warpheap(*words).code == 0
+    report = tmp_path / "report.html"
+    assert "What threads wait with" not in report.read_text(encoding="utf-8")
+    lines = [json.dumps(each) for each in RECORDS]
+    (tmp_path / "sync.jsonl").write_text("\n".join([*lines, lines[0][:20]]), encoding="utf-8")
+    assert warpheap("report", tmp_path / "survey.jsonl").code == 0
+    page = report.read_text(encoding="utf-8")
+    assert page.count("What threads wait with") >= 2, "a chapter and its entry in the contents"
+    assert "bulk over counting from 2^17 threads on, least" in page
+    host = [json.dumps(each | {"timing_comparable": False}) for each in RECORDS]
+    (tmp_path / "sync.jsonl").write_text("\n".join(host), encoding="utf-8")
+    assert warpheap("report", tmp_path / "survey.jsonl").code == 0
+    assert "What threads wait with" not in report.read_text(encoding="utf-8")
 
 
 def test_what_was_heard_of_a_driver_that_fails_is_kept(

@@ -228,7 +228,7 @@ def pool(
 
 @app.command("sync")
 def sync(
-    out: Annotated[Path, typer.Option(help="Folder for sync.jsonl, sync.md, report.html and figures/.")],
+    out: Annotated[Path, typer.Option(help="Folder for sync.jsonl, sync.md, sync.html and figures/.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Take warpheap_sync_bench_cuda from this folder or its bin/ (the checkout's).")
     ] = None,

@@ -32,10 +32,11 @@ class Page:
     looks: Looks
     charts: Sequence[Chart]
     limits: Sequence[Limit]
+    file: str = "report.html"
 
 
 def write(console: Console, folder: Path, made: Page, records: Sequence[Record], command: str) -> None:
-    """Writes report.html and figures/ into `folder`."""
+    """Writes the page and figures/ into `folder`."""
     facts = read_machines(folder)
     path = write_report(folder, made, records, facts[0] if facts else {}, command)
     written = write_figures(folder / "figures", made)
@@ -44,7 +45,7 @@ def write(console: Console, folder: Path, made: Page, records: Sequence[Record],
 
 
 def write_report(folder: Path, made: Page, records: Sequence[Record], facts: Mapping[str, Any], command: str) -> Path:
-    """Writes report.html into `folder`; returns it."""
+    """Writes the page into `folder`; returns its path."""
     looks = made.looks
     measured = [record for record in records if record["status"] == "ok"]
     text = page.environment(looks).get_template("experiment.html.j2").render(
@@ -61,7 +62,7 @@ def write_report(folder: Path, made: Page, records: Sequence[Record], facts: Map
         command=command,
         version=__version__,
     )  # fmt: skip
-    path = folder / "report.html"
+    path = folder / made.file
     path.write_text(re.sub(r"\n\s+(?=<)", "\n", text), encoding="utf-8")
     return path
 

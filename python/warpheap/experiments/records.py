@@ -17,7 +17,13 @@ def read(path: Path) -> list[Record]:
     """The records of a file that an earlier run has left."""
     if not path.is_file():
         raise UsageError(f"{path} is not there: measure first, without --no-measure")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue  # the end of a line that a killed process did not finish
+    return records
 
 
 def without_result(case: str, subject: str, status: str, reason: str) -> Record:
