@@ -65,7 +65,7 @@ build_driver() {
 
   mkdir -p "$root/build/logs"
   if [[ -n $target ]]; then
-    [[ -d $root/build/$preset/${target#warpheap_} ]] || say "compiling what the case 'registers' reads"
+    [[ -e $root/build/$preset/bin/$target || -d $root/build/$preset/${target#warpheap_} ]] || say "building $target"
   else
     target=warpheap_bench_$backend
     [[ -x $root/build/$preset/bin/$target ]] || say "building the benchmark driver ($backend)"

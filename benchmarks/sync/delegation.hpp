@@ -7,6 +7,8 @@
 #include <string>
 #include <warpheap/sync.hpp>
 
+#include "curves.hpp"
+
 namespace warpheap::bench {
 
 /// An element of a doubly linked list; links are numbers of elements.
@@ -64,9 +66,9 @@ struct remove_kernel {
   }
 };
 
-/// Microseconds in which `threads` threads look through a list for a tag each and take out what they find, `threads` /
-/// `ratio` elements (Gelado & Garland, PPoPP 2019, Figure 6). Throws if one was not reclaimed.
-inline double time_of_removals(std::uint64_t threads, std::uint64_t ratio, bool delegates) {
+/// `threads` threads look through a list for a tag each and take out what they find, `threads` / `ratio` elements (Gelado
+/// & Garland, PPoPP 2019, Figure 6). Throws if one is still there or was not reclaimed.
+inline course take_out(std::uint64_t threads, std::uint64_t ratio, bool delegates) {
   const std::uint64_t writers = threads / ratio;
   const device_array<watched_list> list(1);
   const device_array<element> elements(writers + 1);
@@ -76,11 +78,12 @@ inline double time_of_removals(std::uint64_t threads, std::uint64_t ratio, bool 
   timer.start();
   launch(grid_shape::covering(threads), remove_kernel{delegates}, list.data(), elements.data(), threads);
   const double time = timer.stop();
-  if (list.at(0).reclaimed != writers) {
-    throw std::runtime_error(std::to_string(writers) + " elements were taken out and " +
-                             std::to_string(list.at(0).reclaimed) + " reclaimed");
+  const std::uint64_t reclaimed = list.at(0).reclaimed;
+  if (reclaimed != writers || elements.at(0).next != 0) {
+    throw std::runtime_error("of " + std::to_string(writers) + " elements " + std::to_string(reclaimed) +
+                             " were reclaimed" + (elements.at(0).next != 0 ? ", and some are still in the list" : ""));
   }
-  return time;
+  return {time, threads, writers};
 }
 
 }  // namespace warpheap::bench

@@ -7,6 +7,8 @@
 #include <string>
 #include <warpheap/sync.hpp>
 
+#include "curves.hpp"
+
 namespace warpheap::bench {
 
 /// A semaphore, and how many batches were made for it.
@@ -32,30 +34,30 @@ WARPHEAP_FN inline void take_unit(supply<bulk_semaphore>& from, std::uint64_t ba
   require(from.units.deliver(1, batch), "sync_bench: a batch was refused");
 }
 
-/// Each thread takes one unit.
+/// Each of the first `asking` threads takes one unit.
 struct take_units_kernel {
   template <class Semaphore>
-  WARPHEAP_FN void operator()(supply<Semaphore>* from, std::uint64_t threads, std::uint64_t batch) const {
-    if (grid_thread_index() < threads) take_unit(*from, batch);
+  WARPHEAP_FN void operator()(supply<Semaphore>* from, std::uint64_t asking, std::uint64_t batch) const {
+    if (grid_thread_index() < asking) take_unit(*from, batch);
   }
 };
 
-/// Microseconds in which `threads` threads take a unit each, of batches that are made as they run out: the most that two
+/// Of `threads` threads the first `asking` take a unit each, of batches that are made as they run out: the most that two
 /// stages can give, whatever the units are (Gelado & Garland, PPoPP 2019, Figure 5). Throws if units were lost.
 template <class Semaphore>
-double time_of_units(std::uint64_t threads, std::uint64_t batch) {
+course take_units(std::uint64_t threads, std::uint64_t asking, std::uint64_t batch) {
   const device_array<supply<Semaphore>> from(1);
   launch_timer timer;
   timer.start();
-  launch(grid_shape::covering(threads), take_units_kernel{}, from.data(), threads, batch);
+  launch(grid_shape::covering(threads), take_units_kernel{}, from.data(), asking, batch);
   const double time = timer.stop();
   const supply<Semaphore> after = from.at(0);
   const auto left = static_cast<std::uint64_t>(after.units.count().available);
-  if (after.batches * batch != threads + left) {
+  if (after.batches * batch != asking + left) {
     throw std::runtime_error(std::to_string(after.batches) + " batches of " + std::to_string(batch) + " gave " +
-                             std::to_string(threads) + " units and left " + std::to_string(left));
+                             std::to_string(asking) + " units and left " + std::to_string(left));
   }
-  return time;
+  return {time, asking, after.batches};
 }
 
 }  // namespace warpheap::bench

@@ -3,118 +3,123 @@
 
 /// @file
 /// Two experiments of Gelado & Garland (PPoPP 2019) with what threads wait with: prints one JSON object a line. Case
-/// `semaphores` is their Figure 5, `delegation` their Figure 6. Times are those of a kernel in microseconds, its start
-/// included; on the host backend they mean nothing. With `--seconds` a curve ends where a point takes more than its share.
+/// `semaphores` is their Figure 5, `delegation` their Figure 6. Times are those of a kernel, its start included; on the
+/// host backend they mean nothing. It ends within about `--seconds`, whatever the machine.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <functional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 #include <warpheap/floor.hpp>
-#include <warpheap_fingerprint.hpp>
 
 #include "../json.hpp"
-#include "../measure/samples.hpp"
+#include "curves.hpp"
 #include "delegation.hpp"
 #include "semaphores.hpp"
 
 namespace warpheap::bench {
 namespace {
 
+// Of the time for both experiments.
+constexpr double share_of_semaphores = 0.6;
+
+constexpr std::uint64_t batches[] = {32, 512, 4096};
+constexpr std::uint64_t ratios[] = {1, 4, 16, 64};
+// A list that is longer takes longer to walk than all that is measured here.
+constexpr std::uint64_t most_elements = 1 << 14;
+
+constexpr const char* usage =
+    "warpheap_sync_bench [--case all|semaphores|delegation] [--seconds N] [--threads N] [--quick]\n"
+    "  measures semaphores and read-copy-update, and prints one JSON object a line\n"
+    "  --seconds: for all of it (60); a point that would take too long says so   --threads: at most so many (2^20)\n"
+    "  --quick: a few points, once each\n";
+
 struct settings {
   std::string what = "all";
   bool quick = false;
-  double seconds = 0;  // for all; 0: as long as it takes
+  double seconds = 60;
+  std::uint64_t threads = std::uint64_t{1} << 20;
 
-  int rounds() const { return quick ? 1 : 10; }
-  // What one point may take: there are about a hundred and fifty.
-  double point_us() const { return seconds == 0 ? 1e12 : seconds * 1e6 / 150; }
+  bool wants(const char* name) const { return what == "all" || what == name; }
+  int rounds() const { return quick ? 1 : 30; }
+  std::uint64_t step() const { return quick ? 8 : 2; }
 };
 
-// Runs `once`, first for warmth, as often as it is asked for and time allows, and prints its times. True if the next point
-// of the curve, with twice the work, may be run, too.
-bool report(const settings& asked, json_object record, std::uint64_t operations, const std::function<double()>& once) {
-  samples times;
-  double left = asked.point_us() - once();
-  for (int round = 0; round < asked.rounds() && (round == 0 || left > 0); ++round) {
-    const double time = once();
-    left -= time;
-    times.add(time);
-  }
-  record.add("operations", operations).add("rate", static_cast<double>(operations) / times.median() * 1e6);
-  record.add("time_us", *times.summary()).add("timing_comparable", this_backend == backend::cuda);
-  record.add("device", describe_machine().name).add("sources", sources_fingerprint);
-  std::printf("%s\n", record.text().c_str());
-  std::fflush(stdout);
-  return times.median() < asked.point_us();
+// So many threads are on the machine at once, at most.
+std::uint64_t resident_threads() { return std::uint64_t{2048} * describe_machine().multiprocessors; }
+
+template <class Semaphore>
+curve of_semaphore(const settings& asked, const char* subject, std::uint64_t batch) {
+  const std::uint64_t resident = resident_threads();
+  return {std::move(json_object{}.add("case", "semaphores").add("subject", subject).add("batch", batch)), "batches", 1,
+          asked.threads,
+          // As many at once as with all threads; only fewer of those that come after.
+          resident,
+          [=](std::uint64_t threads, std::uint64_t asking) { return take_units<Semaphore>(threads, asking, batch); },
+          forecast{resident}};
 }
 
-void run_semaphores(const settings& asked) {
-  const std::uint64_t most = asked.quick ? 1 << 9 : std::uint64_t{1} << 20;
-  for (const std::uint64_t batch : {std::uint64_t{32}, std::uint64_t{512}, std::uint64_t{4096}}) {
-    bool counting = true;
-    bool bulk = true;
-    for (std::uint64_t threads = 1; threads <= most; threads *= asked.quick ? 8 : 2) {
-      const auto record = [&](const char* subject) {
-        return json_object{}
-            .add("case", "semaphores")
-            .add("subject", subject)
-            .add("batch", batch)
-            .add("threads", threads);
-      };
-      if (counting) {
-        counting = report(asked, record("counting"), threads,
-                          [=] { return time_of_units<counting_semaphore>(threads, batch); });
-      }
-      if (bulk) {
-        bulk = report(asked, record("bulk"), threads, [=] { return time_of_units<bulk_semaphore>(threads, batch); });
-      }
-    }
+void run_semaphores(const settings& asked, double seconds) {
+  std::vector<curve> curves;
+  for (const std::uint64_t batch : batches) {
+    curves.push_back(of_semaphore<counting_semaphore>(asked, "counting", batch));
+    curves.push_back(of_semaphore<bulk_semaphore>(asked, "bulk", batch));
   }
+  measure(std::move(curves), seconds, asked.rounds(), asked.step());
 }
 
-void run_delegation(const settings& asked) {
-  const std::uint64_t most = asked.quick ? 1 << 7 : std::uint64_t{1} << 14;
-  for (const std::uint64_t ratio : {1, 4, 16, 64}) {
-    bool goes_on[] = {true, true};
-    for (std::uint64_t threads = 64; threads <= most; threads *= 2) {
-      for (const bool delegates : {false, true}) {
-        if (!goes_on[delegates]) continue;
-        const auto record = json_object{}
+void run_delegation(const settings& asked, double seconds) {
+  std::vector<curve> curves;
+  for (const std::uint64_t ratio : ratios) {
+    for (const bool delegates : {false, true}) {
+      auto head = std::move(json_object{}
                                 .add("case", "delegation")
                                 .add("subject", delegates ? "delegating" : "classical")
-                                .add("readers_per_writer", ratio)
-                                .add("threads", threads);
-        goes_on[delegates] =
-            report(asked, record, threads, [=] { return time_of_removals(threads, ratio, delegates); });
-      }
+                                .add("readers_per_writer", ratio));
+      curves.push_back({std::move(head), "removals", 64, std::min(asked.threads, most_elements * ratio),
+                        // The elements of the list are those that all threads look for.
+                        ~std::uint64_t{0},
+                        [=](std::uint64_t threads, std::uint64_t) { return take_out(threads, ratio, delegates); },
+                        // Whoever comes when the machine is full may be a reader for whom each writer waits.
+                        forecast{~std::uint64_t{0}}});
     }
   }
+  measure(std::move(curves), seconds, asked.rounds(), asked.step());
 }
 
 settings parse(int count, char** words) {
   settings asked;
+  bool limited = false;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 == count) throw std::invalid_argument(word + " needs a value\n" + usage);
+      return words[++i];
+    };
     if (word == "--quick") {
       asked.quick = true;
-    } else if (word == "--case" && i + 1 < count) {
-      asked.what = words[++i];
-    } else if (word == "--seconds" && i + 1 < count) {
-      asked.seconds = std::strtod(words[++i], nullptr);
-      if (asked.seconds <= 0) throw std::invalid_argument("--seconds: a number above 0");
+    } else if (word == "--case") {
+      asked.what = value();
+    } else if (word == "--seconds") {
+      asked.seconds = std::strtod(value().c_str(), nullptr);
+      if (!(asked.seconds > 0)) throw std::invalid_argument("--seconds: a number above 0");
+    } else if (word == "--threads") {
+      asked.threads = std::strtoull(value().c_str(), nullptr, 10);
+      limited = true;
+      if (asked.threads < 64) throw std::invalid_argument("--threads: 64 or more");
     } else {
-      throw std::invalid_argument(
-          "use --case semaphores, delegation or all, --quick for a small run, and --seconds N to end curves that take "
-          "too "
-          "long");
+      throw std::invalid_argument("there is no option " + word + "\n" + usage);
     }
   }
-  if (asked.what != "all" && asked.what != "semaphores" && asked.what != "delegation") {
+  if (asked.what != "all" && !asked.wants("semaphores") && !asked.wants("delegation")) {
     throw std::invalid_argument("--case " + asked.what + ": use semaphores, delegation or all");
   }
+  if (asked.quick && !limited) asked.threads = 512;
   return asked;
 }
 
@@ -126,8 +131,9 @@ int main(int count, char** words) {
   try {
     const settings asked = parse(count, words);
     if (!warpheap::machine_available()) throw std::runtime_error("no GPU answers; check nvidia-smi");
-    if (asked.what != "delegation") run_semaphores(asked);
-    if (asked.what != "semaphores") run_delegation(asked);
+    const double first = asked.what == "all" ? share_of_semaphores * asked.seconds : asked.seconds;
+    if (asked.wants("semaphores")) run_semaphores(asked, first);
+    if (asked.wants("delegation")) run_delegation(asked, asked.what == "all" ? asked.seconds - first : asked.seconds);
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "warpheap_sync_bench: %s\n", problem.what());
     return 1;

@@ -12,6 +12,7 @@ import pytest
 from conftest import HERE, program
 
 from warpheap import cli
+from warpheap.experiments.limits import grid_of
 from warpheap.pool import figures, measure, peers, training
 from warpheap.pool.measure import Step
 
@@ -129,7 +130,7 @@ def test_bars_say_what_was_met_and_what_was_not_measured() -> None:
         {"status": "ok", "case": "streams", "subject": "stream_pool", "threads": n, "pairs_per_second": 1e6 * n}
         for n in (1, 2)
     ]
-    grid = figures.bars_grid([{**times, "subject": "pool"}, *threads])
+    grid = grid_of(figures.limits_of([{**times, "subject": "pool"}, *threads]))
     rows = {row[0].text: [cell.text for cell in row[1:]] for row in grid.rows}
     assert rows["churn, pool, allocate"] == ["120 ns", "at most 100 ns", "missed"]
     assert rows["churn, pool, deallocate"] == ["80 ns", "at most 100 ns", "met"]

@@ -42,3 +42,21 @@ def test_descendants_die_with_the_child(tmp_path: Path) -> None:
     assert process.run(["sh", "-c", f"(sleep 2; touch {late}) >/dev/null 2>&1 & exit 0"], 60).exit_code == 0
     time.sleep(3)
     assert not late.exists()
+
+
+def test_lines_are_heard_as_they_come() -> None:
+    heard: list[tuple[str, float]] = []
+    script = "import sys, time; print('one', flush=True); time.sleep(0.5); print('two'); sys.exit('the end')"
+    outcome = process.follow([sys.executable, "-c", script], 60, lambda line: heard.append((line, time.monotonic())))
+    assert [line for line, _ in heard] == ["one", "two"]
+    assert heard[1][1] - heard[0][1] > 0.2
+    assert outcome.describe_end() == "ended with exit code 1: the end"
+
+
+def test_who_is_followed_ends_at_the_limit() -> None:
+    heard: list[str] = []
+    script = "import time; print('so far'); time.sleep(600)"
+    outcome = process.follow([sys.executable, "-uc", script], SECONDS_TO_START, heard.append)
+    assert heard == ["so far"]
+    assert outcome.timed_out
+    assert "killed" in outcome.describe_end()

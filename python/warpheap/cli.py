@@ -226,6 +226,29 @@ def pool(
     raise typer.Exit(run_pool(_console(), job, _own_command()))
 
 
+@app.command("sync")
+def sync(
+    out: Annotated[Path, typer.Option(help="Folder for sync.jsonl, sync.md, sync.html and figures/.")],
+    prebuilt: Annotated[
+        Path | None, typer.Option(help="Take warpheap_sync_bench_cuda from this folder or its bin/ (the checkout's).")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="auto, cuda, or host, where times mean nothing.")] = "auto",
+    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=1)] = 60,
+    cases: Annotated[str | None, typer.Option(help="semaphores, delegation, separated by commas (all).")] = None,
+    measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
+) -> None:
+    """Measure bulk against counting semaphores, and read-copy-update with delegation against the classical one.
+
+    Figures 5 and 6 of Gelado and Garland (PPoPP 2019). Needs no network; where matplotlib and jinja2 are missing, the
+    report is made elsewhere with --no-measure. Points that do not fit the budget are recorded as skipped. Exit code 1:
+    something failed.
+    """
+    from warpheap.sync.run import Job, run_sync
+
+    _check_backend(backend)
+    raise typer.Exit(run_sync(_console(), Job(out, prebuilt, backend, budget, cases, measure), _own_command()))
+
+
 def _console() -> Console:
     return Console(width=None if sys.stdout.isatty() else _LOG_WIDTH)
 

@@ -82,12 +82,13 @@ def _allocators(steps: Sequence[Step]) -> list[str]:
 def write_page(path: Path, records: Sequence[Record], command: str, folder: Path) -> None:
     """Writes the report; plotting is loaded only now, since it takes longer to load than a case to run.
 
-    `folder` is where the record lies, and what is known of its machines.
+    `folder` is where the record lies, what is known of its machines, and perhaps what the command `sync` left.
     """
     from warpheap.report.page import write_report
+    from warpheap.sync.chapter import sections_beside
 
     try:
-        write_report(path, records, command, facts=read_machines(folder))
+        write_report(path, records, command, sections_beside(folder), read_machines(folder))
     except OSError as problem:
         raise UsageError(f"{path} cannot be written: {problem.strerror}") from problem
 

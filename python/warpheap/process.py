@@ -3,12 +3,15 @@
 """Child processes with a time limit: killed with all their descendants, whatever they do."""
 
 import os
+import selectors
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # A process that is inside the GPU driver dies only when the driver lets it.
 _SECONDS_TO_DIE = 30.0
@@ -87,7 +90,49 @@ def run(
     return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
 
 
-def _kill_group(child: subprocess.Popen[str]) -> None:
+def follow(command: Sequence[str | Path], time_limit: float, hear: Callable[[str], None]) -> Outcome:
+    """As `run`, and gives each line of stdout to `hear` when it is written; the outcome has none of them."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as words:
+        child = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, start_new_session=True,
+        )  # fmt: skip
+        try:
+            timed_out = not _lines(child, start + time_limit, hear)
+            seconds = time.monotonic() - start
+        finally:
+            _kill_group(child)
+        try:
+            child.wait(_SECONDS_TO_DIE)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        words.seek(0)
+        return Outcome("", words.read().decode(errors="replace"), child.poll(), seconds, timed_out)
+
+
+def _lines(child: subprocess.Popen[bytes], end: float, hear: Callable[[str], None]) -> bool:
+    """Hears the child until it ends, or until `end`: then returns False."""
+    assert child.stdout is not None
+    begun = b""
+    with child.stdout as pipe, selectors.DefaultSelector() as waiting:
+        waiting.register(pipe, selectors.EVENT_READ)
+        while waiting.select(max(end - time.monotonic(), 0)):
+            read = os.read(pipe.fileno(), 1 << 16)
+            if not read:
+                # It may close its stdout and go on, so the end is still to come.
+                try:
+                    child.wait(max(end - time.monotonic(), 0))
+                except subprocess.TimeoutExpired:
+                    return False
+                return True
+            *whole, begun = (begun + read).split(b"\n")
+            for line in whole:
+                hear(line.decode(errors="replace"))
+    return False
+
+
+def _kill_group(child: subprocess.Popen[Any]) -> None:
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).resolve().parents[2] / "run"
-VERBS = ("survey", "test", "gpu", "bench", "format", "docs", "help")
+VERBS = ("survey", "test", "gpu", "pool", "sync", "bench", "format", "docs", "help")
 
 
 def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProcess:

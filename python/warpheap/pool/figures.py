@@ -3,23 +3,31 @@
 """The figures of the pool's experiments, and what they say about the bars."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from warpheap.experiments.limits import Limit
+from warpheap.experiments.page import Page
+from warpheap.experiments.records import Record
 from warpheap.report.chart import Bar, Bars, Chart, Line, Lost, Panel, Point
-from warpheap.report.looks import Looks
-from warpheap.report.sections import Cell, Grid
-
-Record = dict[str, Any]
+from warpheap.report.looks import Looks, looks_of_names
 
 _CALLS = (("allocate", "allocate"), ("deallocate", "deallocate"))
 _EACH = "Medians of batches; bars from the fastest to the slowest batch."
+_TEXT = (
+    "The experiments of Aknesil and Unat, MAM: a memory allocation manager for GPUs (2017), and more: what a call of a "
+    "pool takes on the host. Each case of each subject had a process of its own."
+)
 _PYTHON = "torch, cupy and python are called from Python: python is a call that does nothing."
+
+
+def page_of(records: Sequence[Record]) -> Page:
+    """The page for the records."""
+    title = "Pools of device memory"
+    return Page(title, "pool", _TEXT, looks_of(records), charts_of(records), limits_of(records))
 
 
 def looks_of(records: Sequence[Record]) -> Looks:
     """Colours and markers: in the order in which subjects were measured first."""
-    subjects = dict.fromkeys(record["subject"] for record in records if record["status"] == "ok")
-    return Looks([{"allocator": name, "position": place} for place, name in enumerate(subjects)])
+    return looks_of_names(record["subject"] for record in records if record["status"] == "ok")
 
 
 def charts_of(records: Sequence[Record]) -> list[Chart]:
@@ -114,19 +122,9 @@ def _with_lines(panels: Sequence[Panel]) -> list[Panel]:
     return [panel for panel in panels if any(line.points for line in panel.lines)]
 
 
-def bars_grid(records: Sequence[Record]) -> Grid:
+def limits_of(records: Sequence[Record]) -> list[Limit]:
     """What the project asks of the pool on the host of an H200, beside what was measured."""
-    rows = []
-    for title, at_least, bar, unit, value in _judged(records):
-        measured = "not measured" if value is None else f"{value:.3g}{unit}"
-        limit = f"at {'least' if at_least else 'most'} {bar:g}{unit}"
-        met = value is None or (value >= bar if at_least else value <= bar)
-        verdict = "" if value is None else "met" if met else "missed"
-        rows.append([Cell(title), Cell(measured), Cell(limit), Cell(verdict, "" if met else "failed")])
-    return Grid("", ["", "measured", "bar", ""], rows)
 
-
-def _judged(records: Sequence[Record]) -> list[tuple[str, bool, float, str, float | None]]:
     def value(case: str, subject: str, name: str, **place: int) -> float | None:
         wanted = {"case": case, "subject": subject, "status": "ok", **place}
         found = (each for each in records if all(each.get(field) == known for field, known in wanted.items()))
@@ -148,15 +146,15 @@ def _judged(records: Sequence[Record]) -> list[tuple[str, bool, float, str, floa
 
     host_bytes = value("live", "pool", "host_bytes", live=10**7)
     return [
-        ("churn, pool, allocate", False, 100, " ns", value("churn", "pool", "allocate_ns")),
-        ("churn, pool, deallocate", False, 100, " ns", value("churn", "pool", "deallocate_ns")),
-        ("churn, stream_pool, allocate", False, 150, " ns", value("churn", "stream_pool", "allocate_ns")),
-        ("churn, stream_pool, deallocate", False, 150, " ns", value("churn", "stream_pool", "deallocate_ns")),
-        ("1 B to 1 GiB, allocate, slowest to fastest", False, 1.5, "", spread("allocate_ns")),
-        ("1 B to 1 GiB, deallocate, slowest to fastest", False, 1.5, "", spread("deallocate_ns")),
-        ("10^7 live to 100, allocate", False, 3, "", growth("allocate_ns")),
-        ("10^7 live to 100, deallocate", False, 3, "", growth("deallocate_ns")),
-        ("10^7 live to 100, any block replaced", False, 3, "", growth("replace_any_ns")),
-        ("host memory a segment, 10^7 live", False, 64, " B", host_bytes / 10**7 if host_bytes else None),
-        ("two threads on two streams to one", True, 1.6, "", ratio(threads(2), threads(1))),
+        Limit("churn, pool, allocate", False, 100, " ns", value("churn", "pool", "allocate_ns")),
+        Limit("churn, pool, deallocate", False, 100, " ns", value("churn", "pool", "deallocate_ns")),
+        Limit("churn, stream_pool, allocate", False, 150, " ns", value("churn", "stream_pool", "allocate_ns")),
+        Limit("churn, stream_pool, deallocate", False, 150, " ns", value("churn", "stream_pool", "deallocate_ns")),
+        Limit("1 B to 1 GiB, allocate, slowest to fastest", False, 1.5, "", spread("allocate_ns")),
+        Limit("1 B to 1 GiB, deallocate, slowest to fastest", False, 1.5, "", spread("deallocate_ns")),
+        Limit("10^7 live to 100, allocate", False, 3, "", growth("allocate_ns")),
+        Limit("10^7 live to 100, deallocate", False, 3, "", growth("deallocate_ns")),
+        Limit("10^7 live to 100, any block replaced", False, 3, "", growth("replace_any_ns")),
+        Limit("host memory a segment, 10^7 live", False, 64, " B", host_bytes / 10**7 if host_bytes else None),
+        Limit("two threads on two streams to one", True, 1.6, "", ratio(threads(2), threads(1))),
     ]

@@ -8,17 +8,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from warpheap import process, project
+from warpheap import process
 from warpheap.errors import UsageError
+from warpheap.experiments.driver import SECONDS_TO_ANSWER, Driver
+from warpheap.experiments.records import Record, without_result
 from warpheap.pool import peers
 
-Record = dict[str, Any]
-
+DRIVER = Driver("warpheap_pool_bench", ("--case", "churn", "--subject", "pool", "--quick"))
 CASES = ("sizes", "fill", "live", "churn", "streams", "replay")
-# The first start of a GPU takes longer than any other.
-_SECONDS_TO_ANSWER = 60.0
 # What a process takes beside the case: its start, and the memory that a pool takes at once.
 _SECONDS_AROUND = 2.5
 _NOT_HERE = 4  # exit code of `peers`
@@ -45,36 +43,9 @@ class Wishes:
     log: Path  # for the case `replay`
 
 
-def find_program(prebuilt: Path | None, backend: str) -> Path:
-    """The pool's driver in `prebuilt` or in the checkout's builds; `auto` prefers that of a GPU."""
-    backends = ("cuda", "host") if backend == "auto" else (backend,)
-    for name in backends:
-        for place in _places(prebuilt):
-            program = place / f"warpheap_pool_bench_{name}"
-            if program.is_file() and (backend != "auto" or name == "host" or _answers(program)):
-                return program
-    raise UsageError(
-        f"no warpheap_pool_bench_{' or _'.join(backends)} was found. Build it: cmake --preset cuda-bench && "
-        "cmake --build --preset cuda-bench --target warpheap_pool_bench_cuda (host and _host without a GPU), "
-        "or name the folder that has it with --prebuilt DIR"
-    )
-
-
-def _places(prebuilt: Path | None) -> list[Path]:
-    if prebuilt is not None:
-        return [prebuilt / "bin", prebuilt]
-    checkout = project.find_checkout()
-    return [] if checkout is None else [checkout / "build" / name / "bin" for name in ("cuda-bench", "cuda", "host")]
-
-
-def _answers(program: Path) -> bool:
-    quick = ["--case", "churn", "--subject", "pool", "--quick"]
-    return process.run([program, *quick], _SECONDS_TO_ANSWER).exit_code == 0
-
-
 def steps_of(program: Path, wishes: Wishes) -> list[Step]:
     """All that there is to do: case by case, so that a budget that ends early leaves whole figures."""
-    outcome = process.run([program, "--list"], _SECONDS_TO_ANSWER)
+    outcome = process.run([program, "--list"], SECONDS_TO_ANSWER)
     subjects = outcome.stdout.split()
     if outcome.exit_code != 0 or not subjects:
         raise UsageError(f"{program} does not tell its subjects: {outcome.describe_end()}")
@@ -101,7 +72,7 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
             continue
         if left < _SECONDS_AROUND:
             tell(step, "skipped")
-            yield _without_result(step, "skipped", "the budget was used up")
+            yield without_result(step.case, step.subject, "skipped", "the budget was used up")
             continue
         seconds = max(share - _SECONDS_AROUND, 0.5)
         tell(step, "")
@@ -109,7 +80,7 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
         if outcome.exit_code == _NOT_HERE and step.command[0] != step.subject:
             missing.add(step.subject)
             tell(step, outcome.last_words)
-            yield _without_result(step, "absent", outcome.last_words)
+            yield without_result(step.case, step.subject, "absent", outcome.last_words)
             continue
         for line in outcome.stdout.splitlines():
             try:
@@ -119,11 +90,7 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
         if outcome.timed_out or outcome.exit_code != 0:
             status = "timeout" if outcome.timed_out else "failed"
             tell(step, status)
-            yield _without_result(step, status, outcome.describe_end())
-
-
-def _without_result(step: Step, status: str, reason: str) -> Record:
-    return {"case": step.case, "subject": step.subject, "status": status, "reason": reason}
+            yield without_result(step.case, step.subject, status, outcome.describe_end())
 
 
 def own_python() -> str:

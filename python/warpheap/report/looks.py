@@ -64,6 +64,11 @@ class Looks:
         return list(grouped.items())
 
 
+def looks_of_names(names: Iterable[str]) -> Looks:
+    """Looks of lines that are no allocators, in that order."""
+    return Looks([{"allocator": name, "position": place} for place, name in enumerate(dict.fromkeys(names))])
+
+
 def _own_family(name: str, others: Iterable[Family]) -> Family:
     """A family for a name that no known one has: its first word, with the next hue of the golden angle."""
     title = name.split("_")[0].capitalize()

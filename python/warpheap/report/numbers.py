@@ -22,6 +22,8 @@ def show(value: float, unit: str, digits: int = 3, share: bool = False) -> str:
         return _scaled(value, _BYTES, digits, " ")
     if unit == "ratio":
         return f"{_plain(100 * value, digits)} %" if share else f"{_plain(value, digits)}{TIMES}"
+    if unit == "%":
+        return f"{_plain(value, digits)} %"
     if unit == "ops/s":
         return _scaled(value, _LARGE, digits, " ") + "/s"
     return _scaled(value, _LARGE, digits, " ").strip()

@@ -36,6 +36,7 @@ from warpheap.report.sections import Section
 from warpheap.units import show_count
 
 _HERE = Path(__file__).parent
+_BEHIND_ALLOCATORS = 1 << 20
 
 
 def write_report(
@@ -51,7 +52,7 @@ def write_report(
     matched by their field `device` (machine.json beside the page, if None).
     """
     newest = data.latest(records)
-    looks = Looks(newest)
+    looks = Looks([*newest, *_lines_of(extra)])
     page = environment(looks).get_template("template.html.j2").render(
         title=_title(newest),
         css=theme.css(looks) + resource("style.css"),
@@ -70,6 +71,12 @@ def write_report(
     path.parent.mkdir(parents=True, exist_ok=True)
     # Indentation serves who reads the template, not the page.
     path.write_text(re.sub(r"\n\s+(?=<)", "\n", page), encoding="utf-8")
+
+
+def _lines_of(extra: Sequence[Section]) -> list[Record]:
+    """As records of which only the name is known: what the figures of such chapters have beside allocators."""
+    names = dict.fromkeys(name for section in extra for chart in section.charts for name in chart.allocators())
+    return [{"allocator": name, "position": _BEHIND_ALLOCATORS + place} for place, name in enumerate(names)]
 
 
 def _title(records: Sequence[Record]) -> str:

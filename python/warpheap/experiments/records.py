@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records of an experiment: JSON lines with a case, a subject and a status."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from warpheap.errors import UsageError, unknown_name
+from warpheap.units import words_of
+
+Record = dict[str, Any]
+
+
+def read(path: Path) -> list[Record]:
+    """The records of a file that an earlier run has left."""
+    if not path.is_file():
+        raise UsageError(f"{path} is not there: measure first, without --no-measure")
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue  # the end of a line that a killed process did not finish
+    return records
+
+
+def without_result(case: str, subject: str, status: str, reason: str) -> Record:
+    """The record of what was not measured."""
+    return {"case": case, "subject": subject, "status": status, "reason": reason}
+
+
+def something_failed(records: Sequence[Record]) -> bool:
+    """True if what was begun did not end well; what was left out is no failure."""
+    return any(record["status"] in ("failed", "timeout") for record in records)
+
+
+def chosen(text: str | None, option: str, names: Sequence[str]) -> list[str]:
+    """The names that an option lists; all if it is not given."""
+    wanted = list(names) if text is None else words_of(text)
+    for word in wanted:
+        if word not in names:
+            raise unknown_name(option, word, names)
+    return wanted

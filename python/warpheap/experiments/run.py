@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of such a command: records are kept as they come, and the report is made where that can be done."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from warpheap.experiments.records import Record
+from warpheap.gpu.device import describe_machine
+from warpheap.machines import add_facts
+
+
+@contextmanager
+def keeping(folder: Path, name: str) -> Iterator[Callable[[Record], None]]:
+    """A call that writes a record at once; at the end comes what is known of the machine."""
+    devices = {}
+    with (folder / name).open("w", encoding="utf-8") as stream:
+
+        def keep(record: Record) -> None:
+            stream.write(json.dumps(record) + "\n")
+            stream.flush()
+            if record.get("backend") in ("cuda", "host"):
+                devices[record["device"]] = True
+
+        yield keep
+    for device in devices:
+        add_facts(folder, {"device": device, **describe_machine({})})
+
+
+def report(console: Console, folder: Path, name: str, command: str, make: Callable[[], None]) -> None:
+    """Makes the report. Plotting is loaded only in `make`, for a machine that measures may lack it."""
+    try:
+        make()
+    except ImportError as problem:
+        console.print(
+            f"The measurements are in {folder / name}. For the report {problem.name} is missing here; where it "
+            f"is: python3 -m warpheap {command} --out {folder} --no-measure",
+            highlight=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `sync`: measures, then writes the tables, the report and the figures."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from warpheap.errors import UsageError
+from warpheap.experiments import records, run
+from warpheap.experiments.records import Record
+from warpheap.sync import measure
+
+RECORD_NAME = "sync.jsonl"
+TEXT_NAME = "sync.md"
+
+# A log has no bar that moves: it gets a line from time to time.
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """The command line."""
+
+    out: Path
+    prebuilt: Path | None
+    backend: str
+    budget: float
+    cases: str | None
+    measures: bool
+
+
+def run_sync(console: Console, job: Job, command: str) -> int:
+    """Does the job. Returns 0 if the driver came to its end, 1 if not."""
+    cases = records.chosen(job.cases, "--cases", measure.CASES)
+    try:
+        job.out.mkdir(parents=True, exist_ok=True)
+        if job.measures:
+            _measure(console, job, cases)
+        measured = records.read(job.out / RECORD_NAME)
+        run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
+    except OSError as problem:
+        raise UsageError(f"--out: {problem.filename} cannot be written or read: {problem.strerror}") from problem
+    return 1 if records.something_failed(measured) else 0
+
+
+def _measure(console: Console, job: Job, cases: Sequence[str]) -> None:
+    program = measure.DRIVER.find(job.prebuilt, job.backend)
+    console.print(f"Measured by {program}, within about {job.budget:.0f} s", highlight=False, soft_wrap=True)
+    with run.keeping(job.out, RECORD_NAME) as keep, _watch(console, job.budget) as tell:
+
+        def heard(record: Record) -> None:
+            keep(record)
+            tell(record)
+
+        measure.measure(program, job.budget, cases, heard)
+
+
+@contextmanager
+def _watch(console: Console, budget: float) -> Iterator[Callable[[Record], None]]:
+    """A bar of the budget with the last point; what failed is printed above it."""
+    begin = told = time.monotonic()
+    columns = (
+        TextColumn("[bold]sync"),
+        BarColumn(bar_width=24),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.fields[point]}"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("sync", total=budget, point="")
+
+        def tell(record: Record) -> None:
+            nonlocal told
+            now = time.monotonic()
+            name = measure.name_of(record)
+            bar.update(task, completed=now - begin, point=name)
+            if record["status"] in ("failed", "timeout"):
+                bar.console.print(f"  {name}: {record['status']}: {record['reason']}", highlight=False, soft_wrap=True)
+            elif not console.is_terminal and now - told > _SECONDS_BETWEEN_LINES:
+                told = now
+                console.print(f"  {now - begin:.0f} s: {name}", highlight=False, soft_wrap=True)
+
+        yield tell
+
+
+def _report(console: Console, folder: Path, measured: Sequence[Record], command: str) -> None:
+    from warpheap.experiments import page
+    from warpheap.sync import figures, text
+
+    (folder / TEXT_NAME).write_text(text.markdown_of(measured, command), encoding="utf-8")
+    console.print(f"Tables: {folder / TEXT_NAME}", highlight=False, soft_wrap=True)
+    page.write(console, folder, figures.page_of(measured), measured, command)
