@@ -10,9 +10,9 @@ from warpheap.cases.exhaustion.show import sections
 from warpheap.record import Record
 
 
-def ran(allocator: str, size: int, rate: float, refused: float = 0.0) -> Record:
+def ran(allocator: str, size: int, rate: float, refused: float = 0.0, requests: int = 1024) -> Record:
     measures = {"rate": measure(rate, unit="ops/s", better="higher"), "refused": single(refused)}
-    heap = {"threads": 1024, "size": size, "heap_bytes": 1024 * size}
+    heap = {"threads": requests, "size": size, "heap_bytes": requests * size}
     return record(case="exhaustion", mode="thread", allocator=allocator, measures=measures, **heap)
 
 
@@ -65,3 +65,12 @@ def test_without_the_toolkit_s_heap_the_table_has_what_was_refused() -> None:
     section = sections([ran("good", 16, 40.0, 0.04)])[0]
     assert [chart.name for chart in section.charts] == ["exhaustion-rate-served", "exhaustion-refused"]
     assert section.grids[0].rows[0][1].text == ""
+
+
+def test_rates_are_compared_in_heaps_that_are_alike() -> None:
+    records = [ran("cuda_malloc", 16, 10.0, requests=512), ran("good", 16, 20.0, 0.01, requests=512),
+               ran("good", 16, 80.0, 0.03, requests=1024)]  # fmt: skip
+    section = sections(records)[0]
+    assert [point.y for point in section.charts[-1].panels[0].lines[0].points] == pytest.approx([2.0])
+    rows = [[f"{cell.text} {cell.aside}".strip() for cell in row] for row in section.grids[0].rows]
+    assert ["good", "2 1 size", "2 at 16 B", "3 % at 16 B", "", "1 of 1"] in rows

@@ -70,7 +70,7 @@ def _over_baseline(records: Sequence[Record]) -> list[Chart]:
 
 @dataclass(frozen=True)
 class _Side:
-    """An allocator: by size its rate over the baseline's, and the share that it refused."""
+    """An allocator: by size its rate over the baseline's, and the share that it refused, at most in any heap."""
 
     allocator: str
     ratios: dict[int, float]
@@ -83,18 +83,25 @@ class _Side:
 
 
 def _sides(records: Sequence[Record]) -> list[_Side]:
-    baseline = {each["size"]: _rate(each) for each in records if each["allocator"] == _BASELINE}
+    # In a heap of another size there are more or fewer requests at once, and another rate.
+    baseline = {_place(each): _rate(each) for each in records if each["allocator"] == _BASELINE}
     made = []
     for name in data.allocators_of(records):
-        own = sorted((each for each in records if each["allocator"] == name), key=lambda each: each["size"])
-        ratios = {}
+        own = sorted((each for each in records if each["allocator"] == name), key=_place)
+        ratios: dict[int, float] = {}
+        refused: dict[int, float] = {}
         for each in own:
-            rate, base = _rate(each), baseline.get(each["size"])
+            size, rate, base, share = each["size"], _rate(each), baseline.get(_place(each)), _refused(each)
             if name != _BASELINE and rate and base:
-                ratios[each["size"]] = rate / base
-        refused = {each["size"]: share for each in own if (share := _refused(each)) is not None}
+                ratios[size] = rate / base
+            if share is not None:
+                refused[size] = max(share, refused.get(size, 0.0))
         made.append(_Side(name, ratios, refused))
     return made
+
+
+def _place(each: Record) -> tuple[int, int]:
+    return each["size"], each["heap_bytes"]
 
 
 def _summary(records: Sequence[Record]) -> list[Grid]:
