@@ -105,9 +105,13 @@ TEST(warp_slab, a_hint_says_whose_it_is) {
 TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
   slab_demand demand{0};
   demand.value += 77;
-  EXPECT_EQ(demand.blocks(), 77u);
-  const slab_demand taken{demand.taken()};
-  EXPECT_EQ(taken.blocks(), 0u);
+  EXPECT_EQ(demand.blocks(), 77);
+  slab_demand taken{demand.taken()};
+  EXPECT_EQ(taken.blocks(), 0);
+  EXPECT_EQ(taken.times(), demand.times() + 1);
+  // Who withdraws what was just taken does so for a moment.
+  taken.value -= 77;
+  EXPECT_EQ(taken.blocks(), -77);
   EXPECT_EQ(taken.times(), demand.times() + 1);
 }
 
@@ -254,6 +258,70 @@ TEST(warp_slab, a_warp_that_works_for_all_is_not_waiting) {
       before = refused.to_host().front();
       launch({1, 256}, take_mixed{}, heap.ref(), salt << 16 | round, refused.data());
     }
+  }
+}
+
+constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
+
+/// Each thread takes a run and keeps it.
+struct take_run {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, void** kept) const {
+    kept[grid_thread_index()] = heap.malloc(bytes);
+  }
+};
+
+// Twice as many ask as there is room for. Runs that fill leaves of the set of units are taken by whoever comes, others by
+// those who hold the lock in turn; both give out all that there is.
+TEST(warp_slab, runs_fill_a_heap) {
+  for (const std::uint64_t units : {5, 8, 9, 16, 64, 100}) {
+    for_each_schedule([&](std::uint64_t seed) {
+      const heap<warp_slab> heap{64 * std::max<std::uint64_t>(units, 8) * unit_bytes};
+      const std::uint64_t bytes = units * unit_bytes - 100;
+      const std::uint64_t there = heap.size() / (units * unit_bytes);
+      for (const std::uint64_t threads : {std::uint64_t{1}, std::uint64_t{48}}) {
+        const grid_shape grid = grid_shape::covering(2 * there, threads);
+        const device_array<void*> kept(grid.blocks * grid.threads);
+        launch(grid, take_run{}, heap.ref(), bytes, kept.data());
+        std::vector<void*> runs = kept.to_host();
+        std::erase(runs, nullptr);
+        EXPECT_EQ(runs.size(), there) << units << " units, " << threads << " threads a block";
+        std::ranges::sort(runs);
+        for (std::size_t i = 1; i < runs.size(); ++i) {
+          EXPECT_GE(static_cast<std::byte*>(runs[i]) - static_cast<std::byte*>(runs[i - 1]),
+                    static_cast<std::ptrdiff_t>(units * unit_bytes));
+        }
+        launch(grid, give_one{}, heap.ref(), kept.data());
+      }
+      const device_array<void*> all(1);
+      launch({1, 1}, take_run{}, heap.ref(), heap.size(), all.data());
+      EXPECT_NE(all.to_host().front(), nullptr) << "the units are not one again, seed " << seed;
+    });
+  }
+}
+
+/// Takes a run and gives it back, again and again; counts what was refused.
+struct churn_runs {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, std::uint32_t* refused) const {
+    for (int round = 0; round < 20; ++round) {
+      void* const run = heap.malloc(bytes);
+      if (run == nullptr) atomic_view{*refused}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      heap.free(run);
+    }
+  }
+};
+
+// A run for each thread: whatever the others hold, there is one left.
+TEST(warp_slab, a_run_that_is_there_is_not_refused) {
+  for (const std::uint64_t units : {8, 32, 64}) {
+    for_each_schedule([&](std::uint64_t) {
+      constexpr std::uint64_t threads = 96;
+      const heap<warp_slab> heap{threads * units * unit_bytes};
+      const device_array<std::uint32_t> refused(1);
+      for (const std::uint64_t in_block : {std::uint64_t{1}, std::uint64_t{48}}) {
+        launch(grid_shape::covering(threads, in_block), churn_runs{}, heap.ref(), units * unit_bytes, refused.data());
+      }
+      EXPECT_EQ(refused.to_host().front(), 0u) << units << " units";
+    });
   }
 }
 

@@ -59,6 +59,7 @@ struct steps_kernel {
       alone(set);
       neighbours(set);
       marks(set);
+      single_blocks(set);
     }
     sync(whole_warp);
     if constexpr (warp_width >= 4) {
@@ -159,6 +160,18 @@ struct steps_kernel {
     require(is(set.take_blocks(whole_warp, 1, 99), 12, 1), "another one");
     require(is(set.take_blocks(whole_warp, 1, 99), 3056, 4), "what was no whole block");
     require(is(set.take_blocks(whole_warp, 1, 99), 0, 0), "nothing is left");
+  }
+  WARPHEAP_FN static void single_blocks(const bit_tree& set) {
+    std::uint32_t first = 0;
+    require(!set.try_take_block(1, 0, 1, first), "a block of an empty set");
+    set.add({3, 10});
+    require(!set.try_take_block(8, 0, 1, first), "neighbours that are not aligned");
+    require(set.try_take_block(4, 7, 1, first) && first == 8, "the block whose turn it is");
+    require(set.try_take_block(4, 7, 1, first) && first == 4, "the block that there is");
+    set.add({64, 192});
+    require(set.try_take_block(64, 1, 1, first) && first == 64, "a leaf");
+    require(set.try_take_block(64, 2, 3, first) && first == 128, "a leaf that lies further on");
+    require(set.take_exactly({192, 64}) && set.take_exactly({12, 1}) && set.take_exactly({3, 1}), "the rest");
   }
   WARPHEAP_FN static void marks(const bit_tree& set) {
     set.mark(70);
@@ -408,6 +421,68 @@ TEST(bit_tree, hands_out_blocks_while_others_add) {
   });
 }
 
+struct fill_kernel {
+  WARPHEAP_FN void operator()(bit_tree set, index_run run) const { set.add(run); }
+};
+
+/// Threads that hold one block at most each, of one block more than there are threads: a search for one never finds
+/// nothing, though blocks move from before it to behind it. Each leaf has one block and a member more, so none is ever
+/// hidden: only the takers themselves tell that something changes.
+struct moving_blocks_kernel {
+  static constexpr std::uint32_t size = 32;
+  bit_tree set;
+  std::uint64_t* owners;  // plain: a block is one thread's or in the set
+  std::uint64_t seed;
+  int rounds;
+
+  WARPHEAP_FN void operator()() const {
+    random_stream random{seed, grid_thread_index()};
+    for (int round = 0; round < rounds; ++round) {
+      if (block_index() == 0) {
+        const index_run run = set.take_blocks(whole_warp, size, 1);
+        require(run.count == size, "a block was not found");
+        sync(whole_warp);
+        if (is_leader(whole_warp)) hold(static_cast<std::uint32_t>(run.first));
+        sync(whole_warp);
+      } else if (thread_index() == 0) {
+        std::uint32_t first = 0;
+        const auto mine = static_cast<std::uint32_t>(random.below(1000));
+        const auto window = static_cast<std::uint32_t>(random.size(4));
+        if (set.try_take_block(size, mine, window, first)) hold(first);
+      }
+    }
+  }
+
+  WARPHEAP_FN void hold(std::uint32_t first) const {
+    require(first % bit_tree::leaf_bits == 0, "not a block");
+    std::uint64_t& owner = owners[first / bit_tree::leaf_bits];
+    require(owner == 0, "taken twice");
+    owner = 1;
+    backoff{}.pause();
+    owner = 0;
+    set.add({first, size});
+  }
+};
+
+TEST(bit_tree, a_search_finds_a_block_beside_others_that_move) {
+  constexpr std::uint64_t seeds = 12;  // about one of four schedules finds a take that is not told of
+  for_each_schedule(
+      [](std::uint64_t seed) {
+        for (const std::uint64_t takers : {1, 2, 5}) {
+          const std::uint64_t leaves = takers + 1;
+          const std::uint64_t in_leaf = moving_blocks_kernel::size + 1;
+          const set_memory memory{leaves * bit_tree::leaf_bits};
+          const device_array<std::uint64_t> owners(leaves);
+          for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
+            launch({1, 1}, fill_kernel{}, memory.tree(), index_run{leaf * bit_tree::leaf_bits, in_leaf});
+          }
+          launch({takers + 1, warp_width}, moving_blocks_kernel{memory.tree(), owners.data(), seed, 200});
+          memory.expect_members(leaves * in_leaf);
+        }
+      },
+      seeds);
+}
+
 /// Who marks a member finds it, though others hide and show the words above it meanwhile.
 struct marks_kernel {
   bit_tree set;
@@ -461,10 +536,11 @@ struct churn_kernel {
   WARPHEAP_FN void operator()() const {
     random_stream random{seed, grid_thread_index()};
     for (int round = 0; round < rounds; ++round) {
-      switch (random.below(4)) {
+      switch (random.below(5)) {
         case 0: take_at_an_end(active_group(), random); break;
         case 1: take_exactly(random); break;
         case 2: take_neighbours(random); break;
+        case 3: take_block(random); break;
         default: take_run(random);
       }
     }
@@ -529,6 +605,16 @@ struct churn_kernel {
     hold(run);
   }
 
+  WARPHEAP_FN void take_block(random_stream& random) const {
+    const std::uint32_t size = 1u << random.below(7);
+    const auto mine = static_cast<std::uint32_t>(random.below(1000));
+    const auto window = static_cast<std::uint32_t>(random.size(70));
+    std::uint32_t first = 0;
+    if (!set.try_take_block(size, mine, window, first)) return;
+    require(first % size == 0, "not aligned");
+    hold({first, size});
+  }
+
   WARPHEAP_FN void hold(index_run run) const {
     for (std::uint64_t i = run.first; i < run.first + run.count; ++i) claim(i);
     backoff wait;
@@ -536,10 +622,6 @@ struct churn_kernel {
     for (std::uint64_t i = run.first; i < run.first + run.count; ++i) disclaim(i);
     set.add(run);
   }
-};
-
-struct fill_kernel {
-  WARPHEAP_FN void operator()(bit_tree set, index_run run) const { set.add(run); }
 };
 
 /// All members are found, as one run.

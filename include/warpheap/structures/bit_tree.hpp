@@ -79,8 +79,15 @@ class bit_tree {
 
   /// Takes a run of up to `most` blocks of `size` neighbours, each from a multiple of `size` on, a power of two up to 64:
   /// the lowest such block and those that follow it. An empty run means that there was no block at one moment of the call.
-  /// One group at a time, and nobody else who takes; others may add. Collective over `group`; any lanes.
+  /// One group at a time, and beside it nobody who takes in another way than by `try_take_block`; others may add.
+  /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
+
+  /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in a
+  /// few looks: at leaves from the lowest with members on, where those who come at once with different numbers `mine`
+  /// spread over `window` leaves. False tells nothing of what there is. Any lanes, and beside all others.
+  WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
+                                       std::uint32_t& first) const;
 
   /// Makes the members of `mask` in leaf `leaf` such, those that are not. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
@@ -143,6 +150,9 @@ class bit_tree {
   WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN index_run blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const;
+  enum class block_found : std::uint32_t { none, lost, taken };  // lost: another had a part of it first
+  WARPHEAP_COLD_FN block_found take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
+                                             std::uint32_t& first) const;
 
   levels* upper_;
   std::byte* leaves_;

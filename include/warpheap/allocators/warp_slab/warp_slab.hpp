@@ -132,21 +132,21 @@ class warp_slab {
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const;
-  WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found) const;
+  WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found, bool& lost) const;
   WARPHEAP_COLD_FN void* search(lane_mask group, lane_mask wanting, std::uint32_t c) const;
   WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const;
-  WARPHEAP_COLD_FN void* walk(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t patience,
-                              bool& met) const;
   struct walk_part {  // in memory, so that it needs no registers
     std::uint32_t from, to;
     std::uint32_t patience;
     bool met;
+    bool lost;
   };
+  WARPHEAP_COLD_FN void* walk(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part) const;
   WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
                                 void*& found) const;
   WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
-                                         bool looks) const;
+                                         bool looks, bool& lost) const;
   WARPHEAP_COLD_FN bool has_units(lane_mask group) const;
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                             std::uint64_t& marked) const;
@@ -168,13 +168,12 @@ class warp_slab {
 
   // extend.hpp: more slabs for a class
   enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
-  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t extensions,
-                                  void*& found) const;
-  struct extension_wait {      // in memory, so that it needs no registers
-    lane_mask peers;           // those that want the class
-    std::uint32_t extensions;  // of the class, before the looks that found nothing
-    std::uint32_t earlier;     // attempts that had begun before the wait
-    std::uint32_t times;       // the demand with which the caller's was counted
+  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const;
+  struct extension_wait {   // in memory, so that it needs no registers
+    lane_mask peers;        // those that want the class
+    std::uint32_t news;     // of the class, before the looks that found nothing
+    std::uint32_t earlier;  // attempts that had begun before the wait
+    std::uint32_t times;    // the demand with which the caller's was counted
     outcome then;
   };
   WARPHEAP_COLD_FN bool wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const;
@@ -185,7 +184,7 @@ class warp_slab {
   WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
-  WARPHEAP_COLD_FN std::uint32_t take_demand(std::uint32_t c) const;
+  WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
@@ -217,6 +216,11 @@ class warp_slab {
 
   // runs.hpp
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
+  WARPHEAP_COLD_FN bool take_run_at_once(lane_mask group, std::uint32_t count, std::uint32_t& first) const;
+  WARPHEAP_COLD_FN bool take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
+                                          std::uint32_t& first) const;
+  WARPHEAP_COLD_FN index_run take_units_or_slabs(std::uint32_t count, std::uint32_t times,
+                                                 std::uint32_t alignment) const;
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
   WARPHEAP_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
     return free_units().take_neighbours(

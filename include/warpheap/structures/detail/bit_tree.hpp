@@ -17,6 +17,16 @@ WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
   return ~word == 0 ? 64 : static_cast<std::uint32_t>(lowest_bit(~word));
 }
 
+// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there is none.
+WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
+  const auto low = static_cast<std::uint32_t>(marks);
+  const auto high = static_cast<std::uint32_t>(marks >> 32);
+  const int in_low = popcount(low);
+  if (rank < in_low) return static_cast<std::uint32_t>(nth_set_bit(low, rank));
+  if (rank - in_low < popcount(high)) return 32 + static_cast<std::uint32_t>(nth_set_bit(high, rank - in_low));
+  return 64;
+}
+
 }  // namespace detail
 
 // Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's

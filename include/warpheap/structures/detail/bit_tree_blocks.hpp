@@ -6,8 +6,8 @@
 
 // Runs of aligned blocks, found by a whole group: a block lies within one leaf, so each lane looks at another one.
 //
-// Since nobody else takes, what was there when the search began is there until it comes by. So if it finds nothing,
-// nothing was there when it began, unless a bit above a leaf was missing: then the counts of changes tell.
+// Nobody else takes but single blocks, which count as changes. So without a change what was there when the search began is
+// there until it comes by; and if it finds nothing, nothing was there when it began.
 
 namespace warpheap {
 namespace detail {
@@ -36,10 +36,13 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_blocks(lane_mask group, std::ui
 // Those of them that lie in the first leaf with such a block. Collective.
 WARPHEAP_COLD_FN inline index_run bit_tree::search_blocks(lane_mask group, const blocks& wanted) const {
   std::uint32_t leaf = 0;
-  if (!find_blocks(group, leaf, wanted.size)) return {0, 0};
-  index_run run{0, 0};
-  if (is_leader(group)) run = blocks_from_leaf(leaf, wanted);
-  return {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+  while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
+    index_run run{0, 0};
+    if (is_leader(group)) run = blocks_from_leaf(leaf, wanted);
+    run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
+    if (run.count != 0) return run;
+  }
+  return {0, 0};
 }
 
 // The first leaf with a block of `size`; false if at one moment of the call there was none. Collective.
@@ -70,17 +73,74 @@ WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks(lane_mask group, std::uin
   }
 }
 
-// The blocks that lie in `leaf`, which has one. One lane.
+// The blocks that lie in `leaf`, which had one; as far as others have not taken them. One lane.
 WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const {
   const std::uint64_t word = leaf_word(leaf);
-  const auto first = static_cast<std::uint32_t>(lowest_bit(detail::blocks_of(word, wanted.size)));
+  const std::uint64_t begins = detail::blocks_of(word, wanted.size);
+  if (begins == 0) return {0, 0};
+  const auto first = static_cast<std::uint32_t>(lowest_bit(begins));
   const std::uint32_t length = detail::trailing_ones(word >> first) & ~(wanted.size - 1);
   const std::uint32_t most = wanted.size * wanted.most;
   const std::uint32_t count = length < most ? length : most;
   const std::uint64_t mask = detail::bit_range(first, count);
+  begin_change();  // what goes back is missing for a while
   const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
-  if ((before & ~mask) == 0) hide(leaf);
-  return {std::uint64_t{leaf} * leaf_bits + first, count};
+  const std::uint64_t got = before & mask;
+  const std::uint32_t whole = detail::trailing_ones(got >> first) & ~(wanted.size - 1);
+  const std::uint64_t rest = whole == 0 ? got : got & ~detail::bit_range(first, whole);
+  if (rest != 0) {
+    add(leaf, rest);
+  } else if ((before & ~mask) == 0) {
+    hide(leaf);
+  }
+  end_change();
+  return {std::uint64_t{leaf} * leaf_bits + first, whole};
+}
+
+WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
+                                                      std::uint32_t& first) const {
+  constexpr std::uint32_t most = 12;  // looks at leaves without a block, which may be about to be hidden
+  backoff wait;
+  for (std::uint32_t looks = 0; looks < most;) {  // not a spin: but for such looks another was quicker and has a block
+    std::uint32_t lowest = 0;
+    if (!next_leaf(0, lowest)) return false;
+    std::uint32_t leaf = lowest;
+    if (!next_leaf(lowest + mine / (leaf_bits / size) % window + looks, leaf)) leaf = lowest;
+    const block_found then = take_block_of(leaf, size, mine, first);
+    if (then == block_found::taken) return true;
+    if (then == block_found::none) {
+      ++looks;
+      wait.pause();
+    }
+    // Those who wanted the same go apart.
+    mine = (mine + 1) * 0x9e3779b1;
+    mine ^= mine >> 15;
+  }
+  return false;
+}
+
+// One of the blocks of a leaf, if there are any and nobody takes of it meanwhile. One lane.
+//
+// It counts as a change even when nothing goes back: a search that has passed this leaf and finds others empty must learn
+// that there was a block here while it looked there.
+WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
+                                                     std::uint32_t& first) const -> block_found {
+  const std::uint64_t begins = detail::blocks_of(leaf_word(leaf), size);
+  if (begins == 0) return block_found::none;
+  const std::uint32_t bit =
+      detail::nth_mark(begins, static_cast<int>(mine % static_cast<std::uint32_t>(popcount(begins))));
+  const std::uint64_t mask = detail::bit_range(bit, size);
+  begin_change();
+  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+  const std::uint64_t got = before & mask;
+  if (got != mask) {
+    if (got != 0) add(leaf, got);
+  } else if ((before & ~mask) == 0) {
+    hide(leaf);
+  }
+  end_change();
+  first = leaf * leaf_bits + bit;
+  return got == mask ? block_found::taken : block_found::lost;
 }
 
 }  // namespace warpheap

@@ -88,7 +88,10 @@ WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t 
   const bool added = add_slabs(group, c, half < limit ? half : limit);
   sync(group);
   if (holds) {
-    if (added) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
+    if (added) {
+      atomic_view{of_class(c).extensions}.fetch_add(1, relaxed, device);
+      atomic_view{of_class(c).news}.fetch_add(1, release, device);
+    }
     control_->lock.release();
   }
 }

@@ -10,18 +10,18 @@
 // Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which
 // nothing was to be had lies within its call.
 //
-// That moment lies in the last search for blocks of the class. Units are taken under the lock only, so if there are
-// none after it, there were none during it.
+// That moment lies in the last search for blocks of the class. If there are no units after it, and meanwhile nobody took
+// any, there were none during it.
 
 namespace warpheap {
 
-// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `extensions` is how many times
-// that had been before the search that found nothing. Lanes that wait for nothing help to extend what others want. Tells
-// dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some lane of it.
-// Collective.
-WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t extensions,
+// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `news` is how many there had
+// been before the search that found nothing. Lanes that wait for nothing help to extend what others want. Tells
+// dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some lane of it,
+// or there may be some for those who look again. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news,
                                                void*& found) const -> outcome {
-  extension_wait mine{match(group, dry ? c : classes::count), extensions, 0, 0, outcome::extended};
+  extension_wait mine{match(group, dry ? c : classes::count), news, 0, 0, outcome::extended};
   const bool asks = dry && is_leader(mine.peers);
   if (asks) ask(c, mine);
   while (wait_for_turn(group, c, mine)) extend_for_holder(group, c, mine, found);  // not a spin: each turn ends a wait
@@ -55,14 +55,14 @@ WARPHEAP_COLD_FN inline void warp_slab::ask(std::uint32_t c, extension_wait& min
 WARPHEAP_COLD_FN inline void warp_slab::look_for_turn(std::uint32_t c, extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view view{of_class(c).extensions};
-  const std::uint32_t refused = atomic_view{control_->refused[c]}.load(acquire, device);
-  if (view.load(acquire, device) != mine.extensions) {
+  const atomic_view view{of_class(c).news};
+  const std::uint32_t refused = atomic_view{of_class(c).refused}.load(acquire, device);
+  if (view.load(acquire, device) != mine.news) {
     mine.then = outcome::extended;
   } else if (static_cast<std::int32_t>(refused - mine.earlier) > 0) {
     mine.then = outcome::refused;
   } else if (control_->lock.try_acquire()) {
-    if (view.load(relaxed, device) == mine.extensions) {
+    if (view.load(relaxed, device) == mine.news) {
       mine.then = outcome::holds;
     } else {
       control_->lock.release();
@@ -96,8 +96,10 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   const outcome then = add_or_search(group, wanting, c, slabs, found);
   sync(group);
   if (is_leader(wanting)) {
-    if (then == outcome::extended) atomic_view{of_class(c).extensions}.fetch_add(1, release, device);
-    if (then == outcome::refused) atomic_view{control_->refused[c]}.store(attempt, release, device);
+    if (then == outcome::extended) atomic_view{of_class(c).extensions}.fetch_add(1, relaxed, device);
+    // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in turn.
+    if (then != outcome::refused) atomic_view{of_class(c).news}.fetch_add(1, release, device);
+    if (then == outcome::refused) atomic_view{of_class(c).refused}.store(attempt, release, device);
     control_->lock.release();
   }
   return then;
@@ -109,8 +111,10 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t waiting = take_demand(c);
-  const std::uint32_t least = waiting < wanted ? wanted : waiting;  // who was refused may have taken the caller's
+  const std::int32_t waiting = take_demand(c);
+  // Who was refused may have taken the caller's.
+  const std::uint32_t least =
+      waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   const bool grows = atomic_view{of_class(c).extensions}.load(relaxed, device) >= 2;
   const std::uint32_t more = grows && has_room() ? 2 : 16;
@@ -123,21 +127,25 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   if (add_slabs(group, c, slabs)) return outcome::extended;
   if (reclaim(group) && add_slabs(group, c, slabs)) return outcome::extended;
   // Blocks of the class may have come back since the caller looked.
+  const bit_tree::watch units = free_units().begin_watch();
+  sync(group);
   void* const got = search(group, wanting, c);
   if (got != nullptr) found = got;
   if (any(group, got != nullptr)) return outcome::served;
-  return add_slabs(group, c, slabs) ? outcome::extended : outcome::refused;
+  if (add_slabs(group, c, slabs)) return outcome::extended;
+  // A run may have had units that were there during the search. Then all look again.
+  const bool quiet = any(group, is_leader(group) && free_units().was_quiet(units));
+  return quiet ? outcome::refused : outcome::served;
 }
 
-// All blocks that are waited for, which the caller takes upon himself. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::take_demand(std::uint32_t c) const {
+// All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes how
+// often that was.
+WARPHEAP_COLD_FN inline std::int32_t warp_slab::take_demand(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view view{of_class(c).demand};
-  slab_demand seen{view.load(relaxed, device)};
-  while (!view.compare_exchange(seen.value, seen.taken(), relaxed, device)) {  // not a spin: another change came first
-  }
-  return seen.blocks();
+  const slab_demand seen{view.load(relaxed, device)};
+  return slab_demand{view.exchange(seen.taken(), relaxed, device)}.blocks();
 }
 
 // Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was counted.
@@ -147,10 +155,10 @@ WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extensio
   using enum thread_scope;
   const auto blocks = static_cast<std::uint32_t>(group_size(mine.peers));
   const atomic_view view{of_class(c).demand};
-  slab_demand seen{view.load(relaxed, device)};
-  while (seen.times() == mine.times && !view.compare_exchange(seen.value, seen.value - blocks, relaxed, device)) {
-    // not a spin: another change came first
-  }
+  if (slab_demand{view.load(relaxed, device)}.times() != mine.times) return;
+  const slab_demand before{view.fetch_sub(blocks, relaxed, device)};
+  // Taken just then. If it is taken once more before this, some blocks too many are waited for, once.
+  if (before.times() != mine.times) view.fetch_add(blocks, relaxed, device);
 }
 
 // Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.

@@ -97,12 +97,29 @@ static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u <
 
 // Blocks that those want who wait for a class to be extended, and above them how often somebody took all of that demand
 // upon himself. Who stops waiting sees by it whether his own part is still in there.
+//
+// It changes by additions alone, but for the one who takes it: of a class that begins, or of a heap that is full, all
+// warps may come and go at once, and of many compare-and-swaps all but one fail.
 struct slab_demand {
   std::uint64_t value;
 
-  WARPHEAP_FN std::uint32_t blocks() const { return static_cast<std::uint32_t>(value); }
-  WARPHEAP_FN std::uint32_t times() const { return static_cast<std::uint32_t>(value >> 32); }
+  WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
+  // A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
+  WARPHEAP_FN std::uint32_t times() const {
+    return static_cast<std::uint32_t>((value - static_cast<std::uint64_t>(std::int64_t{blocks()})) >> 32);
+  }
   WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
+};
+
+// The latest attempt to find a run that found none, and of how many units.
+struct refused_run {
+  std::uint64_t value;
+
+  WARPHEAP_FN static refused_run make(std::uint32_t attempt, std::uint32_t units) {
+    return {std::uint64_t{attempt} << 32 | units};
+  }
+  WARPHEAP_FN std::uint32_t attempt() const { return static_cast<std::uint32_t>(value >> 32); }
+  WARPHEAP_FN std::uint32_t units() const { return static_cast<std::uint32_t>(value); }
 };
 
 // What a grid counts for `statistics`, each thread a part of it.
@@ -142,12 +159,14 @@ struct warp_slab_layout {
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
-    std::uint32_t newest;               // the first place of the latest extension
-    alignas(128) std::uint64_t demand;  // slab_demand
-    std::uint32_t extensions;           // times that the class was extended
-    std::uint32_t vacant;               // places below `places` that have no slab; the lock's holder's
-    std::uint32_t changes_begun;        // hints of slabs that are about to be set, or cleared to look again
+    alignas(128) std::uint32_t places;      // of the table that were ever used; it only rises
+    std::uint32_t newest;                   // the first place of the latest extension
+    alignas(128) std::uint32_t extensions;  // times that the class was extended
+    std::uint32_t news;                     // times that there was reason to look again, the extensions among them
+    std::uint32_t refused;                  // the latest attempt that found nothing
+    alignas(128) std::uint64_t demand;      // slab_demand
+    std::uint32_t vacant;                   // places below `places` that have no slab; the lock's holder's
+    std::uint32_t changes_begun;            // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
   };
@@ -155,10 +174,10 @@ struct warp_slab_layout {
   struct control {
     std::uint64_t units;
     alignas(128) spin_lock lock;
-    std::uint64_t used_classes;             // those that ever had a slab, a bit for each; the lock's holder's
-    std::uint32_t slab_units;               // units that are part of slabs; only the lock's holder changes it
-    std::uint32_t attempts;                 // to find memory for a class or a run; each began when its number was drawn
-    std::uint32_t refused[classes::count];  // the latest attempt that found nothing for the class
+    std::uint64_t used_classes;  // those that ever had a slab, a bit for each; the lock's holder's
+    std::uint32_t slab_units;    // units that are part of slabs; only the lock's holder changes it
+    std::uint32_t attempts;      // to find memory; each began when its number was drawn
+    std::uint64_t refused_runs;  // refused_run
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];
   };

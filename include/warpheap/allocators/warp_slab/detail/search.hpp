@@ -7,19 +7,6 @@
 // Looking for blocks along the hints: at a few slabs as long as the class can be extended, and at all before a refusal.
 
 namespace warpheap {
-namespace detail {
-
-// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there is none.
-WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
-  const auto low = static_cast<std::uint32_t>(marks);
-  const auto high = static_cast<std::uint32_t>(marks >> 32);
-  const int in_low = popcount(low);
-  if (rank < in_low) return static_cast<std::uint32_t>(nth_set_bit(low, rank));
-  if (rank - in_low < popcount(high)) return 32 + static_cast<std::uint32_t>(nth_set_bit(high, rank - in_low));
-  return 64;
-}
-
-}  // namespace detail
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c, void* found) const {
@@ -29,17 +16,18 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
   // Not a spin: for each class that is wanted a turn serves a lane, or waits until the class is extended or refused.
   for (std::uint32_t turn = 0; any(group, wants); ++turn) {
     // Acquired before the looks, so that they see the slabs of the extensions that it counts.
-    const std::uint32_t extensions = atomic_view{of_class(c).extensions}.load(acquire, device);
+    const std::uint32_t news = atomic_view{of_class(c).news}.load(acquire, device);
     sync(group);
     const lane_mask peers = match(group, wants ? c : classes::count);
     if (turn != 0) found = look_again(group, c, turn, found);
-    found = follow_hints(group, c, wants && found == nullptr, found);
+    bool lost = false;
+    found = follow_hints(group, c, wants && found == nullptr, found, lost);
     wants = wants && found == nullptr;
-    // If a lane of the class was served, there may be more.
+    // If a lane of the class was served, or others were quicker, there may be more.
     const lane_mask rest = ballot(group, wants);
-    const bool dry = wants && (peers & ~rest) == 0;
+    const bool dry = wants && (peers & ~rest) == 0 && !lost;
     if (!any(group, dry)) continue;
-    if (extend(group, c, dry, extensions, found) == outcome::refused) wants = false;
+    if (extend(group, c, dry, news, found) == outcome::refused) wants = false;
     wants = wants && found == nullptr;
   }
   return found;
@@ -52,9 +40,11 @@ WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32
   return any(group, found == nullptr) ? probe(group, c, 2 * turn + 1, found) : found;
 }
 
-// Goes along the hints for each lane that `looks`: `found`, or what is found for these. Collective over `group`; the lanes
-// of each class go by themselves, side by side with those of others.
-WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found) const {
+// Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks, which
+// others had first, and there is no memory to make more. Collective over `group`; the lanes of each class go by
+// themselves, side by side with those of others.
+WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found,
+                                                      bool& lost) const {
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
@@ -63,8 +53,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   const std::uint32_t slabs = has_units(group) ? patience : ~0u;
   if (looks) {
     const lane_mask peers = match(lookers, c);
-    bool met = false;
-    found = walk(peers, peers, c, slabs, met);
+    walk_part part{0, 0, slabs, false, false};
+    found = walk(peers, peers, c, part);
+    lost = part.lost && slabs == ~0u;
   }
   sync(group);
   return found;
@@ -88,10 +79,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanti
     bit_tree::watch before{};
     if (is_leader(group)) before = begin_watch(c);
     sync(group);
-    bool met = false;
-    void* const found = walk(group, wanting, c, ~0u, met);
+    walk_part part{0, 0, ~0u, false, false};
+    void* const found = walk(group, wanting, c, part);
     if (any(group, found != nullptr)) return found;
-    if (any(group, is_leader(group) && !met && was_quiet(c, before))) return nullptr;
+    if (any(group, is_leader(group) && !part.met && was_quiet(c, before))) return nullptr;
     backoff{}.pause();  // a wait of its own each time, since a search is work
   }
 }
@@ -112,10 +103,11 @@ WARPHEAP_COLD_FN inline bool warp_slab::was_quiet(std::uint32_t c, bit_tree::wat
   return before.quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == before.begun;
 }
 
-// One pass along the hints, from the home on and around, until slabs have blocks or `patience` had none: blocks for some of
-// the lanes `wanting` of `group`, or null for all. `met` tells all lanes whether there was a hint. Collective over `group`.
+// One pass along the hints, from the home on and around, until slabs have blocks or as many as `part` has patience for had
+// none: blocks for some of the lanes `wanting` of `group`, or null for all. `part` tells all lanes whether there was a
+// hint, and whether there were blocks that others had first. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting, std::uint32_t c,
-                                              std::uint32_t patience, bool& met) const {
+                                              walk_part& part) const {
   using enum memory_order;
   using enum thread_scope;
   std::uint32_t places = 0;
@@ -124,7 +116,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (places == 0) return nullptr;
   // Those who search spread over the slabs.
   const std::uint32_t home = detail::warp_number() / classes::words(c) % places;
-  walk_part part{home, places, patience, false};
+  part.from = home;
+  part.to = places;
   void* found = nullptr;
   while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
   }
@@ -134,7 +127,6 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
     while (walk_on(group, wanting, c, part, found)) {  // not a spin: the same
     }
   }
-  met = part.met;
   return found;
 }
 
@@ -154,18 +146,19 @@ WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, lane_mask wanti
   const std::uint32_t place = part.from + detail::nth_mark(marked, rank);
   part.from += detail::nth_mark(marked, count);
   part.patience -= static_cast<std::uint32_t>(count);
-  found = take_from_slabs(group, wanting, c, place, rank < count);
+  found = take_from_slabs(group, wanting, c, place, rank < count, part.lost);
   return part.patience != 0 && !any(group, found != nullptr);
 }
 
-// Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all. Drops hints that
-// lead nowhere. Collective over `group`.
+// Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all; `lost` if others
+// had those that there were first. Drops hints that lead nowhere. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c,
-                                                         std::uint32_t place, bool looks) const {
+                                                         std::uint32_t place, bool looks, bool& lost) const {
   slab_look look{};
   std::uint32_t unit = no_unit;
   if (looks) look = look_through(c, place, unit);
   void* const found = share(group, group, wanting, c, look);
+  lost = any(group, look.seen.free() != 0) || lost;
   if (unit != no_unit && look.seen.free() == 0) hide(c, place, unit);
   return found;
 }
