@@ -105,6 +105,8 @@ class buddy_tree {
   WARPHEAP_FN void hide(place at) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
+  WARPHEAP_FN layout::change_counts& changes() const;
+  WARPHEAP_FN std::uint32_t changes_begun() const;
   WARPHEAP_FN watch begin_watch() const;
   WARPHEAP_FN bool was_quiet(const watch& before) const;
   WARPHEAP_FN void put(place at, std::uint64_t mask) const;

@@ -29,14 +29,19 @@ struct buddy_layout {
     std::uint64_t rank1[2];  // shown, free
     std::uint8_t tags[span_pages];
   };
+  // Changes, counted by those who make them, each near its multiprocessor.
+  struct alignas(128) change_counts {
+    std::uint32_t begun;
+    std::uint32_t ended;
+  };
+  static constexpr std::uint32_t tallies = 8;
   // Ranks 2 and 3, and what is one for all.
   struct state {
     std::uint64_t rank2[3][std::uint32_t{1} << (page_bits - 18)];
     std::uint64_t rank3[4][std::uint32_t{1} << (page_bits - 24)];
     std::uint64_t refused[orders];  // 1 + the value of `given` at which there was no block of an order
     alignas(128) std::uint64_t given;
-    alignas(128) std::uint32_t changes_begun;
-    std::uint32_t changes_ended;
+    change_counts changes[tallies];
     alignas(128) std::uint64_t turns[levels];  // of each level: who needs its units broken, and 2^32 times who does it
     alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level
   };
