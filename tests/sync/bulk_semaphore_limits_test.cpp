@@ -88,7 +88,7 @@ struct crowd_of_producers_kernel {
       supply::arrive(shared->producers);
       supply::wait_for(shared->producers, bulk_semaphore::most_producers);
       const bulk_semaphore::counts counts = shared->semaphore.count();
-      require(counts.expected <= bulk_semaphore::most_producers && !counts.parent_empty, "the fields ran together");
+      require(counts.expected <= detail::bulk_word::max_expected && !counts.parent_empty, "the fields ran together");
       require(shared->semaphore.deliver(1, 1), "a batch was refused");
     }
   }

@@ -29,8 +29,9 @@ class alignas(128) bulk_semaphore {
   static constexpr std::uint64_t capacity = detail::bulk_word::max_balance;
   /// Units that one request can wait for; those of a group count together.
   static constexpr std::uint32_t largest_request = detail::bulk_word::max_quick;
-  /// Batches that can be in the making at once; who would make one more waits until there is room.
-  static constexpr std::uint32_t most_producers = detail::bulk_word::max_expected;
+  /// Batches that can be in the making at once. More can as long as each is for requests of one unit a lane; who would make
+  /// one too many waits until there is room.
+  static constexpr std::uint32_t most_producers = detail::bulk_word::max_producers;
 
   /// How a request ended.
   enum class outcome {
@@ -62,7 +63,7 @@ class alignas(128) bulk_semaphore {
 
   /// Asks for `n` units, 1 to `largest_request` and at most `batch`. Waits while all that are asked for are on hand or
   /// being made; so what producers do must not wait for threads that may be in here. With units to spare it costs one
-  /// atomic add.
+  /// atomic add, and a load that nothing waits for.
   ///
   /// `failed` if a producer found the parent empty, all requests together want more than is on hand and being made, and
   /// what is on hand and not taken is less than `n`.
@@ -115,21 +116,42 @@ class alignas(128) bulk_semaphore {
     bool one_each;
     bool may_produce;
   };
-  // How a wait ended: as an outcome, or by a change after which the request must be made again.
-  enum class step { granted, produce, failed, again };
+  // How a wait ended: as an outcome, or by a change after which the request must be made again; or that it goes on, maybe
+  // with a claim.
+  enum class step { granted, produce, failed, again, waits, claims };
+
+  // Where a request stands whose debt is entered.
+  struct place {
+    std::uint64_t turn;   // of `supplied_`, when what it waits for should have come
+    std::uint64_t ahead;  // units that had to come then
+    bool elected;         // its debt began a batch, which seems to be lacking yet
+    bool claimed;         // its turn has come before
+    std::uint32_t pauses;
+  };
 
   WARPHEAP_FN word load() const;
+  WARPHEAP_FN std::uint64_t supplied() const;
+  WARPHEAP_FN void tell(std::uint64_t n);
+  static constexpr std::uint64_t few = 64;  // so many at a time do not get into each other's way
+  static constexpr std::uint64_t all_turns = std::uint64_t{1} << 40;  // more than anybody waits for
   WARPHEAP_FN word take(std::uint32_t n);
   WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
   WARPHEAP_FN bool reserve(const request& ask);
-  WARPHEAP_FN bool claim(std::uint32_t n);
-  WARPHEAP_COLD_FN step await(const request& ask, bool elected);
-  WARPHEAP_FN outcome settle(word before, const request& ask);
+  WARPHEAP_FN bool claim(lane_mask claimers, std::uint32_t n);
+  WARPHEAP_FN bool elect(const request& ask);
+  WARPHEAP_FN static bool has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time);
+  WARPHEAP_COLD_FN step await(const request& ask, place mine);
+  WARPHEAP_FN step look(const request& ask, place& mine);
+  WARPHEAP_FN bool produce(word seen, const request& ask, const place& mine);
+  WARPHEAP_FN outcome settle(word before, std::uint64_t came, const request& ask);
+
   WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce);
   WARPHEAP_FN static bool refuses(word before, const request& ask);
   WARPHEAP_FN bool put(std::uint64_t n, std::uint64_t kept, std::uint64_t change);
 
   std::uint64_t bits_;
+  // Units that came while somebody waited. A hint: who waits looks at `bits_` when enough have come for those before him.
+  alignas(64) std::uint64_t supplied_;
 };
 
 }  // namespace warpheap

@@ -11,7 +11,8 @@ namespace warpheap {
 //   take      balance -= n. If it was n or more, that is the grant. If not, the request stands in the balance as a debt.
 //   reserve   reserved += n: the debt is entered.
 //   await     on_hand >= n: reserved -= n is the grant. outlook < 0: expected += 1 makes the caller a producer, or, if
-//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits.
+//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. Whose debt began a batch
+//             need not look first.
 //
 // Invariant: let physical be the units signalled and delivered, less those granted; never negative. Then
 //   balance + reserved = physical - debts not yet entered - claims about to be taken back,
@@ -27,6 +28,16 @@ WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::load() const {
   return {atomic_view{const_cast<std::uint64_t&>(bits_)}.load(memory_order::relaxed, thread_scope::device)};
 }
 
+// Units that came while somebody waited, so far.
+WARPHEAP_FN inline std::uint64_t bulk_semaphore::supplied() const {
+  return atomic_view{const_cast<std::uint64_t&>(supplied_)}.load(memory_order::relaxed, thread_scope::device);
+}
+
+// Has those look who wait for the next n units.
+WARPHEAP_FN inline void bulk_semaphore::tell(std::uint64_t n) {
+  atomic_view{supplied_}.fetch_add(n, memory_order::relaxed, thread_scope::device);
+}
+
 // Takes n units or becomes a debtor for them; returns what was there before.
 WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::take(std::uint32_t n) {
   return {atomic_view{bits_}.fetch_sub(word::units(n), memory_order::acquire, thread_scope::device)};
@@ -37,6 +48,7 @@ WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::take(std::uint32_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::withdraw(const request& ask, std::uint32_t reserved) {
   const word before{
       atomic_view{bits_}.fetch_add(word::units(ask.n) - reserved, memory_order::relaxed, thread_scope::device)};
+  if (before.has_debts()) tell(ask.n);  // who is behind moves up
   return before.outlook(ask.batch) < 0;
 }
 
@@ -56,41 +68,124 @@ WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& ask) {
   return false;
 }
 
-// Takes n units on hand for a debt that is entered. An add and not a compare-and-swap, since all who waited for a batch
-// come at once. The sum does not fall below 0, since each takes away what it entered.
-WARPHEAP_FN inline bool bulk_semaphore::claim(std::uint32_t n) {
+// Takes units on hand for debts that are entered: n for each lane of `claimers`, as far as they go; true for who has his.
+// An add and not a compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since
+// each takes away what it entered. Collective.
+WARPHEAP_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint32_t n) {
+  using enum memory_order;
+  using enum thread_scope;
   const atomic_view bits{bits_};
-  const word before{bits.fetch_sub(n, memory_order::acquire, thread_scope::device)};
-  if (before.on_hand() >= n) return true;
-  bits.fetch_add(n, memory_order::relaxed, thread_scope::device);
+  const auto lanes = static_cast<std::uint32_t>(group_size(claimers));
+  std::uint32_t served = lanes;
+  if (is_leader(claimers)) {
+    const word before{bits.fetch_sub(lanes * n, acquire, device)};
+    const std::int64_t there = before.on_hand() < 0 ? 0 : before.on_hand();
+    if (there < lanes * n) {
+      served = static_cast<std::uint32_t>(there) / n;
+      bits.fetch_add((lanes - served) * n, relaxed, device);
+    }
+  }
+  sync(claimers);  // what the leader acquired, all did
+  return static_cast<std::uint32_t>(group_rank(claimers)) < shuffle(claimers, served, leader(claimers));
+}
+
+// Makes the caller a producer, whose debt began a batch; false if none is lacking any more. By an addition and not a
+// compare-and-swap, since all who come at once change the word; one that was in vain is taken back. Until then others may
+// see a batch more than there will be, and look again.
+WARPHEAP_FN inline bool bulk_semaphore::elect(const request& ask) {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view bits{bits_};
+  const word before{bits.fetch_add(word::one_expected, relaxed, device)};
+  invariant(before.expected() != word::max_expected, "bulk_semaphore: more producers than there is room for");
+  if (before.outlook(ask.batch) < 0 && !before.parent_empty()) return true;
+  bits.fetch_sub(word::one_expected, relaxed, device);
   return false;
 }
 
 // Waits with a debt that is entered. It ends: if the request can neither claim nor be withdrawn nor lacks a batch, then
 // somebody makes a batch, or somebody stands between two atomics and waits for nobody there.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, bool elected) {
-  const atomic_view bits{bits_};
-  backoff wait;
+//
+// Who looks at the word when nothing has come for him disturbs those for whom something has. So until it is his turn he
+// looks at `supplied_`, and at the word only now and then, lest a hint that is wrong keep him.
+//
+// Where many wait, lanes of a warp pause together, since a pause of one of them is one of all.
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, place mine) {
+  constexpr std::uint64_t shortest = 128;  // nanoseconds
+  constexpr std::uint64_t longest = 1u << 14;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
-  if (!elected) wait.pause();
-  for (;; wait.pause()) {
-    word seen = load();
-    if (seen.on_hand() >= ask.n) {
-      if (claim(ask.n)) return step::granted;
-      continue;
-    }
-    if (seen.outlook(ask.batch) >= 0) continue;
-    if (ask.may_produce && !seen.parent_empty()) {
-      // The swap makes the election exact: it succeeds only while a batch is lacking.
-      if (seen.expected() < word::max_expected && bits.compare_exchange(seen.bits, seen.bits + word::one_expected,
-                                                                        memory_order::relaxed, thread_scope::device)) {
-        return step::produce;
-      }
-      continue;
-    }
-    // Below 0 there are debts that are not entered and may be withdrawn: what is on hand is not known.
-    if (seen.on_hand() >= 0) return withdraw(ask, ask.n) ? step::failed : step::again;
+  step then = mine.elected ? look(ask, mine) : step::waits;
+  if (then == step::claims) then = claim(lane_bit(), ask.n) ? step::granted : step::waits;
+  if (then != step::waits) return then;
+  lane_mask group = mine.ahead > few ? active_group() : lane_bit();
+  const lane_mask peers = match(match(group, reinterpret_cast<std::uint64_t>(this)), ask.n);
+  // Where many wait, or many would produce, they look seldom.
+  const std::uint64_t most = any(group, mine.elected) ? 2 * mine.ahead / ask.batch : mine.ahead / 16;
+  backoff wait{static_cast<unsigned>(most < shortest ? shortest : most < longest ? most : longest)};
+  for (;;) {
+    wait.pause();
+    ++mine.pauses;
+    then = look(ask, mine);
+    const lane_mask claimers = ballot(group, then == step::claims) & peers;
+    if (then == step::claims) then = claim(claimers, ask.n) ? step::granted : step::waits;
+    const lane_mask rest = ballot(group, then == step::waits);
+    if (then != step::waits) return then;
+    group = rest;
   }
+}
+
+// What has become of a request with a debt that is entered. When its turn has come, it claims without a look at the word.
+WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
+  // Pauses between two looks at the word before the turn.
+  const std::uint32_t looks_in = mine.ahead > few ? 8 : 1;
+  const bool due = static_cast<std::int64_t>(supplied() - mine.turn) >= 0;
+  if (!due && !mine.elected && mine.pauses % looks_in != 0) return step::waits;
+  if (due && !mine.claimed && !mine.elected) {
+    mine.claimed = true;
+    return step::claims;
+  }
+  const word seen = load();
+  const bool lacks = seen.outlook(ask.batch) < 0;
+  const bool makes = lacks && ask.may_produce && !seen.parent_empty();
+  mine.elected = mine.elected && lacks;
+  // Who is to make a batch takes no unit of another: nobody else may come to make it.
+  if (makes && mine.elected) return produce(seen, ask, mine) ? step::produce : step::waits;
+  if (seen.on_hand() >= ask.n) {
+    // Before the turn what is there is meant for others, unless the hint is wrong.
+    const bool claims =
+        due || has_chance(few + static_cast<std::uint64_t>(seen.on_hand()), seen.reserved(), mine.pauses);
+    return claims ? step::claims : step::waits;
+  }
+  if (!lacks) return step::waits;
+  if (makes) return produce(seen, ask, mine) ? step::produce : step::waits;
+  // Below 0 there are debts that are not entered and may be withdrawn: what is on hand is not known.
+  if (seen.on_hand() < 0) return step::waits;
+  return withdraw(ask, ask.n) ? step::failed : step::again;
+}
+
+// Whether the caller becomes a producer, who saw that a batch is lacking.
+//
+// Whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since those who try do not
+// see each other. Of all others, who are needed only after a failure, about as many try a swap as batches are lacking; it
+// succeeds only while one is.
+WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& ask, const place& mine) {
+  const std::uint64_t lacking = seen.lacking(ask.batch);
+  if (mine.elected && ask.one_each) {
+    constexpr std::uint64_t part = 4;
+    return seen.expected() < word::max_at_once &&
+           has_chance(word::max_at_once - seen.expected(), part * lacking, mine.pauses) && elect(ask);
+  }
+  return seen.expected() < word::max_producers && has_chance(few + lacking * ask.n, seen.reserved(), mine.pauses) &&
+         atomic_view{bits_}.compare_exchange(seen.bits, seen.bits + word::one_expected, memory_order::relaxed,
+                                             thread_scope::device);
+}
+
+// True for about `some` of `all` threads, others each time.
+WARPHEAP_FN inline bool bulk_semaphore::has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time) {
+  std::uint32_t any = (static_cast<std::uint32_t>(grid_thread_index()) * 31 + time) * 0x9e3779b1;
+  any ^= any >> 15;
+  any *= 0x85ebca6b;
+  return any * all >> 32 < some;
 }
 
 // True if a request fails that finds `before`.
@@ -99,9 +194,9 @@ WARPHEAP_FN inline bool bulk_semaphore::refuses(word before, const request& ask)
          before.on_hand() < ask.n;
 }
 
-// Brings a request to its end that has been taken from `before`.
-WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, const request& ask) {
-  for (;; before = take(ask.n)) {
+// Brings a request to its end that has been taken from `before`, when `came` had been supplied or somewhat more.
+WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, std::uint64_t came, const request& ask) {
+  for (;; came = supplied(), before = take(ask.n)) {
     if (before.balance() >= ask.n) return outcome::granted;
     if (refuses(before, ask)) {
       if (withdraw(ask, 0)) return outcome::failed;
@@ -112,15 +207,19 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, c
       for (backoff wait; load().reserved() + ask.n > word::crowded_reserved;) wait.pause();
       continue;
     }
-    const auto lacking = [&](std::int64_t outlook) {
-      return outlook >= 0 ? 0 : divide_up(static_cast<std::uint64_t>(-outlook), ask.batch);
-    };
-    const std::int64_t outlook = before.outlook(ask.batch);
-    switch (await(ask, lacking(outlook - ask.n) > lacking(outlook))) {
+    const word after{before.bits - word::units(ask.n)};
+    const bool elected = after.lacking(ask.batch) > before.lacking(ask.batch);
+    const bool makes = elected && ask.one_each && ask.may_produce && !before.parent_empty() &&
+                       after.expected() + after.lacking(ask.batch) <= word::max_at_once;
+    if (makes && elect(ask)) return outcome::produce;
+    const auto ahead = static_cast<std::uint64_t>(-after.balance());
+    // Where none can be made, who waits may have to fail, and looks at once.
+    const std::uint64_t turn = before.parent_empty() ? came : came + ahead;
+    switch (await(ask, {turn, ahead, elected, before.parent_empty(), 0})) {
       case step::granted: return outcome::granted;
       case step::produce: return outcome::produce;
       case step::failed: return outcome::failed;
-      case step::again: break;
+      default: break;  // once more
     }
   }
 }
@@ -130,7 +229,8 @@ WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::ask_alone(std::uint32_t 
                                                                   bool may_produce) {
   const request ask{n, batch, n == 1, may_produce};
   if (refuses(load(), ask)) return {outcome::failed, lane_bit(), n};
-  return {settle(take(n), ask), lane_bit(), n};
+  const std::uint64_t came = supplied();
+  return {settle(take(n), came, ask), lane_bit(), n};
 }
 
 // Adds n units and `change` to the other fields; if n are too many, only `kept` units, and returns false.
@@ -141,9 +241,15 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   const auto fits = [n](word seen) {
     return n <= capacity && seen.balance() + static_cast<std::int64_t>(n) <= word::max_balance;
   };
+  const bool delivers = change != 0;
+  const auto is_made = [kept](word seen) { return seen.expected() != 0 && seen.reserved() >= kept; };
+  constexpr const char* misuse = "bulk_semaphore: deliver what `wait` let you produce";
   if (n <= word::max_quick) {
     const word before{bits.fetch_add(word::units(n) + change, release, device)};
+    if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
+    require(!delivers || is_made(before), misuse);
     if (before.parent_empty()) parent_refilled();
+    if (!delivers && before.has_debts()) tell(n);
     // Too many can be taken back unless others have taken them; then they were not too many.
     return fits(before) || !try_wait(n - kept);
   }
@@ -151,8 +257,10 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   for (;;) {
     const std::uint64_t more = word::units(fits(seen) ? n : kept) + change;
     if (more == 0) return false;
+    require(!delivers || is_made(seen), misuse);
     if (!bits.compare_exchange(seen.bits, seen.bits + more, release, device)) continue;
     if (seen.parent_empty()) parent_refilled();
+    if (seen.has_debts()) tell(n);
     return fits(seen);
   }
 }
@@ -165,13 +273,15 @@ WARPHEAP_FN inline void bulk_semaphore::initialise(std::uint64_t units) {
 WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait(std::uint32_t n, std::uint64_t batch) {
   require(n != 0 && n <= largest_request && n <= batch,
           "bulk_semaphore: ask for 1 to `largest_request` units of a batch");
-  return settle(take(n), {n, batch, n == 1, true});
+  const std::uint64_t came = supplied();
+  return settle(take(n), came, {n, batch, n == 1, true});
 }
 
 WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait_for_lanes(std::uint32_t lanes, std::uint64_t batch) {
   require(lanes != 0 && lanes <= static_cast<std::uint32_t>(warp_width) && lanes <= batch,
           "bulk_semaphore: ask for 1 unit of a batch for each lane of a warp");
-  return settle(take(lanes), {lanes, batch, true, true});
+  const std::uint64_t came = supplied();
+  return settle(take(lanes), came, {lanes, batch, true, true});
 }
 
 WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t batch) {
@@ -188,6 +298,7 @@ WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint3
   if (static_cast<std::uint32_t>(group_size(group)) * n > largest_request) group = lane_bit();
 
   const std::uint32_t total = static_cast<std::uint32_t>(group_size(group)) * n;
+  const std::uint64_t came = supplied();
   word before{0};
   if (is_leader(group)) before = take(total);
   sync(group);  // what the leader acquired, all did
@@ -205,7 +316,7 @@ WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint3
 
   const std::uint32_t units = static_cast<std::uint32_t>(group_size(part)) * n;
   outcome what{};
-  if (is_leader(part)) what = settle(before, {units, batch, n == 1, true});
+  if (is_leader(part)) what = settle(before, came, {units, batch, n == 1, true});
   sync(part);
   what = shuffle(part, what, leader(part));
   if (what == outcome::failed && units != n) return ask_alone(n, batch, true);
@@ -237,9 +348,7 @@ WARPHEAP_FN inline bool bulk_semaphore::try_take(std::uint32_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::signal(std::uint64_t n) { return put(n, 0, 0); }
 
 WARPHEAP_FN inline bool bulk_semaphore::deliver(std::uint32_t n, std::uint64_t batch) {
-  const word now = load();
-  require(now.expected() != 0 && now.reserved() >= n && n <= batch,
-          "bulk_semaphore: deliver what `wait` let you produce");
+  require(n <= batch, "bulk_semaphore: deliver a whole batch");
   return put(batch, n, std::uint64_t{0} - word::one_expected - n);
 }
 
@@ -251,10 +360,12 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::give_up(std::uint32_t
   if (why == cause::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
   const word before{bits.fetch_sub(word::one_expected, relaxed, device)};
   require(before.expected() != 0 && before.reserved() >= n, "bulk_semaphore: give up what `wait` let you produce");
+  tell(all_turns);  // what they waited for may not come
   const request ask{n, batch, n == 1, false};
-  switch (await(ask, true)) {
+  const std::uint64_t now = supplied();
+  switch (await(ask, {now, 0, true, false, 0})) {
     case step::granted: return outcome::granted;
-    case step::again: return settle(take(n), ask);
+    case step::again: return settle(take(n), now, ask);
     default: return outcome::failed;
   }
 }

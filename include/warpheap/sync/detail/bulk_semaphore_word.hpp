@@ -37,6 +37,9 @@ struct bulk_word {
   static constexpr std::uint64_t max_threads = 192 * 2048;
   static constexpr std::uint64_t max_quick = 2048;
   static constexpr std::uint64_t max_expected = low_bits(expected_bits);
+  // Producers that are elected by addition are about so many at most, those by compare-and-swap no more than leaves room.
+  static constexpr std::uint64_t max_at_once = 640;
+  static constexpr std::uint64_t max_producers = max_expected - max_at_once;
   static constexpr std::uint64_t crowded_reserved = low_bits(reserved_bits) - max_threads;
   static constexpr std::int64_t min_balance = -(std::int64_t{1} << 30);
   static constexpr std::int64_t end_balance = min_balance + (std::int64_t{1} << balance_bits);
@@ -69,6 +72,13 @@ struct bulk_word {
   // The papers' C + E - R: what is left if each producer delivers and each request gets what it asked for.
   WARPHEAP_FN constexpr std::int64_t outlook(std::uint64_t batch) const {
     return balance() + static_cast<std::int64_t>(expected() * batch);
+  }
+  // Whether there are requests that have not had what they asked for, entered or not.
+  WARPHEAP_FN constexpr bool has_debts() const { return balance() < 0 || reserved() != 0; }
+  // Batches that are lacking beyond those being made.
+  WARPHEAP_FN constexpr std::uint64_t lacking(std::uint64_t batch) const {
+    const std::int64_t left = outlook(batch);
+    return left >= 0 ? 0 : divide_up(static_cast<std::uint64_t>(-left), batch);
   }
 
   std::uint64_t bits;
