@@ -68,12 +68,13 @@ WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& ask) {
   return false;
 }
 
-// Takes units on hand for debts that are entered: n for each lane of `claimers`, as far as they go; true for who has his.
-// An add and not a compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since
+// Takes units on hand for debts that are entered: n for each of those lanes of `claimers` that want as many of the same
+// semaphore, as far as they go; true for who has his. An add and not a compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since
 // each takes away what it entered. Collective.
-WARPHEAP_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint32_t n) {
+WARPHEAP_COLD_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint32_t n) {
   using enum memory_order;
   using enum thread_scope;
+  claimers = match(match(claimers, reinterpret_cast<std::uint64_t>(this)), n);
   const atomic_view bits{bits_};
   const auto lanes = static_cast<std::uint32_t>(group_size(claimers));
   std::uint32_t served = lanes;
@@ -109,16 +110,15 @@ WARPHEAP_FN inline bool bulk_semaphore::elect(const request& ask) {
 // Who looks at the word when nothing has come for him disturbs those for whom something has. So until it is his turn he
 // looks at `supplied_`, and at the word only now and then, lest a hint that is wrong keep him.
 //
-// Where many wait, lanes of a warp pause together, since a pause of one of them is one of all.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, place mine) {
+// Lanes of a warp pause together, since a pause of one of them is one of all.
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, place& mine) {
   constexpr std::uint64_t shortest = 128;  // nanoseconds
   constexpr std::uint64_t longest = 1u << 14;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
   step then = mine.elected ? look(ask, mine) : step::waits;
   if (then == step::claims) then = claim(lane_bit(), ask.n) ? step::granted : step::waits;
   if (then != step::waits) return then;
-  lane_mask group = mine.ahead > few ? active_group() : lane_bit();
-  const lane_mask peers = match(match(group, reinterpret_cast<std::uint64_t>(this)), ask.n);
+  lane_mask group = active_group();
   // Where many wait, or many would produce, they look seldom.
   const std::uint64_t most = any(group, mine.elected) ? 2 * mine.ahead / ask.batch : mine.ahead / 16;
   backoff wait{static_cast<unsigned>(most < shortest ? shortest : most < longest ? most : longest)};
@@ -126,7 +126,7 @@ WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request
     wait.pause();
     ++mine.pauses;
     then = look(ask, mine);
-    const lane_mask claimers = ballot(group, then == step::claims) & peers;
+    const lane_mask claimers = ballot(group, then == step::claims);
     if (then == step::claims) then = claim(claimers, ask.n) ? step::granted : step::waits;
     const lane_mask rest = ballot(group, then == step::waits);
     if (then != step::waits) return then;
@@ -135,7 +135,7 @@ WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request
 }
 
 // What has become of a request with a debt that is entered. When its turn has come, it claims without a look at the word.
-WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
   // Pauses between two looks at the word before the turn.
   const std::uint32_t looks_in = mine.ahead > few ? 8 : 1;
   const bool due = static_cast<std::int64_t>(supplied() - mine.turn) >= 0;
@@ -215,7 +215,8 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, s
     const auto ahead = static_cast<std::uint64_t>(-after.balance());
     // Where none can be made, who waits may have to fail, and looks at once.
     const std::uint64_t turn = before.parent_empty() ? came : came + ahead;
-    switch (await(ask, {turn, ahead, elected, before.parent_empty(), 0})) {
+    place mine{turn, ahead, elected, before.parent_empty(), 0};
+    switch (await(ask, mine)) {
       case step::granted: return outcome::granted;
       case step::produce: return outcome::produce;
       case step::failed: return outcome::failed;
@@ -363,7 +364,8 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::give_up(std::uint32_t
   tell(all_turns);  // what they waited for may not come
   const request ask{n, batch, n == 1, false};
   const std::uint64_t now = supplied();
-  switch (await(ask, {now, 0, true, false, 0})) {
+  place mine{now, 0, true, false, 0};
+  switch (await(ask, mine)) {
     case step::granted: return outcome::granted;
     case step::again: return settle(take(n), now, ask);
     default: return outcome::failed;
