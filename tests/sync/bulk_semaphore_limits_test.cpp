@@ -81,14 +81,18 @@ TEST(bulk_semaphore_limits, units_are_conserved_at_the_brim) {
   });
 }
 
-/// Each thread needs a batch of its own, and producers deliver only when no more of them fit.
+/// Each thread needs a batch of its own, and producers deliver only when as many are at work as are elected at once. Those at
+/// work are counted here, since a field that has overflowed tells no more.
 struct crowd_of_producers_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     if (shared->semaphore.wait(1, 1) == outcome::produce) {
+      const atomic_view at_work{shared->waiting};
+      const std::uint64_t others = at_work.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      require(others < detail::bulk_word::max_expected, "more producers than the field can count");
       supply::arrive(shared->producers);
-      supply::wait_for(shared->producers, bulk_semaphore::most_producers);
-      const bulk_semaphore::counts counts = shared->semaphore.count();
-      require(counts.expected <= detail::bulk_word::max_expected && !counts.parent_empty, "the fields ran together");
+      supply::wait_for(shared->producers, detail::bulk_word::max_at_once);
+      require(!shared->semaphore.count().parent_empty, "the fields ran together");
+      at_work.fetch_sub(1, memory_order::relaxed, thread_scope::device);
       require(shared->semaphore.deliver(1, 1), "a batch was refused");
     }
   }

@@ -21,7 +21,9 @@ namespace warpheap::detail {
 //
 // reserved: a request that asks for one unit a lane adds without a look, and all of them are at most max_threads. One
 //   that asks for more adds by compare-and-swap, up to crowded_reserved. Each takes away what it added.
-// expected: grows by compare-and-swap, up to max_expected. Each producer takes away the one that it added.
+// expected: grows by compare-and-swap up to max_producers, and by addition up to about max_at_once; for additions that are on
+//   their way there is a margin and no proof (docs/design/bulk_semaphore.md). Each producer takes away the one that it
+//   added.
 // balance: adds and subtractions without a look are of at most max_quick units, one a thread at a time. Below: what
 //   is asked for and not on hand is at most max_threads * max_quick. Above: units are accepted up to max_balance;
 //   on top there may be, for each thread, a signal that is about to be taken back or a request that was withdrawn.
