@@ -347,6 +347,46 @@ TYPED_TEST_P(buddy_system, finds_blocks_that_move_behind_a_search) {
       20);
 }
 
+/// Takes all there is, so that it is known that there is no more, and gives it back.
+struct refill_kernel {
+  template <class Tree>
+  WARPHEAP_FN void operator()(Tree tree, std::uint32_t order) const {
+    const std::uint32_t whole = tree.take(order);
+    require(whole != buddy_tree::none && tree.take(0) == buddy_tree::none, "one block is all there is");
+    tree.give(whole, order);
+  }
+};
+
+/// Each thread takes a page, and there are as many pages as threads.
+struct one_each_kernel {
+  template <class Tree>
+  WARPHEAP_FN void operator()(Tree tree, std::uint32_t* blocks) const {
+    const std::uint32_t page = tree.take(0);
+    require(page != buddy_tree::none, "refused with a page for each");
+    blocks[grid_thread_index()] = page;
+  }
+};
+
+// What was found empty before is found again by all who come at once, while a few of them break it.
+TYPED_TEST_P(buddy_system, serves_all_who_meet_a_pool_that_was_empty) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        for (const std::uint32_t order : {2u, 4u, this_backend == backend::host ? 7u : 14u}) {
+          const grid_shape grid = grid_shape::covering(1u << order, 64u < 1u << order ? 64 : 1u << order);
+          const pages<TypeParam> all(0, 1u << order);
+          const device_array<std::uint32_t> blocks(1u << order);
+          all.add(0, 1u << order);
+          for (int round = 0; round < 4; ++round) {
+            launch({1, 1}, refill_kernel{}, all.tree(), order);
+            launch(grid, one_each_kernel{}, all.tree(), blocks.data());
+            launch(grid, empty_kernel{}, all.tree(), all.owners(), 0u, blocks.data(), 1u << order, round % 2 == 0);
+          }
+          ASSERT_EQ(all.free(), 1u << order);
+        }
+      },
+      8);
+}
+
 /// A lane of a group takes a page that another thread wrote to before it gave it back.
 struct hand_over_kernel {
   template <class Tree>
@@ -401,6 +441,6 @@ REGISTER_TYPED_TEST_SUITE_P(buddy_system, breaks_and_merges_as_it_says, serves_a
                             refuses_no_page_while_there_is_one, churns_when_it_is_mostly_full,
                             churns_when_next_to_nothing_is_there, churns_with_large_blocks,
                             refuses_nobody_while_words_break_and_merge, finds_blocks_that_move_behind_a_search,
-                            groups_hand_pages_over, grows_beside_its_users);
+                            serves_all_who_meet_a_pool_that_was_empty, groups_hand_pages_over, grows_beside_its_users);
 
 }  // namespace warpheap::test

@@ -21,7 +21,7 @@ namespace warpheap {
 /// on up.
 ///
 /// Any subset of lanes may call; each lane acts for itself. Zero bytes are a system without pages. A thread waits for
-/// producers, and for holders of a node's lock, which do not wait in it.
+/// producers, for holders of a node's lock, which do not wait in it, and for who merges what came back in pairs.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
 ///
@@ -47,8 +47,8 @@ class state_buddy {
   /// lane; others may use the system.
   WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const;
 
-  /// Takes a block of `order` and returns its first page; `none` if a pass over all orders up found none and no merge
-  /// was under way, or if each of `most.searches` passes found none. One lane, or each for itself.
+  /// Takes a block of `order` and returns its first page; `none` if there was none at any order that nobody else was to
+  /// get, and no merge was under way, or if each of `most.searches` passes found none. One lane, or each for itself.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
   /// The same for each lane of `group`, one by one.
   WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order, patience most = {}) const { return take(order, most); }
@@ -93,6 +93,9 @@ class state_buddy {
   WARPHEAP_FN void put(node freed) const;
   WARPHEAP_FN void sweep(std::uint32_t below) const;
   WARPHEAP_FN std::uint32_t try_take(std::uint32_t order) const;
+  WARPHEAP_FN bool more_from(std::uint32_t order) const;
+  WARPHEAP_FN std::uint32_t top() const;
+  WARPHEAP_FN static std::uint32_t first_new(std::uint32_t order, std::uint32_t index, std::uint32_t most);
   WARPHEAP_FN bool skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto) const;
 
   state* upper_;

@@ -17,8 +17,13 @@ namespace warpheap {
 // whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
 // node is made busy. So who was granted a unit finds a node.
 //
+// Invariant: a merge is counted as begun before it takes away what others may need, and as ended when its block is to be
+// had. A producer is counted at each order below before it asks at the next one up. So who sees no merge under way, and
+// looks at the orders from above, finds at one of them what is there and nobody is to get; `more_from` does.
+//
 // Orders. Making a node available releases what its last owners did, occupying it acquires that; both go through its
-// word, and so does the lock of a parent under which buddies meet.
+// word, and so does the lock of a parent under which buddies meet. Counts that one order's word must not overtake
+// another's are parted by a fence, named where it stands.
 
 WARPHEAP_FN inline atomic_view<std::uint32_t> state_buddy::word(node of) const {
   if (of.order <= layout::span_order) {
@@ -84,6 +89,18 @@ WARPHEAP_FN inline void state_buddy::update(node of) const {
   }
 }
 
+// The order of the smallest block in which all pages lie.
+WARPHEAP_FN inline std::uint32_t state_buddy::top() const {
+  const std::uint32_t last = atomic_view{upper_->end}.load(memory_order::relaxed, thread_scope::device) - 1;
+  return last == 0 ? 0 : static_cast<std::uint32_t>(highest_bit(last)) + 1;
+}
+
+// Of the nodes above `index` of `order`, up to the highest order `most`, those that are not above the one before.
+WARPHEAP_FN inline std::uint32_t state_buddy::first_new(std::uint32_t order, std::uint32_t index, std::uint32_t most) {
+  const std::uint32_t above = index == 0 ? most : order + static_cast<std::uint32_t>(lowest_bit(index));
+  return above < most ? above : most;
+}
+
 // True if no node of `order` at `index` can be available, since a node above, up to order `upto`, has none below; moves
 // `index` on behind that node.
 WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto) const {
@@ -103,15 +120,16 @@ WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
   using enum thread_scope;
   // Scattered, so that threads do not meet at the first node.
   const std::uint64_t scatter = grid_thread_index() * 0x9e37'79b9'7f4a'7c15u;
-  for (backoff wait;; wait.pause()) {
+  for (;;) {
     // Each time anew: the unit may be of pages that were added since.
     const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
+    const std::uint32_t most = top();
     std::uint32_t end = (last >> order) + 1;
     const auto start = static_cast<std::uint32_t>((scatter >> 32) % end);
     std::uint32_t from = start;
     for (int half = 0; half < 2; ++half) {
-      while (from < end) {  // not a spin: each turn goes on to later nodes
-        if (skip(order, from, layout::page_bits)) continue;
+      for (std::uint32_t upto = most; from < end; upto = first_new(order, from, most)) {  // not a spin: to later nodes
+        if (skip(order, from, upto)) continue;
         const node here{order, from++};
         if (state_of(here) == layout::available && occupy(here)) {
           update(here.parent());
@@ -121,6 +139,7 @@ WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
       from = 0;
       end = start;
     }
+    backoff{}.pause();  // a wait of its own each time, since a search is work
   }
 }
 
@@ -153,8 +172,10 @@ WARPHEAP_FN inline bool state_buddy::merge(node freed) const {
 WARPHEAP_FN inline void state_buddy::put(node freed) const {
   using enum memory_order;
   using enum thread_scope;
-  // From here to the end blocks that others may need are in hand.
+  // From here to the end blocks that others may need are in hand. The fence releases the count with each change that
+  // follows.
   atomic_view{upper_->merges_begun}.fetch_add(1, relaxed, device);
+  fence(release, device);
   while (freed.order != largest_order && merge(freed)) freed = freed.parent();  // not a spin: one order up each turn
   const node above = freed.parent();
   if (freed.order != largest_order) {
@@ -173,15 +194,24 @@ WARPHEAP_FN inline void state_buddy::put(node freed) const {
   atomic_view{upper_->merges_ended}.fetch_add(1, release, device);
 }
 
-// Merges buddies of orders below `below` that are both available.
+// Merges buddies of orders below `below` that are both available. One thread at a time; who finds another at it waits for
+// that one's end and does nothing.
 WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   using enum memory_order;
   using enum thread_scope;
+  const atomic_view sweeping{upper_->sweeping};
+  if (sweeping.exchange(1, acquire, device) != 0) {
+    for (backoff wait; sweeping.load(relaxed, device) != 0;) wait.pause();
+    return;
+  }
   atomic_view{upper_->missed}.store(0, relaxed, device);
   const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
+  const std::uint32_t most = top();
   for (std::uint32_t order = 0; order < below; ++order) {
-    for (std::uint32_t index = 0; index <= last >> order;) {  // not a spin: each turn goes on to later nodes
-      if (skip(order, index, layout::page_bits)) continue;
+    std::uint32_t upto = most;
+    for (std::uint32_t index = 0; index <= last >> order;
+         upto = first_new(order, index, most)) {  // not a spin: goes on
+      if (skip(order, index, upto)) continue;
       const node here{order, index & ~1u};
       index = here.index + 2;
       if (state_of(here) != layout::available || state_of(here.buddy()) != layout::available) continue;
@@ -197,27 +227,45 @@ WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
       }
     }
   }
+  sweeping.store(0, release, device);
+}
+
+// Whether a block of `order`, or one to halve for it, is there or being made and nobody is to get it. If it is a larger
+// one, those who lack one of `order` may become producers again. From above, since blocks go down the orders: who took one
+// asked at all orders below before, so what he makes of it is seen there.
+WARPHEAP_FN inline bool state_buddy::more_from(std::uint32_t order) const {
+  const std::uint32_t most = top();
+  for (std::uint32_t at = most + 1; at-- > order;) {
+    const bulk_semaphore::counts there = upper_->blocks[at].count();
+    fence(memory_order::acquire, thread_scope::device);  // what is seen here is seen of those below
+    if (there.available + static_cast<std::int64_t>(2 * there.expected) <= 0) continue;
+    while (at-- > order) upper_->blocks[at].parent_refilled();  // not a spin: one order down each turn
+    return true;
+  }
+  return false;
 }
 
 // One pass: up the orders until a block is granted or there is none, and down again.
 WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) const {
   using enum bulk_semaphore::outcome;
+  const std::uint32_t most = top();
   std::uint32_t at = order;
   bulk_semaphore::outcome what = failed;
-  for (; at <= largest_order; ++at) {  // not a spin: each turn goes one order up
+  for (; at <= most; ++at) {  // not a spin: each turn goes one order up
     what = upper_->blocks[at].wait(1, 2);
     if (what != produce) break;
+    fence(memory_order::release, thread_scope::device);  // who sees what is taken above sees what is expected here
   }
   node found{at, 0};
-  bool have = at <= largest_order && what == granted;
+  bool have = at <= most && what == granted;
   if (have) found = find(at);
-  // Of each order below we are to produce a batch of two, or to say that we cannot.
+  // Of each order below we are to produce a batch of two, or to say that there is nothing to make one of.
   while (at != order) {  // not a spin: each turn goes one order down
     --at;
     if (have) {
       found = split(found);
       require(upper_->blocks[at].deliver(1, 2), "state_buddy: more blocks than it can count");
-    } else if (upper_->blocks[at].give_up(1, 2, bulk_semaphore::cause::passing) == granted) {
+    } else if (upper_->blocks[at].give_up(1, 2, bulk_semaphore::cause::parent_empty) == granted) {
       found = find(at);
       have = true;
     }
@@ -229,18 +277,19 @@ WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order, patience
   using enum memory_order;
   using enum thread_scope;
   if (order > largest_order || atomic_view{upper_->end}.load(relaxed, device) == 0) return none;
-  for (backoff wait;; wait.pause()) {
+  for (;;) {
     const std::uint32_t ended = atomic_view{upper_->merges_ended}.load(acquire, device);
     const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
     const std::uint32_t page = try_take(order);
     if (page != none) return page;
-    const bool missed = order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0;
-    if (missed) {
+    if (order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0) {
       sweep(order);
-    } else if (begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
+    } else if (!more_from(order) && begun == ended &&
+               begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
       return none;
     }
     if (most.searches != patience::endless && --most.searches == 0) return none;
+    backoff{}.pause();  // a wait of its own each time, since a pass is work
   }
 }
 

@@ -34,7 +34,7 @@ struct state_buddy_layout {
     std::uint32_t missed;            // a pair of buddies may be available, because both came back at once
     alignas(128) std::uint32_t merges_begun;
     std::uint32_t merges_ended;
-    std::uint64_t given;
+    std::uint32_t sweeping;  // somebody merges such pairs
   };
 };
 
