@@ -152,16 +152,16 @@ std::string describe_lanes(const worker& where) {
 
 std::string describe_failure(const launch_state& launch, const std::string& reason, const std::string& lanes) {
   const schedule& plan = launch.plan;
-  const bool random = plan.order == schedule::policy::random;
+  const char* const order = detail::name_of(plan.order);
   const std::uint64_t started = std::min(launch.next_block.get(), launch.blocks);
   std::ostringstream text;
   text << "warpheap: the launch failed: " << reason << "\n"
        << "  grid: " << numbered("block", launch.blocks) << " of " << numbered("thread", launch.threads) << ", "
        << launch.blocks - started << " not started\n"
-       << "  schedule: " << (random ? "random" : "round robin") << ", seed " << plan.seed << ", fuzz "
-       << (plan.fuzz ? "on" : "off") << ", " << numbered("worker", launch.workers.size()) << "\n"
-       << "  replay: WARPHEAP_SCHEDULE=" << (random ? "random" : "round_robin") << " WARPHEAP_SEED=" << plan.seed
-       << " WARPHEAP_FUZZ=" << plan.fuzz << " WARPHEAP_WORKERS=1"
+       << "  schedule: " << order << ", seed " << plan.seed << ", fuzz " << (plan.fuzz ? "on" : "off") << ", "
+       << numbered("worker", launch.workers.size()) << "\n"
+       << "  replay: WARPHEAP_SCHEDULE=" << order << " WARPHEAP_SEED=" << plan.seed << " WARPHEAP_FUZZ=" << plan.fuzz
+       << " WARPHEAP_WORKERS=1"
        << (launch.workers.size() > 1 ? " (several workers interleave anew each time; with one, try some seeds)" : "")
        << "\n"
        << lanes;

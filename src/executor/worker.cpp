@@ -33,10 +33,11 @@ worker* this_worker() { return current_worker; }
 worker::worker(launch_state& launch, unsigned index, unsigned workers)
     : launch_(launch), random_(launch.plan.seed, index), start_clock_(notes::create_clock()) {
   const auto count = static_cast<std::size_t>(resident_blocks(launch, workers));
-  if (launch.plan.order == schedule::policy::random) {
-    policy_ = std::make_unique<random_order>(random_, count * launch.threads);
-  } else {
-    policy_ = std::make_unique<round_robin>();
+  const std::size_t lanes = count * launch.threads;
+  switch (launch.plan.order) {
+    case schedule::policy::random: policy_ = std::make_unique<random_order>(random_, lanes); break;
+    case schedule::policy::stalling: policy_ = std::make_unique<stalling_order>(random_, lanes); break;
+    case schedule::policy::round_robin: policy_ = std::make_unique<round_robin>(); break;
   }
   blocks_.resize(count);
   vacant_.reserve(count);

@@ -181,19 +181,19 @@ void storms_end() {
 TEST(bulk, storms_end) { storms_end<bulk>(); }
 TEST(bulk, storms_end_with_small_chunks) { storms_end<small_chunks>(); }
 
-/// The first thread takes all of the heap as one block, writes to it and looks at it again; the others take and free small
+/// The first thread takes a whole chunk as one block, writes to it and looks at it again; the others take and free small
 /// blocks meanwhile, so that bins are made, and drained for the large block while others still look at their heads.
 struct look_at_the_drained_kernel {
   template <class A>
-  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t large, std::uint64_t seed, std::uint32_t steps,
-                              std::uint64_t* seen) const {
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t large, std::uint64_t small, std::uint64_t seed,
+                              std::uint32_t steps, std::uint64_t* seen) const {
     random_stream random{seed, grid_thread_index()};
     for (std::uint32_t step = 0; step < steps; ++step) {
       const bool whole = grid_thread_index() == 0;
       // Others have time to come and go, so that now and then nobody has a block, and somebody is just looking for one.
       const std::uint64_t rest = whole ? 0 : random.below(200);
       for (std::uint64_t i = 0; i < rest; ++i) atomic_view{seen[2]}.load(memory_order::relaxed, thread_scope::device);
-      auto* const block = static_cast<std::uint64_t*>(heap.malloc(whole ? large : 64));
+      auto* const block = static_cast<std::uint64_t*>(heap.malloc(whole ? large : small));
       if (block == nullptr) continue;
       if (whole) {
         atomic_view{seen[0]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
@@ -215,25 +215,34 @@ struct look_at_the_drained_kernel {
   }
 };
 
-/// Nobody touches the head of a bin that was returned, though its memory is somebody's block by then.
-TEST(bulk, heads_stay_until_nobody_looks) {
+/// Nobody touches the head of a bin that was returned, though its memory is somebody's block by then; and nothing is lost.
+/// `small` blocks in a heap of `chunks` chunks.
+void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks, std::uint64_t small) {
   std::uint64_t taken = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     schedule plan = current_schedule();
-    plan.order = schedule::policy::random;
+    plan.order = order;
     plan.seed = seed;
     plan.workers = 1;
     const scoped_schedule guard{plan};
+    SCOPED_TRACE(describe(plan));
     const std::uint64_t large = 16384;
-    const heap<small_chunks> of{large + 3 * 4096};  // one chunk, wherever it begins
+    const heap<small_chunks> of{chunks * large + 3 * 4096};  // so many chunks, wherever it begins
     const device_array<std::uint64_t> seen(3);
-    launch({24, 1}, look_at_the_drained_kernel{}, of.ref(), large, seed, 100u, seen.data());
+    launch({24, 1}, look_at_the_drained_kernel{}, of.ref(), large, small, seed, 100u, seen.data());
     taken += seen.at(0);
-    ASSERT_EQ(seen.at(1), 0u) << "random schedule, seed " << seed << ", 1 worker";
-    EXPECT_EQ(*of.stats().live_bytes, 0u);
+    ASSERT_EQ(seen.at(1), 0u);
+    ASSERT_EQ(*of.stats().live_bytes, 0u);
+    ASSERT_EQ(filling<small_chunks>(of, large).count(), chunks) << "memory is lost";
   }
   EXPECT_GT(taken, 0u) << "the large block was never to be had";
 }
+
+/// The one chunk comes and goes all the time.
+TEST(bulk, heads_stay_until_nobody_looks) { heads_stay_until_nobody_looks(schedule::policy::random, 1, 64); }
+/// With units in a second chunk, one who looks at a head of the first can stand still while that is drained, taken and
+/// written to.
+TEST(bulk, heads_stay_for_one_who_stands_still) { heads_stay_until_nobody_looks(schedule::policy::stalling, 2, 2048); }
 
 }  // namespace
 }  // namespace warpheap::test

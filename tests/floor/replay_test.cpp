@@ -54,7 +54,7 @@ std::vector<std::uint64_t> log_under(const schedule& plan) {
 TEST(replay, a_seed_gives_one_interleaving) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     for (const bool fuzz : {false, true}) {
-      for (const auto order : {schedule::policy::round_robin, schedule::policy::random}) {
+      for (const auto order : {schedule::policy::round_robin, schedule::policy::random, schedule::policy::stalling}) {
         const schedule plan = seeded(seed, order, fuzz);
         const std::vector<std::uint64_t> first = log_under(plan);
         EXPECT_EQ(first, log_under(plan)) << "seed " << seed;

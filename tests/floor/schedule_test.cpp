@@ -43,6 +43,14 @@ TEST_F(schedule_environment, reads_all_variables) {
   EXPECT_EQ(found.workers, 3u);
 }
 
+TEST_F(schedule_environment, knows_each_policy_by_its_name) {
+  using enum schedule::policy;
+  for (const schedule::policy each : {round_robin, random, stalling}) {
+    set("WARPHEAP_SCHEDULE", detail::name_of(each));
+    EXPECT_EQ(detail::schedule_from_environment().order, each);
+  }
+}
+
 TEST_F(schedule_environment, a_wrong_value_names_the_right_ones) {
   const auto complaint = [](const char* name, const char* value) -> std::string {
     set(name, value);
@@ -55,7 +63,8 @@ TEST_F(schedule_environment, a_wrong_value_names_the_right_ones) {
     ::unsetenv(name);
     return "";
   };
-  EXPECT_EQ(complaint("WARPHEAP_SCHEDULE", "fair"), "WARPHEAP_SCHEDULE: use round_robin or random, not 'fair'");
+  EXPECT_EQ(complaint("WARPHEAP_SCHEDULE", "fair"),
+            "WARPHEAP_SCHEDULE: use round_robin, random or stalling, not 'fair'");
   EXPECT_EQ(complaint("WARPHEAP_SEED", "seven"), "WARPHEAP_SEED: use a whole number from 0 on, not 'seven'");
   EXPECT_EQ(complaint("WARPHEAP_SEED", "-1"), "WARPHEAP_SEED: use a whole number from 0 on, not '-1'");
   EXPECT_EQ(complaint("WARPHEAP_SEED", "99999999999999999999"),

@@ -14,7 +14,7 @@ namespace warpheap::test {
 /// How much work tests do: the one place that scales them.
 ///
 /// `WARPHEAP_TEST_SCALE` is `normal`, or `small` for runs under tools that slow a program down, such as
-/// compute-sanitizer, or `full` for what takes minutes and is run now and then. `WARPHEAP_TEST_SEEDS` raises the number of
+/// compute-sanitizer, or `full` for what takes minutes and is run now and then. `WARPHEAP_TEST_SEEDS` sets the number of
 /// seeds.
 enum class work_scale { small, normal, full };
 

@@ -15,9 +15,8 @@ namespace warpheap::test {
 /// How a message names a schedule.
 inline std::string describe(const schedule& plan) {
   if constexpr (this_backend == backend::cuda) return "seed " + std::to_string(plan.seed);
-  const char* const order = plan.order == schedule::policy::random ? "random" : "round-robin";
-  return std::string{order} + " schedule, seed " + std::to_string(plan.seed) + (plan.fuzz ? ", fuzzed, " : ", ") +
-         std::to_string(plan.workers) + " workers";
+  return std::string{detail::name_of(plan.order)} + " schedule, seed " + std::to_string(plan.seed) +
+         (plan.fuzz ? ", fuzzed, " : ", ") + std::to_string(plan.workers) + " workers";
 }
 
 /// The schedules that a test runs under whose outcome must not depend on them. On the host round-robin, and for each of

@@ -19,7 +19,8 @@ struct schedule {
   /// Which lane comes next, and when.
   enum class policy {
     round_robin,  ///< each lane in turn, a switch at each atomic
-    random        ///< a seeded random lane, a switch at random atomics
+    random,       ///< a seeded random lane, a switch at random atomics
+    stalling      ///< as `random`, and at any time a few lanes stand still for long, wherever they are
   };
 
   policy order = policy::round_robin;  ///< which lane comes next
@@ -56,15 +57,27 @@ void read_environment(const char* name, Number& field) {
   field = static_cast<Number>(value);
 }
 
+// How `WARPHEAP_SCHEDULE` and messages name a policy.
+inline const char* name_of(schedule::policy order) {
+  switch (order) {
+    case schedule::policy::random: return "random";
+    case schedule::policy::stalling: return "stalling";
+    default: return "round_robin";
+  }
+}
+inline schedule::policy policy_named(const std::string& name) {
+  using enum schedule::policy;
+  for (const schedule::policy each : {round_robin, random, stalling}) {
+    if (name == name_of(each)) return each;
+  }
+  throw std::invalid_argument("WARPHEAP_SCHEDULE: use round_robin, random or stalling, not '" + name + "'");
+}
+
 // The default schedule overlaid with the environment.
 inline schedule schedule_from_environment() {
   schedule result;
   if (const char* order = std::getenv("WARPHEAP_SCHEDULE")) {
-    if (std::string{order} == "random") {
-      result.order = schedule::policy::random;
-    } else if (std::string{order} != "round_robin") {
-      throw std::invalid_argument("WARPHEAP_SCHEDULE: use round_robin or random, not '" + std::string{order} + "'");
-    }
+    result.order = policy_named(order);
   }
   read_environment("WARPHEAP_SEED", result.seed);
   read_environment("WARPHEAP_FUZZ", result.fuzz);
@@ -80,7 +93,7 @@ inline schedule& schedule_in_force() {
 }  // namespace detail
 
 /// The schedule of the launches to come. It starts as the defaults overlaid with the environment: `WARPHEAP_SCHEDULE`
-/// (`round_robin` or `random`), `WARPHEAP_SEED`, `WARPHEAP_FUZZ` (0 or 1) and `WARPHEAP_WORKERS`.
+/// (`round_robin`, `random` or `stalling`), `WARPHEAP_SEED`, `WARPHEAP_FUZZ` (0 or 1) and `WARPHEAP_WORKERS`.
 inline const schedule& current_schedule() { return detail::schedule_in_force(); }
 
 /// Makes `next` the schedule of the launches to come, until the guard is destroyed. Host threads share the schedule, so
