@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Blocks in a bit tree, neighbours of a power of two that begin at a multiple of it: they are found while others add and
+// while others take, and nobody gets one twice.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <support/random.hpp>
+#include <support/scale.hpp>
+#include <support/schedules.hpp>
+#include <warpheap/structures.hpp>
+
+#include "set_memory.hpp"
+
+namespace warpheap::test {
+namespace {
+
+/// One warp, and the results are known.
+struct block_steps_kernel {
+  WARPHEAP_FN void operator()(bit_tree set) const {
+    if (is_leader(whole_warp)) single_blocks(set);
+    sync(whole_warp);
+    blocks(set);
+  }
+
+  WARPHEAP_FN static void blocks(const bit_tree& set) {
+    require(is(set.take_blocks(whole_warp, 1, 1), 0, 0), "no block in an empty set");
+    if (is_leader(whole_warp)) set.add({3, 10});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 8, 1), 0, 0), "neighbours that are not aligned");
+    require(is(set.take_blocks(whole_warp, 4, 1), 4, 4), "the lowest block");
+    require(is(set.take_blocks(whole_warp, 4, 9), 8, 4), "what there is, in whole blocks");
+    if (is_leader(whole_warp)) set.add({60, 3000});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 64, 2), 64, 128), "whole leaves");
+    require(is(set.take_blocks(whole_warp, 2, 9), 60, 4), "up to a gap");
+    require(is(set.take_blocks(whole_warp, 32, 21), 192, 672), "from the begin of a leaf to within another");
+    require(is(set.take_blocks(whole_warp, 16, 1000), 864, 2192), "across many leaves, to the last whole block");
+    require(is(set.take_blocks(whole_warp, 1, 3), 3, 1), "a single one");
+    require(is(set.take_blocks(whole_warp, 1, 99), 12, 1), "another one");
+    require(is(set.take_blocks(whole_warp, 1, 99), 3056, 4), "what was no whole block");
+    require(is(set.take_blocks(whole_warp, 1, 99), 0, 0), "nothing is left");
+  }
+  WARPHEAP_FN static void single_blocks(const bit_tree& set) {
+    std::uint32_t first = 0;
+    require(!set.try_take_block(1, 0, 1, first), "a block of an empty set");
+    set.add({3, 10});
+    require(!set.try_take_block(8, 0, 1, first), "neighbours that are not aligned");
+    require(set.try_take_block(4, 7, 1, first) && first == 8, "the block whose turn it is");
+    require(set.try_take_block(4, 7, 1, first) && first == 4, "the block that there is");
+    set.add({64, 192});
+    require(set.try_take_block(64, 1, 1, first) && first == 64, "a leaf");
+    require(set.try_take_block(64, 2, 3, first) && first == 128, "a leaf that lies further on");
+    require(set.take_exactly({192, 64}) && set.take_exactly({12, 1}) && set.take_exactly({3, 1}), "the rest");
+  }
+};
+
+TEST(bit_tree_blocks, finds_what_is_there) {
+  for_each_schedule([](std::uint64_t) {
+    const set_memory memory{5060};
+    launch({1, warp_width}, block_steps_kernel{}, memory.tree());
+    memory.expect_members(0);
+  });
+}
+
+/// One warp takes blocks of all sizes while others add what it takes.
+struct blocks_kernel {
+  bit_tree set;
+  std::uint64_t* owners;  // 1: the warp took it
+  std::uint64_t members;
+  std::uint64_t seed;
+
+  WARPHEAP_FN void operator()() const {
+    random_stream random{seed, grid_thread_index()};
+    if (block_index() == 0) {
+      take(random);
+    } else {
+      add(random);
+    }
+  }
+
+  WARPHEAP_FN void take(random_stream& random) const {
+    const lane_mask group = whole_warp;
+    std::uint64_t taken = 0;
+    for (backoff wait; taken != members;) {
+      const std::uint32_t size = shuffle(group, 1u << random.below(7), leader(group));
+      const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
+      const index_run run = set.take_blocks(group, size, most);
+      sync(group);
+      require(run.first % size == 0 && run.count % size == 0 && run.count <= std::uint64_t{size} * most,
+              "no whole blocks");
+      const auto lanes = static_cast<std::uint64_t>(group_size(group));
+      for (auto i = static_cast<std::uint64_t>(group_rank(group)); i < run.count; i += lanes) {
+        require(owners[run.first + i] == 0, "taken twice");
+        owners[run.first + i] = 1;
+      }
+      taken += run.count;
+      if (run.count == 0) wait.pause();
+    }
+    require(set.take_blocks(group, 1, 1).count == 0, "more than was added");
+  }
+
+  // Each thread adds a part of the members, in pieces.
+  WARPHEAP_FN void add(random_stream& random) const {
+    const std::uint64_t adders = grid_threads() - block_threads();
+    const std::uint64_t index = grid_thread_index() - block_threads();
+    const std::uint64_t end = members * (index + 1) / adders;
+    for (std::uint64_t at = members * index / adders; at != end;) {
+      const std::uint64_t piece = 1 + random.size(100);
+      const std::uint64_t count = piece < end - at ? piece : end - at;
+      set.add({at, count});
+      at += count;
+    }
+  }
+};
+
+TEST(bit_tree_blocks, hands_out_blocks_while_others_add) {
+  for_each_schedule([&](std::uint64_t seed) {
+    for (const std::uint64_t members : {scaled(1000, 1000), scaled(9000, 1 << 20)}) {
+      const set_memory memory{members};
+      const device_array<std::uint64_t> owners(members);
+      launch({3, warp_width}, blocks_kernel{memory.tree(), owners.data(), members, seed});
+      memory.expect_members(0);
+    }
+  });
+}
+
+/// Threads that hold one block at most each, of one block more than there are threads: a search for one never finds
+/// nothing, though blocks move from before it to behind it. Each leaf has one block and a member more, so none is ever
+/// hidden: only the takers themselves tell that something changes.
+struct moving_blocks_kernel {
+  static constexpr std::uint32_t size = 32;
+  bit_tree set;
+  std::uint64_t* owners;  // plain: a block is one thread's or in the set
+  std::uint64_t seed;
+  int rounds;
+
+  WARPHEAP_FN void operator()() const {
+    random_stream random{seed, grid_thread_index()};
+    for (int round = 0; round < rounds; ++round) {
+      if (block_index() == 0) {
+        const index_run run = set.take_blocks(whole_warp, size, 1);
+        require(run.count == size, "a block was not found");
+        sync(whole_warp);
+        if (is_leader(whole_warp)) hold(static_cast<std::uint32_t>(run.first));
+        sync(whole_warp);
+      } else if (thread_index() == 0) {
+        std::uint32_t first = 0;
+        const auto mine = static_cast<std::uint32_t>(random.below(1000));
+        const auto window = static_cast<std::uint32_t>(random.size(4));
+        if (set.try_take_block(size, mine, window, first)) hold(first);
+      }
+    }
+  }
+
+  WARPHEAP_FN void hold(std::uint32_t first) const {
+    require(first % bit_tree::leaf_bits == 0, "not a block");
+    std::uint64_t& owner = owners[first / bit_tree::leaf_bits];
+    require(owner == 0, "taken twice");
+    owner = 1;
+    backoff{}.pause();
+    owner = 0;
+    set.add({first, size});
+  }
+};
+
+TEST(bit_tree_blocks, a_search_finds_a_block_beside_others_that_move) {
+  constexpr std::uint64_t seeds = 12;  // about one of four schedules finds a take that is not told of
+  for_each_schedule(
+      [](std::uint64_t seed) {
+        for (const std::uint64_t takers : {1, 2, 5}) {
+          const std::uint64_t leaves = takers + 1;
+          const std::uint64_t in_leaf = moving_blocks_kernel::size + 1;
+          const set_memory memory{leaves * bit_tree::leaf_bits};
+          const device_array<std::uint64_t> owners(leaves);
+          for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
+            launch({1, 1}, fill_kernel{}, memory.tree(), index_run{leaf * bit_tree::leaf_bits, in_leaf});
+          }
+          launch({takers + 1, warp_width}, moving_blocks_kernel{memory.tree(), owners.data(), seed, 200});
+          memory.expect_members(leaves * in_leaf);
+        }
+      },
+      seeds);
+}
+
+}  // namespace
+}  // namespace warpheap::test
