@@ -9,6 +9,8 @@
 #include <allocators/conformance/fixture.hpp>
 #include <cstdint>
 #include <support/random.hpp>
+#include <support/scale.hpp>
+#include <support/schedules.hpp>
 #include <warpheap/allocators/bulk/bulk.hpp>
 
 namespace warpheap::test {
@@ -219,7 +221,7 @@ struct look_at_the_drained_kernel {
 /// `small` blocks in a heap of `chunks` chunks.
 void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks, std::uint64_t small) {
   std::uint64_t taken = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds_to_try(40); ++seed) {
     schedule plan = current_schedule();
     plan.order = order;
     plan.seed = seed;

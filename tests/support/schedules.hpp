@@ -19,13 +19,19 @@ inline std::string describe(const schedule& plan) {
          (plan.fuzz ? ", fuzzed, " : ", ") + std::to_string(plan.workers) + " workers";
 }
 
+/// How many seeds a test tries: `normal`, or what `WARPHEAP_TEST_SEEDS` says.
+inline std::uint64_t seeds_to_try(std::uint64_t normal) {
+  const char* const text = std::getenv("WARPHEAP_TEST_SEEDS");
+  return text == nullptr ? normal : std::strtoull(text, nullptr, 10);
+}
+
 /// The schedules that a test runs under whose outcome must not depend on them. On the host round-robin, and for each of
 /// `seeds` seeds a random and a fuzzed one, all with one worker, and one with as many as there are cores; on a GPU one
 /// for each seed. `WARPHEAP_TEST_SEEDS` sets the number of seeds. `WARPHEAP_SEED` replays: it leaves only the schedule
 /// that the environment describes.
 inline std::vector<schedule> test_schedules(std::uint64_t seeds = 3) {
   if (std::getenv("WARPHEAP_SEED") != nullptr) return {current_schedule()};
-  if (const char* const text = std::getenv("WARPHEAP_TEST_SEEDS")) seeds = std::strtoull(text, nullptr, 10);
+  seeds = seeds_to_try(seeds);
   std::vector<schedule> plans;
   schedule plan = current_schedule();
   if constexpr (this_backend == backend::host) {
