@@ -246,5 +246,36 @@ TEST(bulk, heads_stay_until_nobody_looks) { heads_stay_until_nobody_looks(schedu
 /// written to.
 TEST(bulk, heads_stay_for_one_who_stands_still) { heads_stay_until_nobody_looks(schedule::policy::stalling, 2, 2048); }
 
+/// All threads of a block ask for blocks of one size and free them, then of the next size.
+struct one_size_after_another_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint32_t phases, std::uint32_t* refused) const {
+    for (std::uint32_t phase = 0; phase < phases; ++phase) {
+      void* const block = heap.malloc(std::uint64_t{8} << phase % 3);
+      if (block == nullptr) atomic_view{*refused}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      sync_block();
+      heap.free(block);
+      sync_block();
+    }
+  }
+};
+
+/// Memory that one thread has in its hands is not gone, however long it stands still: who needs it waits. The heap is one
+/// chunk, which has room for all blocks of a size, once bins of another size have been drained.
+TEST(bulk, one_who_stands_still_is_waited_for) {
+  for (std::uint64_t seed = 1; seed <= seeds_to_try(40); ++seed) {
+    schedule plan = current_schedule();
+    plan.order = schedule::policy::stalling;
+    plan.seed = seed;
+    plan.workers = 1;
+    const scoped_schedule guard{plan};
+    SCOPED_TRACE(describe(plan));
+    const heap<small_chunks> of{16384 + 3 * 4096};  // one chunk, wherever it begins
+    const device_array<std::uint32_t> refused(1);
+    launch({1, 256}, one_size_after_another_kernel{}, of.ref(), 30u, refused.data());
+    ASSERT_EQ(refused.at(0), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace warpheap::test

@@ -91,6 +91,7 @@ class bulk_allocator {
   struct watch {
     std::uint64_t given;
     std::uint64_t begun;  // the searcher's own changes included
+    std::uint64_t moved;  // tells whether others go on
     bool quiet;           // there was a moment without changes
     bool restless;        // the search saw what is about to change
     bool uncertain;       // TBuddy does not know
@@ -112,7 +113,7 @@ class bulk_allocator {
   // changes.hpp: what others do meanwhile
   WARPHEAP_FN typename layout::tally& tally() const;
   WARPHEAP_FN void begin_change() const;
-  WARPHEAP_FN void end_change() const;
+  WARPHEAP_FN void end_change(bool moved) const;
   WARPHEAP_FN void note_given() const;
   WARPHEAP_FN std::uint64_t given() const;
   WARPHEAP_FN watch begin_watch() const;

@@ -33,7 +33,8 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::begin_change() const {
 }
 
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::end_change() const {
+WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::end_change(bool moved) const {
+  if (moved) atomic_view{tally().moved}.fetch_add(1, memory_order::relaxed, thread_scope::device);
   atomic_view{tally().ended}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 
@@ -58,7 +59,13 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::begin_watch() const -> watch
   std::uint64_t begun = 0;
   for (auto& each : control_->tallies_) ended += atomic_view{each.ended}.load(acquire, device);
   for (auto& each : control_->tallies_) begun += atomic_view{each.begun}.load(acquire, device);
-  return {given(), begun, ended == begun, false, false};
+  // Where TBuddy notes no refusals, all who search begin changes for nothing and disturb one another; that must count.
+  std::uint64_t moved = begun;
+  if constexpr (Buddy::notes_refusals) {
+    moved = 0;
+    for (auto& each : control_->tallies_) moved += atomic_view{each.moved}.load(relaxed, device);
+  }
+  return {given(), begun, moved, ended == begun, false, false};
 }
 
 template <class Buddy, std::uint32_t ChunkPages>

@@ -75,7 +75,7 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::drain_shelf(std::uint32
     }
   }
   if (whole == 0) {
-    end_change();
+    end_change(false);
     return false;
   }
   // The change ends when they are reclaimed, by whomever.
@@ -122,7 +122,7 @@ WARPHEAP_COLD_FN void bulk_allocator<Buddy, ChunkPages>::reclaim(std::uint32_t f
       buddy().give(page, layout::chunk_order);
     }
   }
-  end_change();
+  end_change(true);
 }
 
 }  // namespace warpheap

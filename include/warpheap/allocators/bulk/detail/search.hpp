@@ -10,8 +10,9 @@
 // When may it be said that there is none? If a whole search found nothing and nothing can have slipped by it
 // (changes.hpp), it is certain, and noted: until something is given, who comes next reads the note and needs no search. If
 // others give all the time, it may never be certain. Then a search is repeated `for_gifts` times, and each repetition says
-// that at the places where it looked there was nothing. If memory is only in the hands of others for a moment, the search
-// waits for them, up to `for_changes` times, far more than a bin takes on its way.
+// that at the places where it looked there was nothing. If memory is only in the hands of others, the search waits for
+// them: as long as nothing moves, however long that is, and for `for_changes` searches in which others gave or moved
+// something and it got nothing. Who has memory in his hands waits for nobody who searches, so the wait ends.
 
 namespace warpheap {
 
@@ -25,8 +26,9 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::goes_on(std::uint32_t w
   }
   const watch now = begin_watch();
   if (is_refused(what, now.given)) return false;
-  const bool moved = before.restless || !before.quiet || now.begun != before.begun;
-  std::uint32_t& more = moved ? left.for_changes : left.for_gifts;
+  const bool held = before.restless || !before.quiet || now.begun != before.begun;
+  if (held && now.moved == before.moved && now.given == before.given) return true;
+  std::uint32_t& more = held ? left.for_changes : left.for_gifts;
   if (more == 0) return false;
   --more;
   return true;
@@ -69,11 +71,11 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::ask_home(std::uint32_t 
     ++search.begun;
     if (make(arena, c, wanted, held)) {
       require(count.deliver(wanted, batch), "bulk: more blocks than can be counted");
-      end_change();
+      end_change(true);
       return true;
     }
     what = give_up_at(count, wanted, batch);
-    end_change();
+    end_change(false);
   }
   if (what != outcome::granted) return false;
   left = {arena, wanted};
@@ -140,7 +142,7 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::make_of_others(std::uin
     const std::uint32_t rest = layout::units(c) - wanted;
     if (rest != 0) require(shelf_of(arena, c).count.signal(rest), "bulk: more blocks than can be counted");
   }
-  end_change();
+  end_change(found);
   return found;
 }
 
