@@ -13,6 +13,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -70,7 +71,7 @@ class exhaustion::course {
     double refused = 0;
     for (std::uint32_t threads = 1; threads <= largest_block && found_.flawless(); threads *= 2) {
       const grid_shape grid = grid_shape::covering(asked.count, threads);
-      launch_timer timer;
+      stopwatch timer;
       timer.start();
       launch(grid, malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
       time += timer.stop();

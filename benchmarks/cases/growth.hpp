@@ -18,6 +18,7 @@
 #include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -111,7 +112,7 @@ class growth::course {
     const requests asked = asked_.round(number);
     const placement where = held_.plan(number, asked.count / 2);
     const holdings::amount given = held_.give_back(where);
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     launch(asked.grid(), exchange_kernel<A>{}, heap_.ref(), asked, where, held_.blocks());
     const double time = timer.stop();

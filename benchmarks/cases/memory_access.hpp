@@ -17,6 +17,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -112,7 +113,7 @@ class memory_access::course {
 
   // Sums are compared in every round, which takes no longer than to add them.
   times access(const requests& asked, const device_array<void*>& at) {
-    launch_timer timer;
+    stopwatch timer;
     times result{};
     timer.start();
     for (int i = 0; i < repetitions; ++i) write_items(asked, at.data());

@@ -17,6 +17,7 @@
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
 #include "../measure/stamp.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -96,7 +97,7 @@ class orders::course {
     launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
     judge_.look(heap_, asked, blocks_, kind.judged);
     if (!found_.fault.empty()) return;
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     launch(asked.grid(), ordered_free_kernel<A>{}, heap_.ref(), asked, freed_block{order_, asked.count, asked.salt},
            static_cast<void* const*>(blocks_.data()));

@@ -15,6 +15,7 @@
 #include "../measure/holdings.hpp"
 #include "../measure/memory.hpp"
 #include "../measure/requests.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -114,7 +115,7 @@ class out_of_memory::course {
     const std::uint64_t number = found_.rounds++;
     const requests asked = asked_.round(number);
     const placement where = held_.plan(number);
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     ask(heap_, asked, held_.blocks() + where.used);
     const double time = timer.stop();

@@ -15,6 +15,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 #include "throughput.hpp"
 
@@ -64,7 +65,7 @@ class temperature::cold_course {
   void round(round_kind kind) {
     const requests asked = requests::of_round(options_, found_.rounds++);
     const heap<A> fresh{options_.heap_bytes};
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     launch(asked.grid(), malloc_kernel<A>{}, fresh.ref(), asked, blocks_.data());
     const double malloc_time = timer.stop();

@@ -12,6 +12,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -54,7 +55,7 @@ class throughput::course {
  private:
   void round(round_kind kind) {
     const requests asked = requests::of_round(options_, found_.rounds++);
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
     const double malloc_time = timer.stop();

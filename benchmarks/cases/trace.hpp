@@ -14,6 +14,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 #include "../trace/replay.hpp"
 #include "../trace/shipped.hpp"
@@ -91,7 +92,7 @@ class trace_replay::course {
   // Judged rounds stop the clock behind each phase; in others the phases follow one another.
   void round(round_kind kind) {
     const replay_state state = plan_.state(mix(options_.seed ^ mix(found_.rounds++)), kind.judged);
-    launch_timer timer;
+    stopwatch timer;
     double time = 0;
     largest_ = 0;
     timer.start();

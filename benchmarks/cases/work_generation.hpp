@@ -17,6 +17,7 @@
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
+#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -105,7 +106,7 @@ class work_generation::course {
 
   // Judged rounds stop the clock between the two kernels; in others nothing stands between them.
   double with_heap(const requests& asked, bool judged) {
-    launch_timer timer;
+    stopwatch timer;
     double time = 0;
     timer.start();
     launch(asked.grid(), generate_kernel<A>{}, heap_.ref(), asked, blocks_.data());
@@ -148,7 +149,7 @@ class work_generation::course {
   }
 
   double with_prefix_sum(packed_items& items, const requests& asked, bool judged) {
-    launch_timer timer;
+    stopwatch timer;
     double time = 0;
     timer.start();
     items.place(asked);

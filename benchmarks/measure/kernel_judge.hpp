@@ -12,6 +12,7 @@
 #include "judge.hpp"
 #include "memory.hpp"
 #include "requests.hpp"
+#include "stopwatch.hpp"
 
 namespace warpheap::bench {
 
@@ -49,7 +50,7 @@ class kernel_judge {
   template <class Start>
   run watch(std::uint64_t requests, Start start) {
     tally_.clear();
-    launch_timer timer;
+    stopwatch timer;
     timer.start();
     start(tally_.data());
     const double time = timer.stop();

@@ -7,6 +7,7 @@
 #include <string>
 #include <warpheap/sync.hpp>
 
+#include "../measure/stopwatch.hpp"
 #include "curves.hpp"
 
 namespace warpheap::bench {
@@ -74,7 +75,7 @@ inline course take_out(std::uint64_t threads, std::uint64_t ratio, bool delegate
   const device_array<element> elements(writers + 1);
   launch(grid_shape::covering(writers + 1), link_kernel{}, elements.data(), static_cast<std::uint32_t>(writers + 1),
          ratio);
-  launch_timer timer;
+  stopwatch timer;
   timer.start();
   launch(grid_shape::covering(threads), remove_kernel{delegates}, list.data(), elements.data(), threads);
   const double time = timer.stop();

@@ -7,6 +7,7 @@
 #include <string>
 #include <warpheap/sync.hpp>
 
+#include "../measure/stopwatch.hpp"
 #include "curves.hpp"
 
 namespace warpheap::bench {
@@ -47,7 +48,7 @@ struct take_units_kernel {
 template <class Semaphore>
 course take_units(std::uint64_t threads, std::uint64_t asking, std::uint64_t batch) {
   const device_array<supply<Semaphore>> from(1);
-  launch_timer timer;
+  stopwatch timer;
   timer.start();
   launch(grid_shape::covering(threads), take_units_kernel{}, from.data(), asking, batch);
   const double time = timer.stop();
