@@ -6,6 +6,11 @@
 
 namespace warpheap::bench {
 
+/// Does nothing.
+struct empty_kernel {
+  WARPHEAP_FN void operator()() const {}
+};
+
 /// A `launch_timer` for a machine that is awake.
 ///
 /// Between kernels the host looks at their blocks for milliseconds. After such a pause a launch starts later, whatever
@@ -19,7 +24,7 @@ class stopwatch {
       constexpr int enough = 32;
       for (int i = 0; i < enough; ++i) {
         timer_.start();
-        launch(grid_shape{1, warp_width}, nothing{});
+        launch(grid_shape{1, warp_width}, empty_kernel{});
         timer_.stop();
       }
     }
@@ -30,10 +35,6 @@ class stopwatch {
   double stop() { return timer_.stop(); }
 
  private:
-  struct nothing {
-    WARPHEAP_FN void operator()() const {}
-  };
-
   launch_timer timer_;
 };
 
