@@ -53,7 +53,7 @@ WARPHEAP_FN inline void* bump::malloc(std::uint64_t bytes) const {
   if (bytes > largest) return nullptr;
   const std::uint64_t rounded = align_up(bytes, granule);
 
-  const lane_mask group = active_group();
+  const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_));  // not of another heap
   const std::uint64_t first = shuffle(group, rounded, leader(group));
   std::uint64_t before = group_rank(group) * rounded;
   std::uint64_t total = group_size(group) * rounded;
