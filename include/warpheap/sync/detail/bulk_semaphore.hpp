@@ -69,8 +69,8 @@ WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& ask) {
 }
 
 // Takes units on hand for debts that are entered: n for each of those lanes of `claimers` that want as many of the same
-// semaphore, as far as they go; true for who has his. An add and not a compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since
-// each takes away what it entered. Collective.
+// semaphore, as far as they go; true for who has his. An add and not a compare-and-swap, since all who waited for a
+// batch come at once. The sum does not fall below 0, since each takes away what it entered. Collective.
 WARPHEAP_COLD_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint32_t n) {
   using enum memory_order;
   using enum thread_scope;
