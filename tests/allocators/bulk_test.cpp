@@ -221,13 +221,7 @@ struct look_at_the_drained_kernel {
 /// `small` blocks in a heap of `chunks` chunks.
 void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks, std::uint64_t small) {
   std::uint64_t taken = 0;
-  for (std::uint64_t seed = 1; seed <= seeds_to_try(40); ++seed) {
-    schedule plan = current_schedule();
-    plan.order = order;
-    plan.seed = seed;
-    plan.workers = 1;
-    const scoped_schedule guard{plan};
-    SCOPED_TRACE(describe(plan));
+  for_each_seed(order, 40, [&](std::uint64_t seed) {
     const std::uint64_t large = 16384;
     const heap<small_chunks> of{chunks * large + 3 * 4096};  // so many chunks, wherever it begins
     const device_array<std::uint64_t> seen(3);
@@ -236,7 +230,7 @@ void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks,
     ASSERT_EQ(seen.at(1), 0u);
     ASSERT_EQ(*of.stats().live_bytes, 0u);
     ASSERT_EQ(filling<small_chunks>(of, large).count(), chunks) << "memory is lost";
-  }
+  });
   EXPECT_GT(taken, 0u) << "the large block was never to be had";
 }
 
@@ -263,18 +257,12 @@ struct one_size_after_another_kernel {
 /// Memory that one thread has in its hands is not gone, however long it stands still: who needs it waits. The heap is one
 /// chunk, which has room for all blocks of a size, once bins of another size have been drained.
 TEST(bulk, one_who_stands_still_is_waited_for) {
-  for (std::uint64_t seed = 1; seed <= seeds_to_try(40); ++seed) {
-    schedule plan = current_schedule();
-    plan.order = schedule::policy::stalling;
-    plan.seed = seed;
-    plan.workers = 1;
-    const scoped_schedule guard{plan};
-    SCOPED_TRACE(describe(plan));
+  for_each_seed(schedule::policy::stalling, 40, [](std::uint64_t) {
     const heap<small_chunks> of{16384 + 3 * 4096};  // one chunk, wherever it begins
     const device_array<std::uint32_t> refused(1);
     launch({1, 256}, one_size_after_another_kernel{}, of.ref(), 30u, refused.data());
     ASSERT_EQ(refused.at(0), 0u);
-  }
+  });
 }
 
 }  // namespace

@@ -64,4 +64,20 @@ void for_each_schedule(Body body, std::uint64_t seeds = 3) {
   }
 }
 
+/// Calls `body(seed)` in one order, with one worker, for each seed from 1 to `normal` (`seeds_to_try`), until it fails; the
+/// message then names the schedule.
+template <class Body>
+void for_each_seed(schedule::policy order, std::uint64_t normal, Body body) {
+  schedule plan = current_schedule();
+  plan.order = order;
+  plan.workers = 1;
+  const std::uint64_t seeds = seeds_to_try(normal);
+  for (plan.seed = 1; plan.seed <= seeds; ++plan.seed) {
+    SCOPED_TRACE(describe(plan));
+    const scoped_schedule guard{plan};
+    body(plan.seed);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 }  // namespace warpheap::test

@@ -15,6 +15,9 @@
 // between the two readings of it. `ended` is read before `begun` and is never ahead of it, so equal sums mean that there
 // was a moment without changes.
 //
+// Changes that made or returned something are counted apart, in `moved`: who waits for what is in somebody's hands tells by
+// it whether others go on. It proves nothing and orders nothing, so it is relaxed.
+//
 // Orders: a change that is seen was seen to begin, by the fence that releases the count with all that follows. Ends and
 // gifts are released, and acquired by who is about to look; so the search sees all that was counted. What the search read
 // comes before the second readings by the fence in front of them.

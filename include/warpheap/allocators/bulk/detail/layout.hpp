@@ -121,7 +121,7 @@ struct bulk_layout {
     std::uint64_t given;  // calls of `free` that made blocks free
     std::uint64_t begun;  // changes: what others may need was, or will be, in a thread's hands
     std::uint64_t ended;
-    std::uint64_t moved;  // of those that ended, the ones that made or returned something
+    std::uint64_t moved;  // changes that made or returned something, counted as they end
   };
   static constexpr std::uint32_t tallies = 4;
   static constexpr std::uint32_t most_arenas = 128;
