@@ -36,7 +36,7 @@ struct capacity_kernel {
     require(semaphore.signal(full) && semaphore.try_wait(full), "all units at once");
 
     // A batch that does not fit beside what came while it was made: the producer keeps all of it.
-    for (const std::uint64_t batch : {std::uint64_t{100}, std::uint64_t{100'000}}) {
+    for (const std::uint64_t batch : {std::uint64_t{100}, std::uint64_t{100'000}, std::uint64_t{1'000'000}}) {
       require(semaphore.wait(3, batch) == outcome::produce, "nothing is there");
       require(semaphore.signal(full - 90), "room for nearly all");
       require(!semaphore.deliver(3, batch), "a batch beyond the capacity");

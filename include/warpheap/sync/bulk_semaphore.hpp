@@ -138,10 +138,10 @@ class alignas(128) bulk_semaphore {
   WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
   WARPHEAP_FN bool reserve(const request& ask);
   WARPHEAP_COLD_FN bool claim(lane_mask claimers, std::uint32_t n);
-  WARPHEAP_FN bool elect(const request& ask);
+  WARPHEAP_FN bool elect(std::uint64_t batch, std::uint32_t reserved);
   WARPHEAP_FN static bool has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time);
-  WARPHEAP_COLD_FN step await(const request& ask, place& mine);
-  WARPHEAP_COLD_FN step look(const request& ask, place& mine);
+  WARPHEAP_COLD_FN step await(request ask, place mine);
+  WARPHEAP_FN step look(const request& ask, place& mine);
   WARPHEAP_FN bool produce(word seen, const request& ask, const place& mine);
   WARPHEAP_FN outcome settle(word before, std::uint64_t came, const request& ask);
 

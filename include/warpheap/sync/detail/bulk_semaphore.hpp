@@ -12,7 +12,7 @@ namespace warpheap {
 //   reserve   reserved += n: the debt is entered.
 //   await     on_hand >= n: reserved -= n is the grant. outlook < 0: expected += 1 makes the caller a producer, or, if
 //             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. Whose debt began a batch
-//             need not look first.
+//             need not look first: expected += 1 goes with the entry.
 //
 // Invariant: let physical be the units signalled and delivered, less those granted; never negative. Then
 //   balance + reserved = physical - debts not yet entered - claims about to be taken back,
@@ -92,14 +92,14 @@ WARPHEAP_COLD_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint
 
 // Makes the caller a producer, whose debt began a batch; false if none is lacking any more. By an addition and not a
 // compare-and-swap, since all who come at once change the word; one that was in vain is taken back. Until then others may
-// see a batch more than there will be, and look again.
-WARPHEAP_FN inline bool bulk_semaphore::elect(const request& ask) {
+// see a batch more than there will be, and look again. In the same trip to memory enters `reserved` units, which stay.
+WARPHEAP_FN inline bool bulk_semaphore::elect(std::uint64_t batch, std::uint32_t reserved) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
-  const word before{bits.fetch_add(word::one_expected, relaxed, device)};
+  const word before{bits.fetch_add(word::one_expected + reserved, relaxed, device)};
   invariant(before.expected() != word::max_expected, "bulk_semaphore: more producers than there is room for");
-  if (before.outlook(ask.batch) < 0 && !before.parent_empty()) return true;
+  if (before.outlook(batch) < 0 && !before.parent_empty()) return true;
   bits.fetch_sub(word::one_expected, relaxed, device);
   return false;
 }
@@ -110,8 +110,8 @@ WARPHEAP_FN inline bool bulk_semaphore::elect(const request& ask) {
 // Who looks at the word when nothing has come for him disturbs those for whom something has. So until it is his turn he
 // looks at `supplied_`, and at the word only now and then, lest a hint that is wrong keep him.
 //
-// Lanes of a warp pause together, since a pause of one of them is one of all.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request& ask, place& mine) {
+// Lanes of a warp pause together, since a pause of one is one of all. Arguments are values, to stand in registers.
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(request ask, place mine) {
   constexpr std::uint64_t shortest = 128;  // nanoseconds
   constexpr std::uint64_t longest = 1u << 14;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
@@ -134,17 +134,20 @@ WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(const request
   }
 }
 
-// What has become of a request with a debt that is entered. When its turn has come, it claims without a look at the word.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
+// What has become of a request with a debt that is entered. When its turn has come, it claims whatever the word says.
+WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
   // Pauses between two looks at the word before the turn.
   const std::uint32_t looks_in = mine.ahead > few ? 8 : 1;
-  const bool due = static_cast<std::int64_t>(supplied() - mine.turn) >= 0;
-  if (!due && !mine.elected && mine.pauses % looks_in != 0) return step::waits;
+  const bool looks = mine.elected || mine.claimed || mine.pauses % looks_in == 0;
+  // Neither load waits for the other.
+  const std::uint64_t now = supplied();
+  const word seen = looks ? load() : word{0};
+  const bool due = static_cast<std::int64_t>(now - mine.turn) >= 0;
   if (due && !mine.claimed && !mine.elected) {
     mine.claimed = true;
     return step::claims;
   }
-  const word seen = load();
+  if (!looks) return step::waits;
   const bool lacks = seen.outlook(ask.batch) < 0;
   const bool makes = lacks && ask.may_produce && !seen.parent_empty();
   mine.elected = mine.elected && lacks;
@@ -173,7 +176,7 @@ WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& ask, c
   if (mine.elected && ask.one_each) {
     constexpr std::uint64_t part = 4;
     return seen.expected() < word::max_at_once &&
-           has_chance(word::max_at_once - seen.expected(), part * lacking, mine.pauses) && elect(ask);
+           has_chance(word::max_at_once - seen.expected(), part * lacking, mine.pauses) && elect(ask.batch, 0);
   }
   return seen.expected() < word::max_producers && has_chance(few + lacking * ask.n, seen.reserved(), mine.pauses) &&
          atomic_view{bits_}.compare_exchange(seen.bits, seen.bits + word::one_expected, memory_order::relaxed,
@@ -198,25 +201,28 @@ WARPHEAP_FN inline bool bulk_semaphore::refuses(word before, const request& ask)
 WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, std::uint64_t came, const request& ask) {
   for (;; came = supplied(), before = take(ask.n)) {
     if (before.balance() >= ask.n) return outcome::granted;
-    if (refuses(before, ask)) {
+    // Whom all others will wait for sees it at a glance; what comes next would say the same.
+    const bool first = ask.may_produce && before.begins_first(ask.n);
+    if (!first && refuses(before, ask)) {
       if (withdraw(ask, 0)) return outcome::failed;
       continue;
     }
-    if (!reserve(ask)) {
+    const word after{before.bits - word::units(ask.n)};
+    const std::uint64_t lacking = first ? 1 : after.lacking(ask.batch);
+    const bool elected = first || lacking > before.lacking(ask.batch);
+    const bool makes = elected && ask.one_each && ask.may_produce && !before.parent_empty() &&
+                       after.expected() + lacking <= word::max_at_once;
+    if (makes) {
+      if (elect(ask.batch, ask.n)) return outcome::produce;
+    } else if (!reserve(ask)) {
       withdraw(ask, 0);
       for (backoff wait; load().reserved() + ask.n > word::crowded_reserved;) wait.pause();
       continue;
     }
-    const word after{before.bits - word::units(ask.n)};
-    const bool elected = after.lacking(ask.batch) > before.lacking(ask.batch);
-    const bool makes = elected && ask.one_each && ask.may_produce && !before.parent_empty() &&
-                       after.expected() + after.lacking(ask.batch) <= word::max_at_once;
-    if (makes && elect(ask)) return outcome::produce;
     const auto ahead = static_cast<std::uint64_t>(-after.balance());
     // Where none can be made, who waits may have to fail, and looks at once.
     const std::uint64_t turn = before.parent_empty() ? came : came + ahead;
-    place mine{turn, ahead, elected, before.parent_empty(), 0};
-    switch (await(ask, mine)) {
+    switch (await(ask, {turn, ahead, elected, before.parent_empty(), 0})) {
       case step::granted: return outcome::granted;
       case step::produce: return outcome::produce;
       case step::failed: return outcome::failed;
@@ -245,7 +251,7 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   const bool delivers = change != 0;
   const auto is_made = [kept](word seen) { return seen.expected() != 0 && seen.reserved() >= kept; };
   constexpr const char* misuse = "bulk_semaphore: deliver what `wait` let you produce";
-  if (n <= word::max_quick) {
+  if (n <= (delivers ? word::max_quick_batch : word::max_quick)) {
     const word before{bits.fetch_add(word::units(n) + change, release, device)};
     if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
     require(!delivers || is_made(before), misuse);
@@ -364,8 +370,7 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::give_up(std::uint32_t
   tell(all_turns);  // what they waited for may not come
   const request ask{n, batch, n == 1, false};
   const std::uint64_t now = supplied();
-  place mine{now, 0, true, false, 0};
-  switch (await(ask, mine)) {
+  switch (await(ask, {now, 0, true, false, 0})) {
     case step::granted: return outcome::granted;
     case step::again: return settle(take(n), now, ask);
     default: return outcome::failed;

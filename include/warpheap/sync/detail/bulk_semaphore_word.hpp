@@ -26,7 +26,9 @@ namespace warpheap::detail {
 //   added.
 // balance: adds and subtractions without a look are of at most max_quick units, one a thread at a time. Below: what
 //   is asked for and not on hand is at most max_threads * max_quick. Above: units are accepted up to max_balance;
-//   on top there may be, for each thread, a signal that is about to be taken back or a request that was withdrawn.
+//   on top there may be, for each thread, a signal that is about to be taken back or a request that was withdrawn; and
+//   batches of at most max_quick_batch that are about to be taken back, no more than were expected when the outlook was
+//   last below 0, since nobody is elected after that.
 struct bulk_word {
   static constexpr int reserved_bits = 19;
   static constexpr int expected_bits = 10;
@@ -38,6 +40,7 @@ struct bulk_word {
   // Threads that may be in operations on one semaphore at once: 192 multiprocessors of 2,048. An H200 has 132.
   static constexpr std::uint64_t max_threads = 192 * 2048;
   static constexpr std::uint64_t max_quick = 2048;
+  static constexpr std::uint64_t max_quick_batch = std::uint64_t{1} << 18;
   static constexpr std::uint64_t max_expected = low_bits(expected_bits);
   // Producers that are elected by addition are about so many at most, those by compare-and-swap no more than leaves room.
   static constexpr std::uint64_t max_at_once = 640;
@@ -54,7 +57,9 @@ struct bulk_word {
   static_assert(max_threads <= low_bits(reserved_bits), "a unit a thread must fit into `reserved`");
   static_assert(crowded_reserved >= 32 * max_quick, "`reserved` must have room for some large requests");
   static_assert(static_cast<std::int64_t>(max_threads * max_quick) <= -min_balance, "debts must not wrap around");
-  static_assert(static_cast<std::int64_t>(2 * max_threads * max_quick) < end_balance - max_balance,
+  static_assert(-min_balance <= UINT32_MAX, "`lacking` divides debts in 32 bits");
+  static_assert(static_cast<std::int64_t>(2 * max_threads * max_quick + max_expected * max_quick_batch) <
+                    end_balance - max_balance,
                 "units beyond the limit must not wrap around");
   static_assert(max_balance > std::int64_t{141'000'000'000} / 16, "a heap of 141 GB must fit, in units of 16 bytes");
 
@@ -77,17 +82,32 @@ struct bulk_word {
   }
   // Whether there are requests that have not had what they asked for, entered or not.
   WARPHEAP_FN constexpr bool has_debts() const { return balance() < 0 || reserved() != 0; }
-  // Batches that are lacking beyond those being made.
+  // Whether a request for n units that found this is the first to lack a batch, with none in the making and a parent to make
+  // it of.
+  WARPHEAP_FN constexpr bool begins_first(std::uint32_t n) const {
+    return bits < units(n) && expected() == 0 && !parent_empty();
+  }
+  // Batches that are lacking beyond those being made. Units that are lacking fit into 32 bits, in which a GPU divides much
+  // faster than in 64; and where one batch is enough there is nothing to divide.
   WARPHEAP_FN constexpr std::uint64_t lacking(std::uint64_t batch) const {
     const std::int64_t left = outlook(batch);
-    return left >= 0 ? 0 : divide_up(static_cast<std::uint64_t>(-left), batch);
+    if (left >= 0) return 0;
+    const auto units_lacking = static_cast<std::uint32_t>(-left);
+    return units_lacking <= batch ? 1 : divide_up(units_lacking, static_cast<std::uint32_t>(batch));
   }
 
   std::uint64_t bits;
 };
 
 static_assert(bulk_word{0}.balance() == 0);
+static_assert(bulk_word{0}.begins_first(1) && !bulk_word{bulk_word::units(1)}.begins_first(1));
+static_assert(!bulk_word{bulk_word::units(~std::uint64_t{0})}.begins_first(bulk_word::max_quick));
 static_assert(bulk_word{bulk_word::units(~std::uint64_t{0})}.balance() == -1);
+static_assert(bulk_word{bulk_word::units(~std::uint64_t{4})}.lacking(5) == 1);
+static_assert(bulk_word{bulk_word::units(~std::uint64_t{4})}.lacking(2) == 3);
+static_assert(bulk_word{bulk_word::units(~std::uint64_t{4})}.lacking(std::uint64_t{1} << 33) == 1);
+static_assert(bulk_word{bulk_word::units(static_cast<std::uint64_t>(bulk_word::min_balance))}.lacking(1) ==
+              static_cast<std::uint64_t>(-bulk_word::min_balance));
 static_assert(bulk_word{bulk_word::units(static_cast<std::uint64_t>(bulk_word::min_balance))}.balance() ==
               bulk_word::min_balance);
 static_assert(bulk_word{bulk_word::units(static_cast<std::uint64_t>(bulk_word::end_balance - 1))}.balance() ==
