@@ -80,6 +80,7 @@ class bulk_allocator {
   struct hold {
     std::uint32_t page;  // of the header
     std::uint32_t units;
+    std::uint32_t place;  // bit of the bitmap to look from; any will do
   };
   // Bits of a bitmap that the caller has: its blocks.
   struct claim {
@@ -129,7 +130,7 @@ class bulk_allocator {
                                 std::uint64_t pins) const;
   WARPHEAP_FN bool take_top(std::uint32_t arena, std::uint32_t c, std::uint32_t first, std::uint32_t most,
                             hold& got) const;
-  WARPHEAP_FN std::uint32_t hold_of(std::uint32_t arena, std::uint32_t c, std::uint32_t page, std::uint32_t most) const;
+  WARPHEAP_FN void hold_of(std::uint32_t arena, std::uint32_t c, std::uint32_t most, hold& got) const;
   WARPHEAP_COLD_FN hold take_listed(std::uint32_t arena, std::uint32_t c, std::uint32_t most) const;
   WARPHEAP_FN claim claim_at_once(hold from) const;
   WARPHEAP_COLD_FN claim claim_some(hold from) const;

@@ -22,7 +22,7 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::make(std::uint32_t arena, st
   std::uint32_t page = 0;
   if (!(c < layout::paged_sizes ? take_page(arena, page) : take_chunk(page))) return false;
   set_up(arena, c, page, keep);
-  made = {page, keep};
+  made = {page, keep, 0};
   return true;
 }
 
@@ -33,7 +33,7 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::take_page(std::uint32_t
   constexpr std::uint32_t c = layout::pages_class;
   bulk_semaphore& count = shelf_of(arena, c).count;
   outcome what = wait_at(count, 1, layout::units(c));
-  hold held{0, 1};
+  hold held{0, 1, 0};
   if (what == outcome::produce) {
     if (take_chunk(held.page)) {
       set_up(arena, c, held.page, 1);

@@ -136,7 +136,7 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::make_of_others(std::uin
   const bool found = find_count(layout::pages_class, 1, page, search);
   if (found) {
     const hold of = take_listed(page.arena, layout::pages_class, 1);
-    held = {of.page + static_cast<std::uint32_t>(lowest_bit(claim_some(of).bits)), wanted};
+    held = {of.page + static_cast<std::uint32_t>(lowest_bit(claim_some(of).bits)), wanted, 0};
     const std::uint32_t arena = home();
     set_up(arena, c, held.page, wanted);
     const std::uint32_t rest = layout::units(c) - wanted;

@@ -48,13 +48,14 @@ WARPHEAP_FN inline std::uint32_t bulk_lowest(std::uint32_t half, std::uint32_t w
   return half & low_bits(nth_set_bit(half, static_cast<int>(wanted)));
 }
 
-// Up to `wanted` of the bits of `word`, those of the upper half first if `upper`.
-WARPHEAP_FN inline std::uint64_t bulk_pick(std::uint64_t word, std::uint32_t wanted, bool upper) {
-  const auto low = static_cast<std::uint32_t>(word);
-  const auto high = static_cast<std::uint32_t>(word >> 32);
-  const std::uint32_t first = bulk_lowest(upper ? high : low, wanted);
-  const std::uint32_t second = bulk_lowest(upper ? low : high, wanted - static_cast<std::uint32_t>(popcount(first)));
-  return upper ? std::uint64_t{first} << 32 | second : std::uint64_t{second} << 32 | first;
+// Up to `wanted` of the bits of `word`, from bit `from` on and around.
+WARPHEAP_FN inline std::uint64_t bulk_pick(std::uint64_t word, std::uint32_t wanted, std::uint32_t from) {
+  const std::uint64_t turned = word >> from % 64 | word << (64 - from % 64) % 64;
+  const std::uint32_t first = bulk_lowest(static_cast<std::uint32_t>(turned), wanted);
+  const std::uint32_t second =
+      bulk_lowest(static_cast<std::uint32_t>(turned >> 32), wanted - static_cast<std::uint32_t>(popcount(first)));
+  const std::uint64_t picked = std::uint64_t{second} << 32 | first;
+  return picked << from % 64 | picked >> (64 - from % 64) % 64;
 }
 
 // The warp of the caller, numbered through the grid.
@@ -103,19 +104,22 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::return_units(std::uint32_t a
   }
 }
 
-// Counts up to `most` units off the bin; as a reader of the arena.
+// Counts up to `most` units off the bin of `held`, and tells how many and where to look for them: of a bin that was whole
+// takers in turn begin where the one before ends. As a reader of the arena.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_FN std::uint32_t bulk_allocator<Buddy, ChunkPages>::hold_of(std::uint32_t arena, std::uint32_t c,
-                                                                     std::uint32_t page, std::uint32_t most) const {
+WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::hold_of(std::uint32_t arena, std::uint32_t c, std::uint32_t most,
+                                                            hold& held) const {
   using enum memory_order;
   using enum thread_scope;
+  const std::uint32_t page = held.page;
   const atomic_view state{header_at(page).state};
   const detail::bin_state old{state.fetch_sub(detail::bin_state::units_of(most), acquire, device)};
   const std::int32_t there = old.units() < 0 ? 0 : old.units();
   const std::uint32_t got = static_cast<std::uint32_t>(there) < most ? static_cast<std::uint32_t>(there) : most;
   if (static_cast<std::uint32_t>(there) == layout::units(c)) count_whole(arena, c, ~0u);
   if (got != most) return_units(arena, c, page, most - got, 0);
-  return got;
+  held.units = got;
+  held.place = layout::units(c) - static_cast<std::uint32_t>(there);
 }
 
 // Looks at the top of a list, of list `first` if it has one: counts up to `most` units off it, or takes it off the list if
@@ -147,7 +151,7 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_top(std::uint32_t arena
     const std::uint32_t next = atomic_view{head.next}.load(relaxed, device);
     // Looked at first, so that those who find nothing left do not make it look even less.
     if (detail::bin_state{state.load(relaxed, device)}.units() > 0) {
-      got.units = hold_of(arena, c, got.page, most);
+      hold_of(arena, c, most, got);
     } else if (atomic_view{tops[list]}.compare_exchange(seen, ((seen >> 32) + 1) << 32 | next, acq_rel, device)) {
       relist(arena, c, got.page,
              state.fetch_and(~detail::bin_state::listed_bit, acq_rel, device) & ~detail::bin_state::listed_bit, 0);
@@ -160,7 +164,7 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::take_top(std::uint32_t arena
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN auto bulk_allocator<Buddy, ChunkPages>::take_listed(std::uint32_t arena, std::uint32_t c,
                                                                      std::uint32_t most) const -> hold {
-  hold got{0, 0};
+  hold got{0, 0, 0};
   std::uint32_t list = detail::bulk_warp();
   for (backoff wait;; ++list) {
     // Without a top, somebody has a list in his hands, or a bin that is about to be on it.
@@ -181,9 +185,8 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
   std::uint64_t seen[layout::most_words];
   // Words that the class does not use are 0.
   for (std::uint32_t i = 0; i < layout::most_words; ++i) seen[i] = atomic_view{head.bits[i]}.load(relaxed, device);
-  // The first that has enough, from one on that depends on the warp, so that warps do not meet; else that with most.
-  const std::uint32_t warp = detail::bulk_warp();
-  const std::uint32_t start = warp / 2;
+  // The first that has enough, from one on that the subtraction told, so that takers of a bin part; else that with most.
+  const std::uint32_t start = from.place / 64;
   std::uint32_t best = 0;
   std::uint32_t best_word = 0;
   std::uint64_t bits = 0;
@@ -197,7 +200,7 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
     best_word = i;
     bits = seen[i];
   }
-  bits = detail::bulk_pick(bits, from.units, warp % 2 != 0);
+  bits = detail::bulk_pick(bits, from.units, from.place);
   if (bits == 0) return {from.page, 0, 0};
   return {from.page, best_word, atomic_view{head.bits[best_word]}.fetch_and(~bits, acquire, device) & bits};
 }

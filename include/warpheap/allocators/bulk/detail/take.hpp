@@ -18,7 +18,7 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::take_block(lane_mask group,
   static_assert(layout::classes <= alignof(control));  // the control's address leaves room for the class
   const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   credit left{0, 0};
-  hold held{0, 0};
+  hold held{0, 0, 0};
   claim got{0, 0, 0};
   if (is_leader(peers)) got = take_quickly(c, static_cast<std::uint32_t>(group_size(peers)), left, held);
   void* block = hand_out(group, peers, c, got, 0);
@@ -27,7 +27,7 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::take_block(lane_mask group,
   // What the leader could not turn into blocks goes to those who have none.
   const int first = leader(peers);
   left = {shuffle(group, left.arena, first), shuffle(group, left.units, first)};
-  held = {shuffle(group, held.page, first), shuffle(group, held.units, first)};
+  held = {shuffle(group, held.page, first), shuffle(group, held.units, first), 0};
   if (block == nullptr) {
     const lane_mask same = peers & rest;
     block = cold_call([*this, same, c, left, held] { return take_more(same, c, left, held); });
