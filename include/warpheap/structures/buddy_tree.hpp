@@ -88,8 +88,15 @@ class buddy_tree {
     place at;
     std::uint64_t starts;
   };
-  struct top_words {
-    std::uint64_t bits[layout::words(layout::levels - 1)];
+  // A word that shows others, or one that they show, and what was seen in it.
+  struct look {
+    std::uint32_t index;
+    std::uint64_t bits;
+  };
+  // Where neighbouring words lie: bytes from one to the next.
+  struct column {
+    std::uint64_t first;
+    std::uint32_t step;
   };
   // Knows whether a search can have missed a block.
   struct watch {
@@ -110,22 +117,25 @@ class buddy_tree {
   WARPHEAP_FN watch begin_watch() const;
   WARPHEAP_FN bool was_quiet(const watch& before) const;
   WARPHEAP_FN void put(place at, std::uint64_t mask) const;
-  WARPHEAP_FN top_words read_top(std::uint32_t level) const;
-  WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, const top_words& top,
-                              std::uint32_t& index) const;
+  WARPHEAP_FN look read_top(std::uint32_t level) const;
+  WARPHEAP_FN look read_on(std::uint32_t level, std::uint32_t index) const;
+  WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, std::uint32_t& index) const;
   WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab next_group(std::uint32_t level, std::uint32_t start, const top_words& top) const;
   WARPHEAP_FN bool may_have(std::uint32_t level) const;
-  WARPHEAP_FN grab take_near(grab group, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_FN grab take_seated(place at, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN column words_below(std::uint32_t rank, std::uint32_t level, std::uint32_t index) const;
+  WARPHEAP_FN look best_below(std::uint32_t level, std::uint32_t rank, look above, std::uint32_t start,
+                              std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN look look_around(std::uint32_t level, look top, std::uint32_t start, std::uint32_t order,
+                               std::uint32_t most) const;
   WARPHEAP_COLD_FN grab glance(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_COLD_FN grab walk(std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN bool may_break(std::uint32_t level, std::uint32_t& needs) const;
   WARPHEAP_FN void broke(std::uint32_t level) const;
   WARPHEAP_FN void end_needs(std::uint32_t needs) const;
   WARPHEAP_FN grab break_unit(grab unit, std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
-  WARPHEAP_COLD_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
-                              bool& waits) const;
+  WARPHEAP_FN grab take_whole(std::uint32_t order) const;
+  WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
+                         bool& waits) const;
   WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 

