@@ -133,21 +133,29 @@ class alignas(128) bulk_semaphore {
   WARPHEAP_FN std::uint64_t supplied() const;
   WARPHEAP_FN void tell(std::uint64_t n);
   static constexpr std::uint64_t few = 64;  // so many at a time do not get into each other's way
+  static constexpr unsigned shortest = 128;  // nanoseconds, to which pauses grow at least
   static constexpr std::uint64_t all_turns = std::uint64_t{1} << 40;  // more than anybody waits for
   WARPHEAP_FN word take(std::uint32_t n);
   WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
   WARPHEAP_FN bool reserve(const request& ask);
-  WARPHEAP_COLD_FN bool claim(lane_mask claimers, std::uint32_t n);
+  WARPHEAP_FN std::uint32_t claim(std::uint32_t debts, std::uint32_t n);
+  WARPHEAP_FN bool claim_together(lane_mask claimers, std::uint32_t n);
   WARPHEAP_FN bool elect(std::uint64_t batch, std::uint32_t reserved);
   WARPHEAP_FN static bool has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time);
   WARPHEAP_COLD_FN step await(request ask, place mine);
+  WARPHEAP_FN bool await_few(const request& ask);
   WARPHEAP_FN step look(const request& ask, place& mine);
+  WARPHEAP_COLD_FN step look_first(request ask, place mine);
+  WARPHEAP_COLD_FN step make_or_withdraw(word seen, request ask, place mine);
   WARPHEAP_FN bool produce(word seen, const request& ask, const place& mine);
   WARPHEAP_FN outcome settle(word before, std::uint64_t came, const request& ask);
 
   WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce);
   WARPHEAP_FN static bool refuses(word before, const request& ask);
+  WARPHEAP_FN static bool fits(word seen, std::uint64_t n);
   WARPHEAP_FN bool put(std::uint64_t n, std::uint64_t kept, std::uint64_t change);
+  WARPHEAP_COLD_FN bool put_many(std::uint64_t n, std::uint64_t kept, std::uint64_t change);
+  WARPHEAP_COLD_FN bool take_back(std::uint64_t n);
 
   std::uint64_t bits_;
   // Units that came while somebody waited. A hint: who waits looks at `bits_` when enough have come for those before him.

@@ -68,24 +68,27 @@ WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& ask) {
   return false;
 }
 
-// Takes units on hand for debts that are entered: n for each of those lanes of `claimers` that want as many of the same
-// semaphore, as far as they go; true for who has his. An add and not a compare-and-swap, since all who waited for a
-// batch come at once. The sum does not fall below 0, since each takes away what it entered. Collective.
-WARPHEAP_COLD_FN inline bool bulk_semaphore::claim(lane_mask claimers, std::uint32_t n) {
+// Takes units on hand for so many debts of n that are entered, as far as they go; returns for how many. An add and not a
+// compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since each takes away what
+// it entered.
+WARPHEAP_FN inline std::uint32_t bulk_semaphore::claim(std::uint32_t debts, std::uint32_t n) {
   using enum memory_order;
   using enum thread_scope;
-  claimers = match(match(claimers, reinterpret_cast<std::uint64_t>(this)), n);
   const atomic_view bits{bits_};
-  const auto lanes = static_cast<std::uint32_t>(group_size(claimers));
-  std::uint32_t served = lanes;
-  if (is_leader(claimers)) {
-    const word before{bits.fetch_sub(lanes * n, acquire, device)};
-    const std::int64_t there = before.on_hand() < 0 ? 0 : before.on_hand();
-    if (there < lanes * n) {
-      served = static_cast<std::uint32_t>(there) / n;
-      bits.fetch_add((lanes - served) * n, relaxed, device);
-    }
-  }
+  const word before{bits.fetch_sub(debts * n, acquire, device)};
+  const std::int64_t there = before.on_hand() < 0 ? 0 : before.on_hand();
+  if (there >= debts * n) return debts;
+  const std::uint32_t served = debts == 1 ? 0 : static_cast<std::uint32_t>(there) / n;
+  bits.fetch_add((debts - served) * n, relaxed, device);
+  return served;
+}
+
+// The same for one debt of n of each of those lanes of `claimers` that want as many of the same semaphore; true for who has
+// his. Collective.
+WARPHEAP_FN inline bool bulk_semaphore::claim_together(lane_mask claimers, std::uint32_t n) {
+  claimers = match(match(claimers, reinterpret_cast<std::uint64_t>(this)), n);
+  std::uint32_t served = 0;
+  if (is_leader(claimers)) served = claim(static_cast<std::uint32_t>(group_size(claimers)), n);
   sync(claimers);  // what the leader acquired, all did
   return static_cast<std::uint32_t>(group_rank(claimers)) < shuffle(claimers, served, leader(claimers));
 }
@@ -112,11 +115,10 @@ WARPHEAP_FN inline bool bulk_semaphore::elect(std::uint64_t batch, std::uint32_t
 //
 // Lanes of a warp pause together, since a pause of one is one of all. Arguments are values, to stand in registers.
 WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(request ask, place mine) {
-  constexpr std::uint64_t shortest = 128;  // nanoseconds
   constexpr std::uint64_t longest = 1u << 14;
   // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
-  step then = mine.elected ? look(ask, mine) : step::waits;
-  if (then == step::claims) then = claim(lane_bit(), ask.n) ? step::granted : step::waits;
+  step then = step::waits;
+  if (mine.elected) then = look_first(ask, mine);
   if (then != step::waits) return then;
   lane_mask group = active_group();
   // Where many wait, or many would produce, they look seldom.
@@ -127,10 +129,28 @@ WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(request ask, 
     ++mine.pauses;
     then = look(ask, mine);
     const lane_mask claimers = ballot(group, then == step::claims);
-    if (then == step::claims) then = claim(claimers, ask.n) ? step::granted : step::waits;
+    if (then == step::claims) then = claim_together(claimers, ask.n) ? step::granted : step::waits;
     const lane_mask rest = ballot(group, then == step::waits);
     if (then != step::waits) return then;
     group = rest;
+  }
+}
+
+// Waits with few before it for what others make: so it looks at the word alone, and claims by itself as soon as there is
+// something. True for the grant; false if a batch is lacking, with the request as it was.
+//
+// It looks before it pauses, so that its code has come from memory when there is something to see. But a lane that waits alone
+// in its warp pauses first: as a rule the one for whom it waits is of the same warp, and the two take turns.
+WARPHEAP_FN inline bool bulk_semaphore::await_few(const request& ask) {
+  backoff wait{shortest};
+  if (group_size(active_group()) == 1) wait.pause();
+  for (;; wait.pause()) {
+    const word seen = load();
+    if (seen.on_hand() >= ask.n) {
+      if (claim(1, ask.n) != 0) return true;
+    } else if (seen.outlook(ask.batch) < 0) {
+      return false;
+    }
   }
 }
 
@@ -149,18 +169,28 @@ WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask,
   }
   if (!looks) return step::waits;
   const bool lacks = seen.outlook(ask.batch) < 0;
-  const bool makes = lacks && ask.may_produce && !seen.parent_empty();
   mine.elected = mine.elected && lacks;
   // Who is to make a batch takes no unit of another: nobody else may come to make it.
-  if (makes && mine.elected) return produce(seen, ask, mine) ? step::produce : step::waits;
-  if (seen.on_hand() >= ask.n) {
+  const bool makes = mine.elected && ask.may_produce && !seen.parent_empty();
+  if (!makes && seen.on_hand() >= ask.n) {
     // Before the turn what is there is meant for others, unless the hint is wrong.
     const bool claims =
         due || has_chance(few + static_cast<std::uint64_t>(seen.on_hand()), seen.reserved(), mine.pauses);
     return claims ? step::claims : step::waits;
   }
-  if (!lacks) return step::waits;
-  if (makes) return produce(seen, ask, mine) ? step::produce : step::waits;
+  return lacks ? make_or_withdraw(seen, ask, mine) : step::waits;
+}
+
+// The look of one whose debt began a batch, before all others.
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::look_first(request ask, place mine) {
+  const step then = look(ask, mine);
+  if (then != step::claims) return then;
+  return claim(1, ask.n) != 0 ? step::granted : step::waits;
+}
+
+// What a request comes to that saw that a batch is lacking.
+WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::make_or_withdraw(word seen, request ask, place mine) {
+  if (ask.may_produce && !seen.parent_empty()) return produce(seen, ask, mine) ? step::produce : step::waits;
   // Below 0 there are debts that are not entered and may be withdrawn: what is on hand is not known.
   if (seen.on_hand() < 0) return step::waits;
   return withdraw(ask, ask.n) ? step::failed : step::again;
@@ -220,6 +250,7 @@ WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, s
       continue;
     }
     const auto ahead = static_cast<std::uint64_t>(-after.balance());
+    if (!elected && !before.parent_empty() && ahead <= few && await_few(ask)) return outcome::granted;
     // Where none can be made, who waits may have to fail, and looks at once.
     const std::uint64_t turn = before.parent_empty() ? came : came + ahead;
     switch (await(ask, {turn, ahead, elected, before.parent_empty(), 0})) {
@@ -240,37 +271,46 @@ WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::ask_alone(std::uint32_t 
   return {settle(take(n), came, ask), lane_bit(), n};
 }
 
+namespace detail {
+
+constexpr const char* bulk_delivery = "bulk_semaphore: deliver what `wait` let you produce";
+
+}  // namespace detail
+
+WARPHEAP_FN inline bool bulk_semaphore::fits(word seen, std::uint64_t n) {
+  return n <= capacity && seen.balance() + static_cast<std::int64_t>(n) <= word::max_balance;
+}
+
 // Adds n units and `change` to the other fields; if n are too many, only `kept` units, and returns false.
 WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept, std::uint64_t change) {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view bits{bits_};
-  const auto fits = [n](word seen) {
-    return n <= capacity && seen.balance() + static_cast<std::int64_t>(n) <= word::max_balance;
-  };
   const bool delivers = change != 0;
-  const auto is_made = [kept](word seen) { return seen.expected() != 0 && seen.reserved() >= kept; };
-  constexpr const char* misuse = "bulk_semaphore: deliver what `wait` let you produce";
-  if (n <= (delivers ? word::max_quick_batch : word::max_quick)) {
-    const word before{bits.fetch_add(word::units(n) + change, release, device)};
-    if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
-    require(!delivers || is_made(before), misuse);
-    if (before.parent_empty()) parent_refilled();
-    if (!delivers && before.has_debts()) tell(n);
-    // Too many can be taken back unless others have taken them; then they were not too many.
-    return fits(before) || !try_wait(n - kept);
-  }
+  if (n > (delivers ? word::max_quick_batch : word::max_quick)) return put_many(n, kept, change);
+  const word before{
+      atomic_view{bits_}.fetch_add(word::units(n) + change, memory_order::release, thread_scope::device)};
+  if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
+  require(!delivers || before.has_made(kept), detail::bulk_delivery);
+  if (before.parent_empty()) parent_refilled();
+  if (!delivers && before.has_debts()) tell(n);
+  // Too many can be taken back unless others have taken them; then they were not too many.
+  return fits(before, n) || !take_back(n - kept);
+}
+
+// The same, by a swap that fails if others change the word.
+WARPHEAP_COLD_FN inline bool bulk_semaphore::put_many(std::uint64_t n, std::uint64_t kept, std::uint64_t change) {
+  const atomic_view bits{bits_};
   word seen = load();
   for (;;) {
-    const std::uint64_t more = word::units(fits(seen) ? n : kept) + change;
+    const std::uint64_t more = word::units(fits(seen, n) ? n : kept) + change;
     if (more == 0) return false;
-    require(!delivers || is_made(seen), misuse);
-    if (!bits.compare_exchange(seen.bits, seen.bits + more, release, device)) continue;
+    require(change == 0 || seen.has_made(kept), detail::bulk_delivery);
+    if (!bits.compare_exchange(seen.bits, seen.bits + more, memory_order::release, thread_scope::device)) continue;
     if (seen.parent_empty()) parent_refilled();
     if (seen.has_debts()) tell(n);
-    return fits(seen);
+    return fits(seen, n);
   }
 }
+
+WARPHEAP_COLD_FN inline bool bulk_semaphore::take_back(std::uint64_t n) { return try_wait(n); }
 
 WARPHEAP_FN inline void bulk_semaphore::initialise(std::uint64_t units) {
   require(units <= capacity, "bulk_semaphore: more units than its capacity");

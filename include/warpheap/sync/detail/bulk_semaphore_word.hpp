@@ -82,6 +82,8 @@ struct bulk_word {
   }
   // Whether there are requests that have not had what they asked for, entered or not.
   WARPHEAP_FN constexpr bool has_debts() const { return balance() < 0 || reserved() != 0; }
+  // Whether somebody who asked for n units makes a batch.
+  WARPHEAP_FN constexpr bool has_made(std::uint64_t n) const { return expected() != 0 && reserved() >= n; }
   // Whether a request for n units that found this is the first to lack a batch, with none in the making and a parent to make
   // it of.
   WARPHEAP_FN constexpr bool begins_first(std::uint32_t n) const {
