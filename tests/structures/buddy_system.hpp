@@ -387,6 +387,61 @@ TYPED_TEST_P(buddy_system, serves_all_who_meet_a_pool_that_was_empty) {
       8);
 }
 
+/// Each thread asks for what is not there, and takes what is. That somebody asks in vain is no reason for another to go on.
+struct in_vain_kernel {
+  template <class Tree>
+  WARPHEAP_FN void operator()(Tree tree, int times) const {
+    for (int i = 0; i < times; ++i) {
+      require(tree.take(3) == buddy_tree::none, "a block of eight pages of seven");
+      const std::uint32_t page = tree.take(0);
+      if (page != buddy_tree::none) tree.give(page, 0);
+    }
+  }
+};
+
+TYPED_TEST_P(buddy_system, refuses_many_who_ask_in_vain) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        const pages<TypeParam> all(0, 7);
+        all.add(0, 7);
+        launch(grid_shape::covering(scaled(256, 1 << 13), 64), in_vain_kernel{}, all.tree(),
+               static_cast<int>(scaled(4, 16)));
+        ASSERT_EQ(all.free(), 7u);
+      },
+      4);
+}
+
+/// One lane: takes all units of 64 pages, gives the last one back, and takes a page of it.
+struct far_away_kernel {
+  template <class Tree>
+  WARPHEAP_FN void operator()(Tree tree, std::uint32_t* units, std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      units[i] = tree.take(6);
+      require(units[i] != buddy_tree::none, "refused with a unit for each");
+    }
+    require(tree.take(0) == buddy_tree::none, "a page of nothing");
+    for (std::uint32_t i = 0; i < count; ++i) {
+      tree.give(units[i], 6);
+      const std::uint32_t page = tree.take(0);
+      require(page / 64 == units[i] / 64, "the only unit there is was not found");
+      tree.give(page, 0);
+      require(tree.take(6) == units[i], "the unit is whole again");
+    }
+    for (std::uint32_t i = 0; i < count; ++i) tree.give(units[i], 6);
+  }
+};
+
+// A unit in each of many parts of the pages, in more of them than a search looks at together.
+TYPED_TEST_P(buddy_system, finds_the_only_unit_wherever_it_is) {
+  constexpr std::uint32_t parts = 20;
+  constexpr std::uint32_t part = 1u << 18;
+  const pages<TypeParam> all(0, parts * part);
+  for (std::uint32_t i = 0; i < parts; ++i) all.add(i * part + 128, 64);
+  const device_array<std::uint32_t> units(parts);
+  launch({1, 1}, far_away_kernel{}, all.tree(), units.data(), parts);
+  ASSERT_EQ(all.free(), parts * 64u);
+}
+
 /// A lane of a group takes a page that another thread wrote to before it gave it back.
 struct hand_over_kernel {
   template <class Tree>
@@ -441,6 +496,7 @@ REGISTER_TYPED_TEST_SUITE_P(buddy_system, breaks_and_merges_as_it_says, serves_a
                             refuses_no_page_while_there_is_one, churns_when_it_is_mostly_full,
                             churns_when_next_to_nothing_is_there, churns_with_large_blocks,
                             refuses_nobody_while_words_break_and_merge, finds_blocks_that_move_behind_a_search,
-                            serves_all_who_meet_a_pool_that_was_empty, groups_hand_pages_over, grows_beside_its_users);
+                            serves_all_who_meet_a_pool_that_was_empty, refuses_many_who_ask_in_vain,
+                            finds_the_only_unit_wherever_it_is, groups_hand_pages_over, grows_beside_its_users);
 
 }  // namespace warpheap::test

@@ -21,7 +21,8 @@ namespace warpheap {
 /// on up.
 ///
 /// Any subset of lanes may call; each lane acts for itself. Zero bytes are a system without pages. A thread waits for
-/// producers, for holders of a node's lock, which do not wait in it, and for who merges what came back in pairs.
+/// producers, for holders of a node's lock, and for who merges what came back in pairs; one that is refused has seen a moment
+/// without any of them.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
 ///
@@ -80,23 +81,32 @@ class state_buddy {
     WARPHEAP_FN node child(std::uint32_t which) const { return {order - 1, 2 * index + which}; }
   };
 
+  // What there is for an order: a block, or one that somebody may be making, or neither.
+  enum class prospect { there, expected, none };
+
   WARPHEAP_FN atomic_view<std::uint32_t> word(node of) const;
   WARPHEAP_FN bool outside(node of) const;
   WARPHEAP_FN std::uint32_t state_of(node of) const;
   WARPHEAP_FN std::uint32_t lock(node of) const;
   WARPHEAP_FN void unlock(node of, std::uint32_t state) const;
   WARPHEAP_FN bool occupy(node of) const;
+  WARPHEAP_FN std::uint32_t state_from_below(node of) const;
   WARPHEAP_FN void update(node of) const;
   WARPHEAP_FN node find(std::uint32_t order) const;
   WARPHEAP_FN node split(node whole) const;
-  WARPHEAP_FN bool merge(node freed) const;
+  WARPHEAP_FN void begin_merge() const;
+  WARPHEAP_FN void end_merge() const;
+  WARPHEAP_FN bool join(node freed) const;
+  WARPHEAP_FN void put_merged(node freed) const;
+  WARPHEAP_FN void merge(node half) const;
   WARPHEAP_FN void put(node freed) const;
   WARPHEAP_FN void sweep(std::uint32_t below) const;
   WARPHEAP_FN std::uint32_t try_take(std::uint32_t order) const;
-  WARPHEAP_FN bool more_from(std::uint32_t order) const;
+  WARPHEAP_FN prospect look_from(std::uint32_t order) const;
+  WARPHEAP_FN bool wait_for_more(std::uint32_t order) const;
   WARPHEAP_FN std::uint32_t top() const;
   WARPHEAP_FN static std::uint32_t first_new(std::uint32_t order, std::uint32_t index, std::uint32_t most);
-  WARPHEAP_FN bool skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto) const;
+  WARPHEAP_FN bool skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto, std::uint32_t mark) const;
 
   state* upper_;
   span* spans_;

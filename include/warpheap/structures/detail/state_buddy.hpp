@@ -17,9 +17,12 @@ namespace warpheap {
 // whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
 // node is made busy. So who was granted a unit finds a node.
 //
+// Invariant: a partial node is marked `paired` if both of its children are available or one of them is so marked, but for
+// updates that are under way. So pairs that could be merged are found from above.
+//
 // Invariant: a merge is counted as begun before it takes away what others may need, and as ended when its block is to be
 // had. A producer is counted at each order below before it asks at the next one up. So who sees no merge under way, and
-// looks at the orders from above, finds at one of them what is there and nobody is to get; `more_from` does.
+// looks at the orders from above, finds at one of them what is there and nobody is to get; `look_from` does.
 //
 // Orders. Making a node available releases what its last owners did, occupying it acquires that; both go through its
 // word, and so does the lock of a parent under which buddies meet. Counts that one order's word must not overtake
@@ -73,6 +76,15 @@ WARPHEAP_FN inline bool state_buddy::occupy(node of) const {
   }
 }
 
+// What a node that is neither available nor in hand is, by its children.
+WARPHEAP_FN inline std::uint32_t state_buddy::state_from_below(node of) const {
+  const std::uint32_t left = state_of(of.child(0));
+  const std::uint32_t right = state_of(of.child(1));
+  if (left == layout::busy && right == layout::busy) return layout::busy;
+  const bool pair = left == layout::available && right == layout::available;
+  return layout::partial | (pair ? layout::paired : (left | right) & layout::paired);
+}
+
 // Brings a node up to date whose child changed, and so on up. Who changes a node comes here for its parent afterwards,
 // so the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes
 // below.
@@ -80,10 +92,7 @@ WARPHEAP_FN inline void state_buddy::update(node of) const {
   for (; of.order <= layout::page_bits; of = of.parent()) {  // not a spin: each turn goes one order up
     const std::uint32_t before = lock(of);
     std::uint32_t after = before;
-    if (before != layout::available) {
-      const bool full = state_of(of.child(0)) == layout::busy && state_of(of.child(1)) == layout::busy;
-      after = full ? layout::busy : layout::partial;
-    }
+    if (before != layout::available) after = state_from_below(of);
     unlock(of, after);
     if (after == before) return;
   }
@@ -101,12 +110,13 @@ WARPHEAP_FN inline std::uint32_t state_buddy::first_new(std::uint32_t order, std
   return above < most ? above : most;
 }
 
-// True if no node of `order` at `index` can be available, since a node above, up to order `upto`, has none below; moves
-// `index` on behind that node.
-WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto) const {
+// True if a node above that of `order` at `index`, up to order `upto`, is not marked with `mark`, so that there is nothing of
+// the kind below it; moves `index` on behind that node.
+WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto,
+                                          std::uint32_t mark) const {
   for (std::uint32_t above = upto; above > order; --above) {
     const std::uint32_t shift = above - order;
-    if (state_of({above, index >> shift}) == layout::partial) continue;
+    if ((state_of({above, index >> shift}) & mark) != 0) continue;
     index = ((index >> shift) + 1) << shift;
     return true;
   }
@@ -129,7 +139,7 @@ WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
     std::uint32_t from = start;
     for (int half = 0; half < 2; ++half) {
       for (std::uint32_t upto = most; from < end; upto = first_new(order, from, most)) {  // not a spin: to later nodes
-        if (skip(order, from, upto)) continue;
+        if (skip(order, from, upto, layout::partial)) continue;
         const node here{order, from++};
         if (state_of(here) == layout::available && occupy(here)) {
           update(here.parent());
@@ -152,97 +162,133 @@ WARPHEAP_FN inline auto state_buddy::split(node whole) const -> node {
   return whole.child(0);
 }
 
-// Takes the buddy of a node in hand in hand, too, so that their parent is; false if that cannot be. Who comes back when
-// its buddy does may find it available and its unit promised to somebody: then a sweep will have to merge them.
-WARPHEAP_FN inline bool state_buddy::merge(node freed) const {
-  using enum memory_order;
-  using enum thread_scope;
+// For who holds the lock of the parent of a node in hand: takes its buddy in hand, too, so that their parent is; false if
+// that cannot be.
+WARPHEAP_FN inline bool state_buddy::join(node freed) const {
   bulk_semaphore& blocks = upper_->blocks[freed.order];
-  if (!blocks.try_wait(1)) return false;
-  if (occupy(freed.buddy())) {
-    lock(freed.parent());
-    unlock(freed.parent(), layout::busy);
-    return true;
-  }
+  // Its unit may be promised to somebody, who may find this block or another one. By addition, since many may come at once;
+  // whom that keeps from a unit for a moment leaves a pair to a sweep, or sees that a merge is under way.
+  if (state_of(freed.buddy()) != layout::available || !blocks.try_take(1)) return false;
+  if (occupy(freed.buddy())) return true;
   require(blocks.signal(1), "state_buddy: more blocks than it can count");
   return false;
 }
 
-// Makes a node in hand available, merged with what can be had.
-WARPHEAP_FN inline void state_buddy::put(node freed) const {
-  using enum memory_order;
-  using enum thread_scope;
-  // From here to the end blocks that others may need are in hand. The fence releases the count with each change that
-  // follows.
-  atomic_view{upper_->merges_begun}.fetch_add(1, relaxed, device);
-  fence(release, device);
-  while (freed.order != largest_order && merge(freed)) freed = freed.parent();  // not a spin: one order up each turn
-  const node above = freed.parent();
-  if (freed.order != largest_order) {
-    // Buddies that come back together meet under the lock of their parent, and the second knows of the first.
-    const std::uint32_t state = lock(above);
-    lock(freed);
-    unlock(freed, layout::available);
-    if (state_of(freed.buddy()) == layout::available) atomic_view{upper_->missed}.store(1, relaxed, device);
-    unlock(above, state);
-  } else {
-    lock(freed);
-    unlock(freed, layout::available);
-  }
-  update(above);
-  require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
-  atomic_view{upper_->merges_ended}.fetch_add(1, release, device);
+// From here to `end_merge` blocks that others may need are in hand. The fence releases the count with each change that
+// follows.
+WARPHEAP_FN inline void state_buddy::begin_merge() const {
+  atomic_view{upper_->merges_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  fence(memory_order::release, thread_scope::device);
+}
+WARPHEAP_FN inline void state_buddy::end_merge() const {
+  atomic_view{upper_->merges_ended}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 
-// Merges buddies of orders below `below` that are both available. One thread at a time; who finds another at it waits for
-// that one's end and does nothing.
+// Makes a node in hand available, merged with what can be had. While a merge is counted.
+//
+// Buddies that come back together meet under the lock of their parent. The first has signalled its unit when it lets go of
+// that, so the second gets it, unless it is promised to somebody.
+WARPHEAP_FN inline void state_buddy::put_merged(node freed) const {
+  for (;; freed = freed.parent()) {  // not a spin: each turn goes one order up
+    const node above = freed.parent();
+    const std::uint32_t before = lock(above);
+    if (freed.order != largest_order && join(freed)) {
+      unlock(above, layout::busy);
+      continue;
+    }
+    lock(freed);
+    unlock(freed, layout::available);
+    require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
+    const std::uint32_t after = state_from_below(above);
+    unlock(above, after);
+    if (after != before) update(above.parent());
+    return;
+  }
+}
+WARPHEAP_FN inline void state_buddy::put(node freed) const {
+  begin_merge();
+  put_merged(freed);
+  end_merge();
+}
+
+// Merges a node that was seen to be available with its buddy, if it is to be had.
+WARPHEAP_FN inline void state_buddy::merge(node half) const {
+  bulk_semaphore& blocks = upper_->blocks[half.order];
+  begin_merge();
+  if (blocks.try_wait(1)) {
+    if (occupy(half)) {
+      put_merged(half);
+    } else {
+      require(blocks.signal(1), "state_buddy: more blocks than it can count");
+    }
+  }
+  end_merge();
+}
+
+// Merges buddies of orders below `below` that are both available, where their units are not promised to others. One thread
+// at a time; who finds another at it waits for that one's end, and knows by the count of merges whether something changed. Were
+// each to go through the tree by itself, one after the other, those who are to be refused would wait for as many searches as
+// they are.
 WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   using enum memory_order;
   using enum thread_scope;
+  const std::uint32_t most = top();
+  if ((state_of({most, 0}) & layout::paired) == 0) return;
   const atomic_view sweeping{upper_->sweeping};
   if (sweeping.exchange(1, acquire, device) != 0) {
-    for (backoff wait; sweeping.load(relaxed, device) != 0;) wait.pause();
+    for (backoff wait; sweeping.load(acquire, device) != 0;) wait.pause();
     return;
   }
-  atomic_view{upper_->missed}.store(0, relaxed, device);
   const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
-  const std::uint32_t most = top();
-  for (std::uint32_t order = 0; order < below; ++order) {
+  for (std::uint32_t order = 1; order <= below; ++order) {
     std::uint32_t upto = most;
     for (std::uint32_t index = 0; index <= last >> order;
          upto = first_new(order, index, most)) {  // not a spin: goes on
-      if (skip(order, index, upto)) continue;
-      const node here{order, index & ~1u};
-      index = here.index + 2;
-      if (state_of(here) != layout::available || state_of(here.buddy()) != layout::available) continue;
-      if (!upper_->blocks[order].try_wait(1)) {
-        atomic_view{upper_->missed}.store(1, relaxed, device);  // promised to somebody, who may find another one
-        continue;
-      }
-      if (occupy(here)) {
-        update(here.parent());
-        put(here);
-      } else {
-        require(upper_->blocks[order].signal(1), "state_buddy: more blocks than it can count");
-      }
+      if (skip(order, index, upto, layout::paired)) continue;
+      const node above{order, index++};
+      const node half = above.child(0);
+      const bool pair = state_of(half) == layout::available && state_of(half.buddy()) == layout::available;
+      if (pair && upper_->blocks[half.order].count().available > 0) merge(half);
     }
   }
   sweeping.store(0, release, device);
 }
 
-// Whether a block of `order`, or one to halve for it, is there or being made and nobody is to get it. If it is a larger
+// Whether a block of `order`, or one to halve for it, is there and nobody is to get it, or is being made. If it is a larger
 // one, those who lack one of `order` may become producers again. From above, since blocks go down the orders: who took one
 // asked at all orders below before, so what he makes of it is seen there.
-WARPHEAP_FN inline bool state_buddy::more_from(std::uint32_t order) const {
+WARPHEAP_FN inline state_buddy::prospect state_buddy::look_from(std::uint32_t order) const {
   const std::uint32_t most = top();
+  bool expected = false;
   for (std::uint32_t at = most + 1; at-- > order;) {
     const bulk_semaphore::counts there = upper_->blocks[at].count();
     fence(memory_order::acquire, thread_scope::device);  // what is seen here is seen of those below
-    if (there.available + static_cast<std::int64_t>(2 * there.expected) <= 0) continue;
+    expected |= there.available + static_cast<std::int64_t>(2 * there.expected) > 0;
+    if (there.available <= 0) continue;
     while (at-- > order) upper_->blocks[at].parent_refilled();  // not a spin: one order down each turn
-    return true;
+    return prospect::there;
   }
-  return false;
+  return expected ? prospect::expected : prospect::none;
+}
+
+// After a pass in vain: true if there is something now, false if there was nothing at one moment of the call.
+//
+// Who only looks is not seen by others. Were he to ask again as long as somebody else seems to make a block, then of many
+// who ask in vain each would take the others for such makers, and none would ever be refused. So those who were here before
+// wait until whoever asks for the first time has got something or nothing, and are then refused together.
+WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (backoff wait{1u << 12};; wait.pause()) {
+    const std::uint32_t ended = atomic_view{upper_->merges_ended}.load(acquire, device);
+    const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
+    if (order != 0) sweep(order);
+    const prospect seen = look_from(order);
+    if (seen == prospect::there) return true;
+    if (seen == prospect::none && begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
+      return false;
+    }
+  }
 }
 
 // One pass: up the orders until a block is granted or there is none, and down again.
@@ -277,19 +323,10 @@ WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order, patience
   using enum memory_order;
   using enum thread_scope;
   if (order > largest_order || atomic_view{upper_->end}.load(relaxed, device) == 0) return none;
-  for (;;) {
-    const std::uint32_t ended = atomic_view{upper_->merges_ended}.load(acquire, device);
-    const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
+  for (;;) {  // not a spin: each turn is a pass, and one in vain waits
     const std::uint32_t page = try_take(order);
-    if (page != none) return page;
-    if (order != 0 && atomic_view{upper_->missed}.load(relaxed, device) != 0) {
-      sweep(order);
-    } else if (!more_from(order) && begun == ended &&
-               begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
-      return none;
-    }
+    if (page != none || !wait_for_more(order)) return page;
     if (most.searches != patience::endless && --most.searches == 0) return none;
-    backoff{}.pause();  // a wait of its own each time, since a pass is work
   }
 }
 
@@ -310,7 +347,7 @@ WARPHEAP_FN inline std::uint64_t state_buddy::free_pages(std::uint32_t pages) co
   std::uint64_t sum = 0;
   for (std::uint32_t order = 0; order <= largest_order; ++order) {
     for (std::uint32_t index = 0; index <= (pages - 1) >> order;) {  // not a spin: each turn goes on to later nodes
-      if (skip(order, index, layout::page_bits)) continue;
+      if (skip(order, index, layout::page_bits, layout::partial)) continue;
       if (state_of({order, index}) == layout::available) sum += std::uint64_t{1} << order;
       ++index;
     }

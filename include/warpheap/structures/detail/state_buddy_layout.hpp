@@ -17,11 +17,13 @@ struct state_buddy_layout {
   static constexpr std::uint32_t span_order = 12;
   static constexpr std::uint32_t span_pages = 1u << span_order;
 
-  // A node: its state, and a lock. Zero is busy.
+  // A node: its state, a mark, and a lock. Zero is busy.
   static constexpr std::uint32_t busy = 0;
   static constexpr std::uint32_t available = 1;
   static constexpr std::uint32_t partial = 2;
   static constexpr std::uint32_t locked = 4;
+  // Of a partial node: both halves of it, or of a node below it, are available, and could be merged.
+  static constexpr std::uint32_t paired = 8;
 
   struct alignas(128) span {
     std::uint32_t nodes[2 * span_pages];
@@ -31,7 +33,6 @@ struct state_buddy_layout {
     bulk_semaphore blocks[orders];
     std::uint32_t nodes[std::uint32_t{1} << (page_bits - span_order)];
     alignas(128) std::uint32_t end;  // behind the last page
-    std::uint32_t missed;            // a pair of buddies may be available, because both came back at once
     alignas(128) std::uint32_t merges_begun;
     std::uint32_t merges_ended;
     std::uint32_t sweeping;  // somebody merges such pairs
