@@ -122,6 +122,7 @@ class buddy_tree {
   WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, std::uint32_t& index) const;
   WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN bool may_have(std::uint32_t level) const;
+  WARPHEAP_FN bool may_have_below(std::uint32_t level, look top) const;
   WARPHEAP_FN column words_below(std::uint32_t rank, std::uint32_t level, std::uint32_t index) const;
   WARPHEAP_FN look best_below(std::uint32_t level, std::uint32_t rank, look above, std::uint32_t start,
                               std::uint32_t order, std::uint32_t most) const;
@@ -132,7 +133,7 @@ class buddy_tree {
   WARPHEAP_FN bool may_break(std::uint32_t level, std::uint32_t& needs) const;
   WARPHEAP_FN void broke(std::uint32_t level) const;
   WARPHEAP_FN void end_needs(std::uint32_t needs) const;
-  WARPHEAP_FN grab break_unit(grab unit, std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_COLD_FN grab break_unit(grab unit, std::uint32_t level, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN grab take_whole(std::uint32_t order) const;
   WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
                          bool& waits) const;

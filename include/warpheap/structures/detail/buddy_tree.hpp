@@ -147,7 +147,7 @@ WARPHEAP_FN inline bool buddy_tree::refuses(std::uint32_t order) const {
   using enum thread_scope;
   if (order > largest_order) return true;
   const std::uint64_t refused = atomic_view{upper_->refused[order]}.load(relaxed, device);
-  return refused == atomic_view{upper_->given}.load(acquire, device) + 1;
+  return refused != 0 && refused == atomic_view{upper_->given}.load(acquire, device) + 1;
 }
 
 WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order, patience most) const {

@@ -107,10 +107,35 @@ WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
   return upper_->seat[multiprocessor_index() % layout::seats][level];
 }
 
-// True if some unit of a level, from 1 on, may be free.
+// True if some unit of a level, from 1 on, may be free. All who find no page come here, thousands at once: so words that do
+// not depend on each other are read at the same time, and none that is not needed.
 WARPHEAP_FN inline bool buddy_tree::may_have(std::uint32_t level) const {
-  std::uint32_t index = 0;
-  return next_shown(level, 0, layout::words(level), index);
+  look top = read_top(level);
+  if (top.bits != 0 && may_have_below(level, top)) return true;
+  while ((top = read_on(level, top.index)).bits != 0) {  // not a spin: each turn goes on to later words
+    if (may_have_below(level, top)) return true;
+  }
+  return false;
+}
+
+// The same for what a word of the top rank shows, which is not 0.
+WARPHEAP_FN inline bool buddy_tree::may_have_below(std::uint32_t level, look top) const {
+  constexpr std::uint32_t rank = layout::levels - 2;
+  if (level >= rank) return true;
+  // Level 1 is shown by words of the rank below, which the top rank shows for good.
+  while (top.bits != 0) {  // not a spin: each turn goes on to later words
+    std::uint64_t seen[8] = {};
+    for (std::uint64_t& each : seen) {
+      if (top.bits == 0) continue;
+      const std::uint32_t index = top.index * 64 + static_cast<std::uint32_t>(lowest_bit(top.bits));
+      each = word(rank, level, index).load(memory_order::relaxed, thread_scope::device);
+      top.bits &= top.bits - 1;
+    }
+    for (const std::uint64_t each : seen) {
+      if (each != 0) return true;
+    }
+  }
+  return false;
 }
 
 // Where the 64 words lie that word `index` of a rank shows; those at either end may have no memory. By addresses, since the
@@ -269,25 +294,51 @@ WARPHEAP_FN inline void buddy_tree::end_needs(std::uint32_t needs) const {
 
 // Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. Of a word on the way the caller
 // keeps some, so there is nothing to merge.
-WARPHEAP_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t level, std::uint32_t order,
-                                               std::uint32_t most) const -> grab {
+//
+// Others wait for what becomes free, so this does for all levels side by side what `put` and `show` do for one, without a
+// look. The first fence releases what the last owners did, with the parts; the second one the parts, and the bits above, with
+// the bits that show them. No acquire: who hides a word clears its bit and then looks at it. Is the bit set before, then he
+// acquires that and sees the part; else it stays.
+WARPHEAP_COLD_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t level, std::uint32_t order,
+                                                    std::uint32_t most) const -> grab {
   using enum memory_order;
   using enum thread_scope;
-  std::uint32_t index = unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts));
-  std::uint64_t starts = 1;
-  for (std::uint32_t at = unit.at.level - 1;; --at, index *= 64) {
-    std::uint64_t keeps = 1;
-    if (at == level) {
-      starts = detail::pick_blocks(~std::uint64_t{0}, order, most);
-      keeps = detail::block_bits(starts, order);
+  constexpr std::uint32_t highest = layout::levels - 1;
+  const std::uint32_t first = unit.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(unit.starts));
+  const std::uint64_t starts = detail::pick_blocks(~std::uint64_t{0}, order, most);
+  const std::uint64_t keeps = detail::block_bits(starts, order);
+  // The words on the way: the first of each level in the unit.
+  const auto index = [&](std::uint32_t at) { return first << 6 * (unit.at.level - 1 - at); };
+  const auto broken = [&](std::uint32_t at) {
+    return at >= level && at < unit.at.level && (at != level || ~keeps != 0);
+  };
+  // The bits above are set for good, mostly long since, and words that thousands look at; so a look and no write.
+  std::uint64_t above[highest][layout::levels] = {};
+  const auto shown_by = [&](std::uint32_t at, std::uint32_t rank) { return index(at) >> 6 * (rank - 1 - at); };
+  for (std::uint32_t at = highest; at-- != 0;) {
+    for (std::uint32_t rank = at + 2; rank < layout::levels; ++rank) {
+      if (broken(at)) above[at][rank] = word(rank, at, shown_by(at, rank) / 64).load(relaxed, device);
     }
-    if (~keeps != 0) {
-      free_word({at, index}).fetch_or(~keeps, acq_rel, device);
-      show({at, index});
-      atomic_view{seat(at)}.store(index + 1, relaxed, device);
-    }
-    if (at == level) return {{level, index}, starts};
   }
+  fence(release, device);
+  for (std::uint32_t at = highest; at-- != 0;) {
+    const std::uint64_t parts = at == level ? ~keeps : ~std::uint64_t{1};
+    if (broken(at)) free_word({at, index(at)}).fetch_or(parts, after_release_fence, device);
+  }
+  for (std::uint32_t at = highest; at-- != 0;) {
+    for (std::uint32_t rank = at + 2; rank < layout::levels; ++rank) {
+      if (!broken(at)) continue;
+      const std::uint64_t bit = std::uint64_t{1} << shown_by(at, rank) % 64;
+      if ((above[at][rank] & bit) == 0) word(rank, at, shown_by(at, rank) / 64).fetch_or(bit, relaxed, device);
+    }
+  }
+  fence(release, device);
+  for (std::uint32_t at = highest; at-- != 0;) {
+    if (!broken(at)) continue;
+    word(at + 1, at, index(at) / 64).fetch_or(std::uint64_t{1} << index(at) % 64, after_release_fence, device);
+    atomic_view{seat(at)}.store(index(at) + 1, relaxed, device);
+  }
+  return {{level, index(level)}, starts};
 }
 
 // All of a unit of 64 pages, as blocks of `order`. Nothing of it is left over, so nobody can miss it.

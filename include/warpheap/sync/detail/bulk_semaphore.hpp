@@ -285,8 +285,7 @@ WARPHEAP_FN inline bool bulk_semaphore::fits(word seen, std::uint64_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept, std::uint64_t change) {
   const bool delivers = change != 0;
   if (n > (delivers ? word::max_quick_batch : word::max_quick)) return put_many(n, kept, change);
-  const word before{
-      atomic_view{bits_}.fetch_add(word::units(n) + change, memory_order::release, thread_scope::device)};
+  const word before{atomic_view{bits_}.fetch_add(word::units(n) + change, memory_order::release, thread_scope::device)};
   if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
   require(!delivers || before.has_made(kept), detail::bulk_delivery);
   if (before.parent_empty()) parent_refilled();
