@@ -315,7 +315,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t lev
   // The bits above are set for good, mostly long since, and words that thousands look at; so a look and no write.
   std::uint64_t above[highest][layout::levels] = {};
   const auto shown_by = [&](std::uint32_t at, std::uint32_t rank) { return index(at) >> 6 * (rank - 1 - at); };
-  for (std::uint32_t at = highest; at-- != 0;) {
+  for (std::uint32_t at = highest; at-- != 0;) {  // not a spin: each turn goes one level down
     for (std::uint32_t rank = at + 2; rank < layout::levels; ++rank) {
       if (broken(at)) above[at][rank] = word(rank, at, shown_by(at, rank) / 64).load(relaxed, device);
     }
