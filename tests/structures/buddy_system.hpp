@@ -411,7 +411,8 @@ TYPED_TEST_P(buddy_system, refuses_many_who_ask_in_vain) {
       4);
 }
 
-/// One lane: takes all units of 64 pages, gives the last one back, and takes a page of it.
+/// One lane: takes all units of 64 pages; then gives back one after the other, and each time takes a page of the only one there
+/// is.
 struct far_away_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint32_t* units, std::uint32_t count) const {
