@@ -22,6 +22,7 @@ class host_mutex {
   }
   /// Holds it if nobody does.
   bool try_lock() { return mutex_.try_lock(); }
+  /// Lets go of it. The thread that holds it calls.
   void unlock() { mutex_.unlock(); }
 
  private:

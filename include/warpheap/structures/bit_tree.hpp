@@ -10,7 +10,7 @@ namespace warpheap {
 
 /// Neighbouring members of a set, `[first, first + count)`.
 struct index_run {
-  std::uint64_t first;
+  std::uint64_t first;  ///< the lowest of them
   std::uint64_t count;  ///< 0: there was none
 };
 
@@ -28,16 +28,16 @@ struct index_run {
 /// see it after a `sync` of their own.
 class bit_tree {
  public:
-  static constexpr std::uint32_t leaf_bits = 64;
+  static constexpr std::uint32_t leaf_bits = 64;          ///< members that a leaf has a bit for
   static constexpr std::uint32_t most_leaves = 1u << 19;  ///< 2^25 members
 
   /// The levels above the leaves; zero bytes are an empty set.
   struct levels {
-    std::uint64_t root[most_leaves / 64 / 64 / 64];  // tops that were ever used; never cleared
-    std::uint64_t top[most_leaves / 64 / 64];
-    std::uint64_t middle[most_leaves / 64];
-    std::uint32_t changes_begun;
-    std::uint32_t changes_ended;
+    std::uint64_t root[most_leaves / 64 / 64 / 64];  ///< tops that were ever used; never cleared
+    std::uint64_t top[most_leaves / 64 / 64];        ///< a bit for each word of `middle` that may not be zero
+    std::uint64_t middle[most_leaves / 64];          ///< a bit for each leaf that may not be zero
+    std::uint32_t changes_begun;                     ///< changes that a search could be misled by, so far
+    std::uint32_t changes_ended;                     ///< those of them that are done
   };
 
   /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … All zero at first.
@@ -103,8 +103,8 @@ class bit_tree {
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
   struct watch {
-    bool quiet;
-    std::uint32_t begun;
+    bool quiet;           ///< no change was under way
+    std::uint32_t begun;  ///< changes that had begun
   };
   /// Before the search. Acquires.
   WARPHEAP_FN watch begin_watch() const;

@@ -26,19 +26,27 @@ struct static_ring {
   struct extent {
     std::uint32_t packed_first;  ///< name of the first segment
     std::uint32_t count;         ///< how many there are, a power of two
+    /// True for the same segments.
     bool operator==(const extent&) const = default;
   };
+  /// What the queue keeps in device memory.
   struct state : segment_queue_state {
     extent ring;  ///< set before any use
   };
 
-  flat_segments flat;
+  flat_segments flat;  ///< the memory of the ring
 
+  /// Where entries lie.
   WARPHEAP_FN flat_segments segments() const { return flat; }
+  /// The packed name of the next segment, or 0 if it is in use yet. Collective over the opener's group.
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
+  /// The name of the i-th oldest. Only while nobody uses the queue.
   WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const { return place(of, of.adopted + i); }
+  /// An adopted segment was read by all, and may be opened again.
   WARPHEAP_FN void retire(state&, std::uint32_t id) const { flat.retire(id); }
+  /// False: nothing is kept in reserve.
   WARPHEAP_FN bool trim(state&) const { return false; }
 
  private:
@@ -59,14 +67,19 @@ struct virtual_queue_state : segment_queue_state {
 /// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read,
 /// but for a reserve: to find the chunks of a large segment takes long, and who opens one makes others wait.
 struct virtual_queue {
-  chunk_segments chunks;
-  bit_tree free_chunks;
+  chunk_segments chunks;  ///< the heap's
+  bit_tree free_chunks;   ///< those of them that segments may take
 
+  /// Where entries lie.
   WARPHEAP_FN chunk_segments segments() const { return chunks; }
+  /// An adopted segment was read by all: keeps its chunks in reserve or gives them back. One lane.
   WARPHEAP_FN void retire(virtual_queue_state& of, std::uint32_t id) const;
+  /// Gives back what is in reserve; true if there was any. One lane.
   WARPHEAP_FN bool trim(virtual_queue_state& of) const;
 
  protected:
+  /// The packed name of a segment out of the reserve or of free chunks, or 0 if there are none. Collective over the opener's
+  /// group.
   WARPHEAP_FN std::uint32_t fresh_segment(lane_mask group, virtual_queue_state& of) const;
 
  private:
@@ -85,14 +98,18 @@ struct virtual_queue {
 
 /// The virtualised array queue: an array keeps the names of the segments in order.
 struct virtual_array : virtual_queue {
-  static constexpr std::uint32_t ring_segments = 256;
+  static constexpr std::uint32_t ring_segments = 256;  ///< segments that the queue can have
 
+  /// What the queue keeps in device memory.
   struct state : virtual_queue_state {
-    std::uint32_t ring[ring_segments];
+    std::uint32_t ring[ring_segments];  ///< packed names, the `number`th at `number` modulo the size
   };
 
+  /// The packed name of a new segment, or 0 if there is no room. Collective over the opener's group.
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
+  /// The name of the i-th oldest. Only while nobody uses the queue.
   WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const {
     return segment_name::unpack(of.ring[(of.adopted + i) % ring_segments]);
   }
@@ -100,12 +117,16 @@ struct virtual_array : virtual_queue {
 
 /// The virtualised linked queue: each segment's header names the next one.
 struct virtual_list : virtual_queue {
+  /// What the queue keeps in device memory.
   struct state : virtual_queue_state {
     std::uint32_t front;  ///< the oldest segment that is not adopted
   };
 
+  /// The packed name of a new segment, or 0 if there is no room. Collective over the opener's group.
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
+  /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
+  /// The name of the i-th oldest. Only while nobody uses the queue.
   WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const;
 };
 

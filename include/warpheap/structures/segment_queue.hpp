@@ -11,8 +11,8 @@ namespace warpheap {
 
 /// A segment that its adopter hands out: entries [0, count) of `segment`.
 struct adopted_segment {
-  segment_name segment;
-  std::uint32_t count;  ///< 0: there was none
+  segment_name segment;  ///< which one
+  std::uint32_t count;   ///< 0: there was none
 };
 
 /// What all queues of segments share. Zero bytes are an empty queue.
@@ -33,8 +33,9 @@ struct segment_queue_state {
 template <class Kind>
 class segment_queue {
  public:
-  using state = typename Kind::state;
+  using state = typename Kind::state;  ///< what it keeps in device memory
 
+  /// The queue whose state is `from` and whose segments are kept as `kind` says.
   WARPHEAP_FN segment_queue(state& from, const Kind& kind) : state_(from), kind_(kind) {}
 
   /// Puts one value of each lane of `group` in. Returns false to a lane whose value found no room. Collective; any

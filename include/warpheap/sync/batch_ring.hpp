@@ -24,23 +24,27 @@ namespace warpheap {
 /// A batch's slot is used again, eight batches later, only when all of its units are `finish`ed.
 class batch_ring {
  public:
-  static constexpr std::uint32_t slots = 8;
-  static constexpr std::uint32_t largest_batch = 1u << 22;
+  static constexpr std::uint32_t slots = 8;                 ///< batches that can be in use at once
+  static constexpr std::uint32_t largest_batch = 1u << 22;  ///< units of a batch at most
   /// A draw that reaches beyond each batch, for who wants all that is left of one.
   static constexpr std::uint32_t all = 1u << 23;
 
   /// A batch: tickets [end - size, end), modulo 2^28.
   struct batch {
-    std::uint64_t word;
+    std::uint64_t word;  ///< turn, size and end, from the top
+    /// The first ticket behind it.
     WARPHEAP_FN std::uint32_t end() const { return static_cast<std::uint32_t>(word) & ticket_mask; }
+    /// Its units.
     WARPHEAP_FN std::uint32_t size() const { return static_cast<std::uint32_t>(word >> 28) & 0xffffff; }
+    /// Its number in the order of batches, modulo 2^12.
     WARPHEAP_FN std::uint32_t turn() const { return static_cast<std::uint32_t>(word >> 52); }
+    /// Its first ticket.
     WARPHEAP_FN std::uint32_t begin() const { return (end() - size()) & ticket_mask; }
   };
 
   /// Where a lane's unit is.
   struct place {
-    batch in;
+    batch in;             ///< the batch that it belongs to
     std::uint32_t index;  ///< counted from the batch's first unit
     std::uint64_t what;   ///< what the batch is
   };
