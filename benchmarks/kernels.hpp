@@ -18,8 +18,8 @@ namespace warpheap::bench {
 template <device_allocator A>
 struct malloc_kernel {
   WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, void** blocks) const {
-    const std::uint64_t index = asked.mine();
-    if (index != requests::none) blocks[index] = heap.malloc(asked.bytes(index));
+    std::uint64_t index = 0;
+    if (asked.makes(index)) blocks[index] = heap.malloc(asked.bytes(index));
   }
 };
 
@@ -27,8 +27,8 @@ struct malloc_kernel {
 template <device_allocator A>
 struct free_kernel {
   WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, void* const* blocks) const {
-    const std::uint64_t index = asked.mine();
-    if (index != requests::none) heap.free(blocks[index]);
+    std::uint64_t index = 0;
+    if (asked.makes(index)) heap.free(blocks[index]);
   }
 };
 

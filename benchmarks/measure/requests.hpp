@@ -61,14 +61,20 @@ struct requests {
   /// The grid in which each request has a thread of its own: in mode `warp`, the first lane of a warp.
   grid_shape grid() const { return grid_shape::covering(mode == request_mode::warp ? count * warp_width : count); }
 
-  /// The number of the caller's request, or `none` if it has none to make.
-  WARPHEAP_FN std::uint64_t mine() const {
-    std::uint64_t index = grid_thread_index();
+  /// Whether the caller has a request to make; `index` is its number.
+  WARPHEAP_FN bool makes(std::uint64_t& index) const {
+    index = grid_thread_index();
     if (mode == request_mode::warp) {
-      if (lane_index() != 0) return none;
+      if (lane_index() != 0) return false;
       index /= static_cast<std::uint64_t>(warp_width);
     }
-    return index < count ? index : none;
+    return index < count;
+  }
+
+  /// The number of the caller's request, or `none` if it has none to make.
+  WARPHEAP_FN std::uint64_t mine() const {
+    std::uint64_t index = 0;
+    return makes(index) ? index : none;
   }
 
   static constexpr std::uint64_t none = ~std::uint64_t{0};

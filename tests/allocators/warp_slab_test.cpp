@@ -19,16 +19,18 @@ using classes = slab_classes;
 
 TEST(warp_slab, a_class_is_the_smallest_that_fits) {
   for (std::uint64_t bytes = 1; bytes <= classes::largest_bytes; ++bytes) {
-    const std::uint32_t c = classes::of(bytes);
+    const auto [c, block] = classes::of(bytes);
     ASSERT_LT(c, classes::count);
-    ASSERT_GE(classes::bytes(c), bytes);
+    ASSERT_EQ(classes::bytes(c), block);
+    ASSERT_GE(block, bytes);
     ASSERT_TRUE(c == 0 || classes::bytes(c - 1) < bytes);
   }
 }
 
 TEST(warp_slab, at_most_a_fifth_is_rounding) {
   for (std::uint64_t bytes = 65; bytes <= classes::largest_bytes; ++bytes) {
-    ASSERT_LT((classes::bytes(classes::of(bytes)) - bytes) * 5, classes::bytes(classes::of(bytes)));
+    const std::uint32_t block = classes::of(bytes).bytes;
+    ASSERT_LT((block - bytes) * 5, block);
   }
 }
 
@@ -41,7 +43,7 @@ TEST(warp_slab, a_slab_is_full_of_blocks) {
     EXPECT_LE(classes::words(c), classes::most_words);
     EXPECT_TRUE(classes::blocks(c) >= 32 || classes::units(c) == classes::most_units);
     for (std::uint32_t offset = 0; offset < classes::blocks(c) * block; ++offset) {
-      ASSERT_EQ(classes::block_at(c, offset), offset / block);
+      ASSERT_EQ(classes::divisor_of(c).quotient(offset), offset / block);
     }
   }
 }
@@ -99,6 +101,57 @@ TEST(warp_slab, a_hint_says_whose_it_is) {
       EXPECT_EQ(hidden.place(), place);
       EXPECT_EQ(hidden.with(), shown.value);
     }
+  }
+}
+
+TEST(warp_slab, an_owner_says_what_its_unit_is_part_of) {
+  for (std::uint32_t c = 0; c < classes::count; ++c) {
+    for (std::uint32_t below = 0; below < classes::units(c); ++below) {
+      const unit_owner owner = unit_owner::slab(c, below);
+      EXPECT_TRUE(owner.is_slab() && !owner.is_run());
+      EXPECT_EQ(owner.of_class(), c);
+      EXPECT_EQ(owner.below(), below);
+      // A byte of the unit, wherever the slab lies.
+      const std::uint64_t byte = below * classes::unit_bytes + 12'345;
+      EXPECT_EQ(owner.in_slab((std::uint64_t{1} << 38) + byte), byte);
+      EXPECT_EQ(owner.block_at(static_cast<std::uint32_t>(byte)), byte / classes::bytes(c));
+    }
+  }
+  for (const std::uint32_t units : {1u, 64u, 1u << 25}) {
+    const unit_owner owner = unit_owner::run(units);
+    EXPECT_TRUE(owner.is_run() && !owner.is_slab());
+    EXPECT_EQ(owner.run_units(), units);
+  }
+  EXPECT_TRUE(!unit_owner{0}.is_run() && !unit_owner{0}.is_slab());
+}
+
+TEST(warp_slab, a_word_has_a_number_of_its_own) {
+  std::vector<bool> seen(word_number::of_group * 3);
+  for (std::uint32_t unit = 0; unit < word_number::group_units * 3; ++unit) {
+    for (std::uint32_t index = 0; index < classes::most_words; ++index) {
+      const std::uint32_t number = word_number::make(unit, index);
+      EXPECT_EQ(word_number::unit(number), unit);
+      EXPECT_EQ(word_number::index(number), index);
+      ASSERT_LT(number, seen.size());
+      EXPECT_FALSE(seen[number]);
+      seen[number] = true;
+    }
+  }
+}
+
+TEST(warp_slab, a_seat_guesses_what_was_taken) {
+  constexpr std::uint32_t last = (1u << slab_seat::word_bits) - 1;
+  for (std::uint32_t c = 0; c < classes::count; ++c) {
+    for (const std::uint32_t word : {0u, 4711u, last}) {
+      const slab_seat seat = slab_seat::make(c, {word, 0x00f0'0f00});
+      EXPECT_TRUE(seat.is_of(c));
+      EXPECT_EQ(seat.word(c), word);
+      for (std::uint32_t other = 1; other < 4; ++other) EXPECT_FALSE(seat.is_of(c + other));
+      EXPECT_EQ(seat.guess(8), 0x00f0'0f00u);
+      EXPECT_EQ(seat.guess(3), 0x0000'0700u);
+      EXPECT_EQ(popcount(seat.guess(32)), 32);
+    }
+    EXPECT_FALSE(slab_seat{0}.is_of(c));
   }
 }
 
@@ -230,6 +283,42 @@ TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
     // A class that grows again and again grows by half of what it has.
     EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads * 3 / 2 + threads / 8);
     EXPECT_EQ(heap.stats().live_bytes, 0);
+  });
+}
+
+/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same ones;
+/// counts the blocks that somebody else had, too.
+struct share_seats {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint32_t* faults) const {
+    const std::uint64_t warp = grid_thread_index() / warp_width;
+    const std::uint64_t bytes = warp % 64 < 32 ? 80 : 16;
+    for (std::uint32_t round = 0; round < 12; ++round) {
+      const auto mark = static_cast<std::uint32_t>(grid_thread_index() << 8 | round);
+      auto* const block = static_cast<std::uint32_t*>(heap.malloc(bytes));
+      bool whole = block != nullptr;
+      if (whole) {
+        *block = mark;
+        fence(memory_order::seq_cst, thread_scope::device);
+        whole = *block == mark;
+      }
+      if (!whole) atomic_view{*faults}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      heap.free(block);
+    }
+  }
+};
+
+// In a heap this small, warp w + 32 has its seat for 16 bytes where warp w has it for 80. So they claim blocks of each
+// other's class all the time, and put them back.
+TEST(warp_slab, classes_that_share_seats_lose_nothing) {
+  for_each_schedule([&](std::uint64_t seed) {
+    const heap<warp_slab> heap{std::uint64_t{1} << 20};
+    const device_array<std::uint32_t> faults(1);
+    for (int launches = 0; launches < 3; ++launches) {
+      launch({8, 8 * warp_width}, share_seats{}, heap.ref(), faults.data());
+    }
+    EXPECT_EQ(faults.to_host().front(), 0u) << "seed " << seed;
+    const warp_slab_statistics after = heap.allocator_stats();
+    for (const std::uint64_t bytes : {16, 80}) EXPECT_EQ(after.of(bytes).free_blocks, after.of(bytes).blocks);
   });
 }
 

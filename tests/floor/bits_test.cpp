@@ -22,7 +22,7 @@ const std::vector<std::uint64_t> words{
     1,          2,          3,           0x80000000u,        0xffffffffu, 0x12345678u,
     1ull << 32, 1ull << 63, ~0ull,       0xdeadbeefull,      0x100000001, 0x8000000000000001u,
     5,          0xff00,     0x00f000f0u, 0x7fffffffffffffffu};
-constexpr int answers = 9;
+constexpr int answers = 11;
 
 struct count_bits {
   WARPHEAP_FN static void answer(std::uint64_t word, std::uint64_t* out) {
@@ -36,6 +36,8 @@ struct count_bits {
     out[6] = nth_set_bit(low, popcount(low) / 2);
     out[7] = next_power_of_two(word >> 1);
     out[8] = rotate_left(low, static_cast<std::uint32_t>(word >> 1) % 32);
+    out[9] = split(word).low;
+    out[10] = split(word).high;
   }
   WARPHEAP_FN void operator()(const std::uint64_t* in, std::uint64_t* out) const {
     const std::uint64_t me = grid_thread_index();
@@ -65,6 +67,8 @@ void count_slowly(std::uint64_t word, std::uint64_t* out) {
   while (out[7] < word >> 1) out[7] *= 2;
   out[8] = 0;
   for (const std::uint64_t place : low) out[8] |= std::uint64_t{1} << (place + (word >> 1)) % 32;
+  out[9] = word % (std::uint64_t{1} << 32);
+  out[10] = word / (std::uint64_t{1} << 32);
 }
 
 TEST(bits, agree_with_counting_in_kernels_and_on_the_host) {
@@ -81,12 +85,24 @@ TEST(bits, agree_with_counting_in_kernels_and_on_the_host) {
   EXPECT_EQ(on_host, expected);
 }
 
+// Thread i looks for the set bit of rank i.
+struct find_ranks {
+  WARPHEAP_FN void operator()(std::uint32_t word, int* places) const {
+    const auto rank = static_cast<int>(grid_thread_index());
+    if (rank < popcount(word)) places[rank] = nth_set_bit(word, rank);
+  }
+};
+
 TEST(bits, nth_set_bit_finds_each_rank) {
-  for (const std::uint32_t word : {1u, 0x80000000u, 0xffffffffu, 0xa5a5a5a5u, 0x00010100u, 0xfffe0001u}) {
+  for (const std::uint32_t word : {1u, 0x80000000u, 0xffffffffu, 0xa5a5a5a5u, 0x00010100u, 0xfffe0001u, 0x7fff8000u}) {
+    const device_array<int> places(32);
+    launch({1, 32}, find_ranks{}, word, places.data());
+    const std::vector<int> found = places.to_host();
     int rank = 0;
     for (int place = 0; place < 32; ++place) {
       if ((word >> place & 1) == 0) continue;
       EXPECT_EQ(nth_set_bit(word, rank), place) << "word " << word;
+      EXPECT_EQ(found[static_cast<std::size_t>(rank)], place) << "word " << word << ", in a kernel";
       ++rank;
     }
   }

@@ -36,8 +36,8 @@ namespace warpheap {
 /// relaxed, acquire or seq_cst; `store` relaxed, release or seq_cst; an order that does not fit fails the build when it
 /// is a constant.
 ///
-/// An object in the shared memory of a block is accessed with block scope: an addition of wider scope is an instruction
-/// for global memory.
+/// An object in the shared memory of a block is accessed with block scope: `fetch_add`, `fetch_and` and `fetch_or`
+/// of wider scope are instructions for global memory.
 ///
 /// On the host executor each call is a point where another lane may be scheduled.
 template <class T>

@@ -18,13 +18,26 @@ WARPHEAP_FN inline int popcount(std::uint32_t word) { return target::popcount(wo
 /// Number of set bits.
 WARPHEAP_FN inline int popcount(std::uint64_t word) { return target::popcount(word); }
 /// Index of the lowest set bit. `word` must not be 0.
-WARPHEAP_FN inline int lowest_bit(std::uint32_t word) { return target::count_trailing_zeros(word); }
+WARPHEAP_FN inline int lowest_bit(std::uint32_t word) { return target::lowest_bit(word); }
 /// Index of the lowest set bit. `word` must not be 0.
 WARPHEAP_FN inline int lowest_bit(std::uint64_t word) { return target::count_trailing_zeros(word); }
 /// Index of the highest set bit, the floor of the binary logarithm. `word` must not be 0.
-WARPHEAP_FN inline int highest_bit(std::uint32_t word) { return 31 - target::count_leading_zeros(word); }
+WARPHEAP_FN inline int highest_bit(std::uint32_t word) { return target::highest_bit(word); }
 /// Index of the highest set bit, the floor of the binary logarithm. `word` must not be 0.
 WARPHEAP_FN inline int highest_bit(std::uint64_t word) { return 63 - target::count_leading_zeros(word); }
+
+/// The two halves of a word.
+struct word_halves {
+  std::uint32_t low;
+  std::uint32_t high;
+};
+/// The halves of `word`. A GPU has them in registers of their own; asked for by shifts and masks, nvcc computes with all 64
+/// bits where 32 would do.
+WARPHEAP_FN inline word_halves split(std::uint64_t word) {
+  word_halves halves{};
+  target::split(word, halves.low, halves.high);
+  return halves;
+}
 
 /// `word` with its bits moved up by `count`, from 0 to 31, and those that leave it at the top come in at the bottom.
 WARPHEAP_FN inline std::uint32_t rotate_left(std::uint32_t word, std::uint32_t count) {
@@ -37,18 +50,7 @@ WARPHEAP_FN constexpr std::uint32_t low_bits(int count) {
 }
 
 /// Index of the set bit that has exactly `rank` set bits below it. `word` must have more than `rank` set bits.
-WARPHEAP_FN inline int nth_set_bit(std::uint32_t word, int rank) {
-  int position = 0;
-  // Halve the window: skip the lower half when the wanted bit is not in it.
-  for (int width = 16; width > 0; width /= 2) {
-    const int below = popcount((word >> position) & low_bits(width));
-    if (rank >= below) {
-      rank -= below;
-      position += width;
-    }
-  }
-  return position;
-}
+WARPHEAP_FN inline int nth_set_bit(std::uint32_t word, int rank) { return target::nth_set_bit(word, rank); }
 
 /// True for 1, 2, 4, 8, …; false for 0.
 WARPHEAP_FN constexpr bool is_power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }

@@ -60,15 +60,20 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site = call_site
 }
 /// Waits for the lanes of `group`; writes that they made before are visible to all of them after.
 WARPHEAP_FN inline void sync(lane_mask group, call_site site = call_site::current()) { target::sync(group, site); }
+/// As `sync`. Returns `group`, for collectives that follow at once: a GPU then need not see for each of them whether the
+/// lanes are together.
+WARPHEAP_FN inline lane_mask meet(lane_mask group, call_site site = call_site::current()) {
+  return target::meet(group, site);
+}
 
 /// Waits for the threads of the block that have not exited; their writes before are visible to all of them after.
 /// Unlike a warp's `sync`, it needs each of them to call at the same place.
 WARPHEAP_FN inline void sync_block(call_site site = call_site::current()) { target::sync_block(site); }
 
 /// The caller's own bit.
-WARPHEAP_FN inline lane_mask lane_bit() { return lane_mask{1} << lane_index(); }
+WARPHEAP_FN inline lane_mask lane_bit() { return target::own_bit(); }
 /// The lanes of `group` below the caller.
-WARPHEAP_FN inline lane_mask lanes_below(lane_mask group) { return group & (lane_bit() - 1); }
+WARPHEAP_FN inline lane_mask lanes_below(lane_mask group) { return group & target::lower_bits(); }
 /// The lowest lane of `group`, its leader by convention.
 WARPHEAP_FN inline int leader(lane_mask group) { return lowest_bit(group); }
 /// True for the leader of `group`.

@@ -135,20 +135,38 @@ class bit_tree {
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
+  static constexpr std::uint32_t at_once = 4;  // leaves of a lane at a time
+  WARPHEAP_COLD_FN void clear_share(std::uint32_t begin, std::uint32_t end, std::uint32_t rank,
+                                    std::uint32_t lanes) const;
+  WARPHEAP_COLD_FN void show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const;
+  WARPHEAP_COLD_FN std::uint32_t see_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const;
   WARPHEAP_COLD_FN bool find(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                            std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN bool search_neighbours_once(const neighbours& wanted, index_run& run) const;
   WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
   WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
   WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
+  WARPHEAP_COLD_FN bool take_leaves(std::uint32_t at, std::uint32_t stop, std::uint64_t (&got)[at_once]) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                         std::uint32_t size) const;
+  static constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
+  WARPHEAP_COLD_FN bool extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most, std::uint32_t size,
+                                    std::uint32_t& total) const;
+  WARPHEAP_COLD_FN void take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes, std::uint32_t most,
+                                  std::uint64_t (&got)[rows]) const;
   WARPHEAP_COLD_FN index_run search_blocks(lane_mask group, const blocks& wanted) const;
   WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
+  WARPHEAP_COLD_FN bool look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
+                                             bool& quiet) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
+  WARPHEAP_COLD_FN bool find_together(lane_mask group, std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN lane_mask look_together(lane_mask group, std::uint32_t from, std::uint32_t size) const;
+  WARPHEAP_COLD_FN bool find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
+                                       std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN index_run blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const;
   enum class block_found : std::uint32_t { none, lost, taken };  // lost: another had a part of it first
   WARPHEAP_COLD_FN block_found take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,

@@ -22,12 +22,18 @@ struct slab_classes {
   static constexpr std::uint32_t most_units = 32;
   static constexpr std::uint32_t most_words = 32;  ///< bitmap words, of 32 blocks each, of a slab
 
+  /// A class, and bytes of its blocks.
+  struct fit {
+    std::uint32_t of_class;
+    std::uint32_t bytes;
+  };
+
   /// The class of the smallest blocks of at least `bytes`, from 1 to `largest_bytes`.
-  WARPHEAP_FN static std::uint32_t of(std::uint64_t bytes) {
-    const auto above = static_cast<std::uint32_t>((bytes - 1) / 16);  // 16 bytes each, less one
-    if (above < 4) return above;
-    const auto power = static_cast<std::uint32_t>(highest_bit(above)) - 2;
-    return 4 * power + (above >> power);
+  WARPHEAP_FN static fit of(std::uint64_t bytes) {
+    const std::uint32_t above = (static_cast<std::uint32_t>(bytes) - 1) / 16;  // 16 bytes each, less one
+    const auto power = static_cast<std::uint32_t>(highest_bit(above | 4)) - 2;
+    const std::uint32_t step = above >> power;
+    return {4 * power + step, (step + 1) << (power + 4)};
   }
   /// Bytes of a block.
   WARPHEAP_FN static constexpr std::uint32_t bytes(std::uint32_t of) { return 16 * (factor(of) << shift(of)); }
@@ -38,25 +44,31 @@ struct slab_classes {
   }
   /// Blocks of a slab.
   WARPHEAP_FN static constexpr std::uint32_t blocks(std::uint32_t of) {
-    return divide((units(of) << (unit_shift - 4)) >> shift(of), of);
+    return divisor_of(of).quotient(units(of) << unit_shift);
   }
   /// Bitmap words of a slab.
   WARPHEAP_FN static constexpr std::uint32_t words(std::uint32_t of) { return (blocks(of) + 31) / 32; }
-  /// The block of a slab that byte `offset` of it lies in.
-  WARPHEAP_FN static constexpr std::uint32_t block_at(std::uint32_t of, std::uint32_t offset) {
-    return divide(offset / 16 >> shift(of), of);
-  }
+  /// How to divide an offset within a slab by the size of its blocks: 4 bits and 16.
+  struct divisor {
+    std::uint32_t power;
+    std::uint32_t reciprocal;
+    /// The block that byte `offset` of the slab lies in.
+    WARPHEAP_FN constexpr std::uint32_t quotient(std::uint32_t offset) const {
+      return (offset >> power) * reciprocal >> reciprocal_shift;
+    }
+  };
+  WARPHEAP_FN static constexpr divisor divisor_of(std::uint32_t of) { return {shift(of) + 4, reciprocal(of)}; }
 
  private:
   WARPHEAP_FN static constexpr std::uint32_t factor(std::uint32_t of) { return of < 4 ? of + 1 : 5 + of % 4; }
   WARPHEAP_FN static constexpr std::uint32_t shift(std::uint32_t of) { return of < 4 ? 0 : of / 4 - 1; }
-  // `dividend`, at most 1,024, by the factor of a class: a product with 2^15 / factor, rounded up. There are four
-  // factors below class 4 and four for all others, and a word holds the numbers of four.
-  WARPHEAP_FN static constexpr std::uint32_t divide(std::uint32_t dividend, std::uint32_t of) {
+  // 2^15 by the factor of a class, rounded up: a product with it divides numbers up to 1,024. There are four factors below
+  // class 4 and four for all others, and a word holds the numbers of four.
+  static constexpr int reciprocal_shift = 15;
+  WARPHEAP_FN static constexpr std::uint32_t reciprocal(std::uint32_t of) {
     constexpr std::uint64_t below = 0x2000'2aab'4000'8000;   // by 4, 3, 2, 1
     constexpr std::uint64_t others = 0x1000'124a'1556'199a;  // by 8, 7, 6, 5
-    const auto reciprocal = static_cast<std::uint32_t>((of < 4 ? below : others) >> of % 4 * 16) & 0xffff;
-    return dividend * reciprocal >> 15;
+    return static_cast<std::uint32_t>((of < 4 ? below : others) >> of % 4 * 16) & 0xffff;
   }
 };
 

@@ -76,15 +76,27 @@ class warp_slab {
   WARPHEAP_FN unit_group* groups() const {
     return reinterpret_cast<unit_group*>(reinterpret_cast<std::byte*>(control_) + layout::groups_at());
   }
-  WARPHEAP_FN unit_group& group_of(std::uint32_t unit) const { return groups()[unit / unit_group::units]; }
-  WARPHEAP_FN unit_header& header(std::uint32_t unit) const { return group_of(unit).header[unit % unit_group::units]; }
+  // Element `index` of the arrays of `each` elements that all groups have at byte `offset`. In an address each element is
+  // one further, and each group what else it has: a product and a sum, where group and place in it are six operations.
+  template <class T, std::uint32_t each>
+  WARPHEAP_FN T& of_groups(std::uint64_t offset, std::uint32_t index) const {
+    constexpr std::uint64_t rest = sizeof(unit_group) - each * sizeof(T);
+    // In this order the constants are part of the access.
+    std::byte* at = reinterpret_cast<std::byte*>(control_) + std::uint64_t{index / each} * rest;
+    at += std::uint64_t{index} * sizeof(T);
+    return *reinterpret_cast<T*>(at + (layout::groups_at() + offset));
+  }
+  WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
+    return of_groups<unit_header, unit_group::units>(offsetof(unit_group, header), unit);
+  }
   WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
-    const std::uint32_t unit = word / classes::most_words;
-    return group_of(unit).word[unit % unit_group::units][word % classes::most_words];
+    return of_groups<std::uint64_t, word_number::of_group>(offsetof(unit_group, word), word);
   }
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const { return atomic_view{word_of(word)}; }
   WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
-    return atomic_view{groups()[place / unit_group::units].table[c][place % unit_group::units]};
+    constexpr std::uint32_t each = unit_group::units;
+    return atomic_view{
+        of_groups<std::uint32_t, each>(offsetof(unit_group, table) + c * each * sizeof(std::uint32_t), place)};
   }
   WARPHEAP_FN bit_tree free_units() const {
     return {&control_->free_units, reinterpret_cast<std::byte*>(&groups()->free), sizeof(unit_group)};
@@ -96,28 +108,36 @@ class warp_slab {
 
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
-  WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_FN void* take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const;
+  WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
+  WARPHEAP_FN void* take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim& got) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_near_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
-  template <std::uint32_t words>
-  WARPHEAP_FN static slab_word most_free(std::uint32_t c, const slab_word (&seen)[words], std::uint32_t& which);
+  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b, int enough = 32);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
-  WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const;
-  WARPHEAP_FN void* block_of(std::uint32_t c, slab_claim from, int rank) const;
+  WARPHEAP_FN static slab_claim tell(lane_mask group, lane_mask peers, slab_claim got);
+  WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const;
 
   // elsewhere.hpp: a few looks around
-  static constexpr std::uint32_t looks_at_once = 3;
+  static constexpr std::uint32_t looks_at_once = 4;
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, void* found) const;
+  WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
                                slab_look look) const;
+
+  struct dealt {
+    int turn, place;
+  };
+  WARPHEAP_COLD_FN static dealt part_of(int rank, int count);
+  WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
+                              slab_claim got) const;
 
   // ahead.hpp: more slabs for a class that is crowded
   WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
@@ -131,9 +151,13 @@ class warp_slab {
 
   // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
+  enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
+  WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
+                                          void*& found) const;
   WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const;
   WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found, bool& lost) const;
   WARPHEAP_COLD_FN void* search(lane_mask group, lane_mask wanting, std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool search_once(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const;
   struct walk_part {  // in memory, so that it needs no registers
@@ -143,6 +167,8 @@ class warp_slab {
     bool lost;
   };
   WARPHEAP_COLD_FN void* walk(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part) const;
+  WARPHEAP_COLD_FN void* follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part, void* found,
+                                    bool& lost) const;
   WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
                                 void*& found) const;
   WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
@@ -167,7 +193,6 @@ class warp_slab {
   WARPHEAP_FN void end_change(std::uint32_t c) const;
 
   // extend.hpp: more slabs for a class
-  enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const;
   struct extension_wait {   // in memory, so that it needs no registers
     lane_mask peers;        // those that want the class
@@ -187,6 +212,7 @@ class warp_slab {
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
                                      std::uint32_t slabs) const;
@@ -201,17 +227,19 @@ class warp_slab {
   WARPHEAP_COLD_FN std::uint32_t fill_places(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN std::uint32_t fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_COLD_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
-  WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const;
+  WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t at, std::uint32_t all) const;
 
   // reclaim.hpp: slabs without blocks, back to units
   WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN bool reclaim_hinted(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN bool reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
+  WARPHEAP_COLD_FN std::uint64_t take_whole_marks(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const;
   WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const;
   WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const;
+  WARPHEAP_COLD_FN void restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const;
   WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
 
   // runs.hpp
@@ -221,18 +249,16 @@ class warp_slab {
                                           std::uint32_t& first) const;
   WARPHEAP_COLD_FN index_run take_units_or_slabs(std::uint32_t count, std::uint32_t times,
                                                  std::uint32_t alignment) const;
+  WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
+  WARPHEAP_COLD_FN bool lock_unless_refused(std::uint32_t count, std::uint32_t earlier) const;
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
-  WARPHEAP_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
-    return free_units().take_neighbours(
-        least, most, alignment,
-        static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift));
-  }
+  WARPHEAP_COLD_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
 
   // statistics.hpp
   template <class OfSlab, class OfRun>
   WARPHEAP_FN void visit_units(OfSlab of_slab, OfRun of_run) const;
   // locate.hpp
-  WARPHEAP_COLD_FN block_location locate_in_slab(std::uint64_t offset, std::uint32_t unit, std::uint32_t owner) const;
+  WARPHEAP_COLD_FN block_location locate_in_slab(std::uint64_t offset, std::uint32_t unit, unit_owner owner) const;
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp

@@ -5,7 +5,7 @@
 #include <cuda/atomic>
 #include <nv/target>
 #include <warpheap/floor/atomic.hpp>
-#include <warpheap/floor/cuda/detail/global_add.hpp>
+#include <warpheap/floor/cuda/detail/global_rmw.hpp>
 
 namespace warpheap::target {
 
@@ -32,6 +32,11 @@ WARPHEAP_FN auto with_scope(T* object, thread_scope scope, Operation operation) 
   return operation(cuda::atomic_ref<T, cuda::thread_scope_system>{*object});
 }
 
+// Whether an operation can be one of those in global_rmw.hpp: what more than a block sees is no shared memory.
+WARPHEAP_FN constexpr bool is_global(memory_order order, thread_scope scope) {
+  return scope != thread_scope::block && order != memory_order::seq_cst;
+}
+
 template <class T>
 WARPHEAP_FN T atomic_load(T* object, memory_order order, thread_scope scope) {
   return with_scope(object, scope, [=](auto ref) { return ref.load(cuda_order(order)); });
@@ -56,7 +61,7 @@ WARPHEAP_FN bool atomic_compare_exchange(T* object, T& expected, T desired, memo
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_add(T* object, T value, memory_order order, thread_scope scope) {
-  if (scope != thread_scope::block && order != memory_order::seq_cst) {
+  if (is_global(order, scope)) {
     NV_IF_TARGET(NV_IS_DEVICE, (return global_add(object, value, order, scope);))
   }
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_add(value, cuda_order(order)); });
@@ -64,11 +69,17 @@ WARPHEAP_FN T atomic_fetch_add(T* object, T value, memory_order order, thread_sc
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_and(T* object, T value, memory_order order, thread_scope scope) {
+  if (is_global(order, scope)) {
+    NV_IF_TARGET(NV_IS_DEVICE, (return global_and(object, value, order, scope);))
+  }
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_and(value, cuda_order(order)); });
 }
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_or(T* object, T value, memory_order order, thread_scope scope) {
+  if (is_global(order, scope)) {
+    NV_IF_TARGET(NV_IS_DEVICE, (return global_or(object, value, order, scope);))
+  }
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_or(value, cuda_order(order)); });
 }
 

@@ -27,8 +27,9 @@ WARPHEAP_COLD_FN void cold_entry(Frame* frame) {
   frame->run();
 }
 
+// Holds the frame, so that kernels need none: the address of theirs would be with them from their first instruction on.
 template <class Body>
-WARPHEAP_FN auto cold_call(const Body& body) {
+WARPHEAP_COLD_FN auto cold_gate(Body body) {
   using result = std::invoke_result_t<const Body&>;
   using frame = cold_frame<Body, result>;
   frame call{body};
@@ -37,6 +38,11 @@ WARPHEAP_FN auto cold_call(const Body& body) {
   NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : "+l"(entry));))
   entry(&call);
   if constexpr (!std::is_void_v<result>) return call.result;
+}
+
+template <class Body>
+WARPHEAP_FN auto cold_call(const Body& body) {
+  return cold_gate(body);
 }
 
 }  // namespace warpheap::target

@@ -16,9 +16,15 @@ namespace warpheap::target {
 }
 
 WARPHEAP_FN inline lane_mask own_bit() {
-  lane_mask own = 0;
+  lane_mask own = 1;
   NV_IF_TARGET(NV_IS_DEVICE, (asm("mov.u32 %0, %%lanemask_eq;" : "=r"(own));))
   return own;
+}
+
+WARPHEAP_FN inline lane_mask lower_bits() {
+  lane_mask lower = 0;
+  NV_IF_TARGET(NV_IS_DEVICE, (asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lower));))
+  return lower;
 }
 
 // The compiler takes the result of `activemask` for the same in all lanes that meet later. It need not be: lanes that
@@ -76,9 +82,13 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site) {
 // Lanes that were together before a call need not be so after it: they leave the function one by one. ptxas 13.0 takes it
 // that they are, and makes nothing of a barrier there, so a lane goes on while others of the group are still in the
 // function (seen on an H200). The caller is in `activemask`, so this is `group`; the compiler does not know.
-WARPHEAP_FN inline void sync([[maybe_unused]] lane_mask group, call_site site) {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__syncwarp(group | (__activemask() & own_bit()));), (needs_kernel(site);))
+WARPHEAP_FN inline lane_mask meet([[maybe_unused]] lane_mask group, call_site site) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (const lane_mask same = group | (__activemask() & own_bit()); __syncwarp(same); return same;),
+                    (needs_kernel(site);))
 }
+
+WARPHEAP_FN inline void sync(lane_mask group, call_site site) { static_cast<void>(meet(group, site)); }
 
 WARPHEAP_FN inline void sync_block(call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__syncthreads();), (needs_kernel(site);))

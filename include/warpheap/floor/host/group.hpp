@@ -8,6 +8,9 @@
 
 namespace warpheap::target {
 
+inline lane_mask own_bit() { return lane_mask{1} << executor::place().lane; }
+inline lane_mask lower_bits() { return own_bit() - 1; }
+
 inline lane_mask active_group(call_site site) { return executor::gather(site); }
 
 inline lane_mask ballot(lane_mask group, bool predicate, call_site site) {
@@ -52,6 +55,11 @@ lane_mask match(lane_mask group, T value, call_site site) {
 
 inline void sync(lane_mask group, call_site site) {
   executor::leave(executor::meet(executor::meeting::sync, group, 0, site));
+}
+
+inline lane_mask meet(lane_mask group, call_site site) {
+  sync(group, site);
+  return group;
 }
 
 inline void sync_block(call_site site) { executor::block_barrier(site); }

@@ -93,28 +93,49 @@ WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint3
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
   if (is_leader(group)) begin_change();
   sync(group);  // orders the begin before each lane's clears, the clears before the looks, and those before the end
+  clear_share(begin, end, rank, lanes);
+  sync(group);
+  fence(acq_rel, device);
+  show_share(begin + rank, end, lanes);
+  fence(acq_rel, device);
+  sync(group);
+  if (is_leader(group)) end_change();
+}
+
+// Clears the bits above leaves [begin, end): the share of the caller, one of `lanes`. The caller's fences order it.
+WARPHEAP_COLD_FN inline void bit_tree::clear_share(std::uint32_t begin, std::uint32_t end, std::uint32_t rank,
+                                                   std::uint32_t lanes) const {
   for (std::uint32_t word = begin / 64 + rank; word * 64 < end; word += lanes) {
     const std::uint32_t from = word * 64 < begin ? begin - word * 64 : 0;
     const std::uint32_t upto = (word + 1) * 64 > end ? end - word * 64 : 64;
     clear_middle(word, detail::bit_range(from, upto - from));
   }
-  sync(group);
-  fence(acq_rel, device);
-  // Several leaves at a time, since each look waits for memory; the fences around order all of them.
-  constexpr std::uint32_t at_once = 4;
-  for (std::uint32_t at = begin + rank; at < end; at += at_once * lanes) {
-    std::uint64_t there[at_once];
-    for (std::uint32_t i = 0; i < at_once; ++i) {
-      const std::uint32_t leaf = at + i * lanes < end ? at + i * lanes : at;
-      there[i] = leaf_view(leaf).fetch_or(0, relaxed, device);
-    }
-    for (std::uint32_t i = 0; i < at_once; ++i) {
-      if (there[i] != 0 && at + i * lanes < end) show(at + i * lanes);
-    }
+}
+
+// Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below `end`.
+WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const {
+  for (; at < end; at += at_once * lanes) {
+    std::uint32_t some = see_share(at, end, lanes);
+    for (; some != 0; some &= some - 1) mark(at + static_cast<std::uint32_t>(lowest_bit(some)) * lanes, 0);
   }
-  fence(acq_rel, device);
-  sync(group);
-  if (is_leader(group)) end_change();
+}
+
+// Which of the caller's next `at_once` leaves below `end` have members, from `at` on and each `lanes` further, by looks that
+// change nothing and that the caller's fences order. Several at a time, since each look waits for memory.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::see_share(std::uint32_t at, std::uint32_t end,
+                                                          std::uint32_t lanes) const {
+  using enum memory_order;
+  using enum thread_scope;
+  std::uint64_t there[at_once];
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    const std::uint32_t leaf = at + i * lanes < end ? at + i * lanes : at;
+    there[i] = leaf_view(leaf).fetch_or(0, relaxed, device);
+  }
+  std::uint32_t some = 0;
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    if (there[i] != 0 && at + i * lanes < end) some |= 1u << i;
+  }
+  return some;
 }
 
 WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) const {
@@ -260,54 +281,64 @@ WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::u
 // not follow without a gap goes back, and what is no whole block of `size`. Returns how many follow. Collective.
 WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                                        std::uint32_t size) const {
-  using enum memory_order;
-  using enum thread_scope;
-  constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
-  const auto lanes = static_cast<std::uint32_t>(group_size(group));
   std::uint32_t total = 0;
   // Members that go back are missing for a while.
   if (is_leader(group)) begin_change();
   sync(group);
-  for (bool whole = true; whole && total < most;) {  // not a spin: each turn goes on to later leaves
-    const std::uint32_t mine = first_leaf + total / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
-    std::uint64_t got[rows];
-    bool shown[rows];
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      shown[row] = is_shown(mine + row * lanes);
-    }
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::uint32_t leaf = mine + row * lanes;
-      const std::uint32_t before = (leaf - first_leaf) * leaf_bits;
-      const std::uint32_t wanted = before < most ? most - before : 0;
-      got[row] = 0;
-      if (wanted != 0 && shown[row]) {
-        const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
-        got[row] = leaf_view(leaf).fetch_and(~mask, acquire, device) & mask;
-      }
-    }
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      const std::uint32_t follows = detail::trailing_ones(got[row]) & ~(size - 1);
-      const lane_mask broken = ballot(group, follows < leaf_bits);
-      // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
-      if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
-      if (!whole) continue;
-      if (broken == 0) {
-        total += leaf_bits * lanes;
-      } else {
-        const int last = lowest_bit(broken);
-        total +=
-            leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
-        whole = false;
-      }
-    }
-    for (std::uint32_t row = 0; row < rows; ++row) {
-      if (got[row] != 0) add(mine + row * lanes, got[row]);
-    }
+  while (total < most && extend_once(group, first_leaf, most, size, total)) {  // not a spin: on to later leaves
   }
   if (total != 0) hide_together(group, first_leaf, first_leaf + (total + leaf_bits - 1) / leaf_bits);
   sync(group);
   if (is_leader(group)) end_change();
   return total;
+}
+
+// One turn of that, from member `total` on, which it adds to; true if all that it took follow without a gap. Collective.
+WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
+                                                   std::uint32_t size, std::uint32_t& total) const {
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const std::uint32_t mine = total / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
+  std::uint64_t got[rows] = {};
+  take_rows(first_leaf, mine, lanes, most, got);
+  sync(group);
+  bool whole = true;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const std::uint32_t follows = detail::trailing_ones(got[row]) & ~(size - 1);
+    const lane_mask broken = ballot(group, follows < leaf_bits);
+    // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
+    if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
+    if (!whole) continue;
+    if (broken == 0) {
+      total += leaf_bits * lanes;
+    } else {
+      const int last = lowest_bit(broken);
+      total += leaf_bits * static_cast<std::uint32_t>(popcount(group & low_bits(last))) + shuffle(group, follows, last);
+      whole = false;
+    }
+  }
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    if (got[row] != 0) mark(first_leaf + mine + row * lanes, got[row]);
+  }
+  sync(group);
+  return whole;
+}
+
+// Takes what is there of the leaves `mine` behind `first_leaf`, and of those that are `lanes` further, as far as `most` members
+// go. One lane.
+WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes,
+                                                 std::uint32_t most, std::uint64_t (&got)[rows]) const {
+  using enum memory_order;
+  using enum thread_scope;
+  bool shown[rows];
+  for (std::uint32_t row = 0; row < rows; ++row) shown[row] = is_shown(first_leaf + mine + row * lanes);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const std::uint32_t before = (mine + row * lanes) * leaf_bits;
+    const std::uint32_t wanted = before < most ? most - before : 0;
+    if (wanted != 0 && shown[row]) {
+      const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
+      got[row] = leaf_view(first_leaf + mine + row * lanes).fetch_and(~mask, acquire, device) & mask;
+    }
+  }
 }
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint64_t most) const {
@@ -386,37 +417,44 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
 }
 
 // Takes the members [at, end), or those of the first few leaves of them, and goes on to the next; none, and false, if one
-// is not in the set. Several leaves at a time, since each access waits for memory; the fence stands for the acquires of
-// all. One lane, with the change begun.
+// is not in the set. One lane, with the change begun.
 WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_t end) const {
-  using enum memory_order;
-  using enum thread_scope;
-  constexpr std::uint32_t at_once = 4;
   const std::uint32_t leaf = at / leaf_bits;
   const std::uint32_t stop = end - leaf * leaf_bits < at_once * leaf_bits ? end : (leaf + at_once) * leaf_bits;
-  const auto wanted = [&](std::uint32_t i) {
-    const std::uint32_t begin = (leaf + i) * leaf_bits;
-    if (begin >= stop) return std::uint64_t{0};
-    const std::uint32_t from = at < begin ? 0 : at - begin;
-    const std::uint32_t upto = stop - begin < leaf_bits ? stop - begin : leaf_bits;
-    return detail::bit_range(from, upto - from);
-  };
   std::uint64_t got[at_once];
-  for (std::uint32_t i = 0; i < at_once; ++i) {
-    const std::uint64_t mask = wanted(i);
-    got[i] = mask == 0 ? 0 : leaf_view(leaf + i).fetch_and(~mask, before_acquire_fence, device) & mask;
-  }
-  fence(acquire, device);
-  bool complete = true;
-  for (std::uint32_t i = 0; i < at_once; ++i) complete = complete && got[i] == wanted(i);
-  if (complete) {
+  if (take_leaves(at, stop, got)) {
     at = stop;
     return true;
   }
   for (std::uint32_t i = 0; i < at_once; ++i) {
-    if (got[i] != 0) add(leaf + i, got[i]);
+    if (got[i] != 0) mark(leaf + i, got[i]);
   }
   return false;
+}
+
+// Takes what is there of the members [at, stop), which lie in `at_once` leaves at most; true if that is all. Several leaves
+// at a time, since each access waits for memory; the fence stands for the acquires of all. One lane.
+WARPHEAP_COLD_FN inline bool bit_tree::take_leaves(std::uint32_t at, std::uint32_t stop,
+                                                   std::uint64_t (&got)[at_once]) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t leaf = at / leaf_bits;
+  std::uint64_t lacking[at_once];
+  for (std::uint32_t i = 0; i < at_once; ++i) {
+    const std::uint32_t begin = (leaf + i) * leaf_bits;
+    std::uint64_t mask = 0;
+    if (begin < stop) {
+      const std::uint32_t from = at < begin ? 0 : at - begin;
+      const std::uint32_t upto = stop - begin < leaf_bits ? stop - begin : leaf_bits;
+      mask = detail::bit_range(from, upto - from);
+    }
+    got[i] = mask == 0 ? 0 : leaf_view(leaf + i).fetch_and(~mask, before_acquire_fence, device) & mask;
+    lacking[i] = mask ^ got[i];
+  }
+  fence(acquire, device);
+  std::uint64_t any_lacking = 0;
+  for (std::uint32_t i = 0; i < at_once; ++i) any_lacking |= lacking[i];
+  return any_lacking == 0;
 }
 
 }  // namespace warpheap

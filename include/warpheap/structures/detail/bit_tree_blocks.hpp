@@ -47,30 +47,56 @@ WARPHEAP_COLD_FN inline index_run bit_tree::search_blocks(lane_mask group, const
 
 // The first leaf with a block of `size`; false if at one moment of the call there was none. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
-  for (;;) {  // not a spin: it searches anew, and pauses in between
-    const watch before = begin_watch();
-    sync(group);
-    if (look_for_blocks(group, leaf, size)) return true;
-    // Members that were on their way in may have been missed.
-    if (any(group, is_leader(group) && was_quiet(before))) return false;
+  bool quiet = false;
+  while (!look_for_blocks_once(group, leaf, size, quiet)) {  // not a spin: it searches anew, and pauses in between
+    if (quiet) return false;
     backoff{}.pause();
+    sync(group);
   }
+  return true;
+}
+
+// One search; `quiet` if it found none and there was none. Collective.
+WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
+                                                            bool& quiet) const {
+  const watch before = begin_watch();
+  sync(group);
+  if (look_for_blocks(group, leaf, size)) return true;
+  // Members that were on their way in may have been missed.
+  quiet = is_leader(group) && was_quiet(before);
+  sync(group);
+  quiet = any(group, quiet);
+  return false;
 }
 
 // One pass over the set. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
-  for (std::uint32_t from = 0;; from += static_cast<std::uint32_t>(group_size(group))) {
-    // not a spin: each turn goes on to later leaves
-    bool found = false;
-    if (is_leader(group)) found = next_leaf(from, from);
-    if (!any(group, found)) return false;
-    from = shuffle(group, from, leader(group));
-    const std::uint32_t mine = from + static_cast<std::uint32_t>(group_rank(group));
-    const lane_mask having = ballot(group, is_shown(mine) && detail::blocks_of(leaf_word(mine), size) != 0);
-    if (having == 0) continue;
-    leaf = shuffle(group, mine, leader(having));
-    return true;
+  std::uint32_t from = 0;
+  while (find_together(group, from)) {  // not a spin: each turn goes on to later leaves
+    const lane_mask having = look_together(group, from, size);
+    if (having != 0) {
+      leaf = from + static_cast<std::uint32_t>(popcount(group & low_bits(leader(having))));
+      return true;
+    }
+    from += static_cast<std::uint32_t>(group_size(group));
   }
+  return false;
+}
+
+// The lanes whose leaf, `from` and the lane's rank, has a block of `size`. Collective.
+WARPHEAP_COLD_FN inline lane_mask bit_tree::look_together(lane_mask group, std::uint32_t from,
+                                                          std::uint32_t size) const {
+  const std::uint32_t mine = from + static_cast<std::uint32_t>(group_rank(group));
+  return ballot(group, is_shown(mine) && detail::blocks_of(leaf_word(mine), size) != 0);
+}
+
+// As next_leaf, for all at once. Collective.
+WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint32_t& leaf) const {
+  bool found = false;
+  if (is_leader(group)) found = next_leaf(leaf, leaf);
+  const lane_mask met = meet(group);
+  leaf = shuffle(met, leaf, leader(group));
+  return any(met, found);
 }
 
 // The blocks that lie in `leaf`, which had one; as far as others have not taken them. One lane.
@@ -100,12 +126,10 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
 WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                                       std::uint32_t& first) const {
   constexpr std::uint32_t most = 12;  // looks at leaves without a block, which may be about to be hidden
-  backoff wait;
-  for (std::uint32_t looks = 0; looks < most;) {  // not a spin: but for such looks another was quicker and has a block
-    std::uint32_t lowest = 0;
-    if (!next_leaf(0, lowest)) return false;
-    std::uint32_t leaf = lowest;
-    if (!next_leaf(lowest + mine / (leaf_bits / size) % window + looks, leaf)) leaf = lowest;
+  std::uint32_t looks = 0;
+  for (backoff wait; looks < most;) {  // not a spin: but for such looks another was quicker and has a block
+    std::uint32_t leaf = 0;
+    if (!find_in_window(mine / (leaf_bits / size), window, looks, leaf)) return false;
     const block_found then = take_block_of(leaf, size, mine, first);
     if (then == block_found::taken) return true;
     if (then == block_found::none) {
@@ -117,6 +141,15 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
     mine ^= mine >> 15;
   }
   return false;
+}
+
+// A leaf that may have members, `mine` modulo `window` and `looks` behind the lowest, or that; false if there is none.
+WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
+                                                      std::uint32_t& leaf) const {
+  std::uint32_t lowest = 0;
+  if (!next_leaf(0, lowest)) return false;
+  if (!next_leaf(lowest + mine % window + looks, leaf)) leaf = lowest;
+  return true;
 }
 
 // One of the blocks of a leaf, if there are any and nobody takes of it meanwhile. One lane.

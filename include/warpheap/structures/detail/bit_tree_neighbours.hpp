@@ -10,16 +10,21 @@ namespace warpheap {
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_neighbours(std::uint32_t least, std::uint32_t most,
                                                             std::uint32_t alignment, std::uint32_t phase) const {
-  for (;;) {  // not a spin: it searches anew, and pauses in between
-    const watch before = begin_watch();
-    const index_run run = search_neighbours({least, most, alignment, phase & (alignment - 1)});
-    // Members that were on their way in or out may have been missed.
-    if (run.count != 0 || was_quiet(before)) return run;
-    backoff{}.pause();
-  }
+  const neighbours wanted{least, most, alignment, phase & (alignment - 1)};  // in memory, so that it needs no registers
+  index_run run{0, 0};
+  while (!search_neighbours_once(wanted, run))
+    backoff{}.pause();  // not a spin: it searches anew, and pauses in between
+  return run;
 }
 
-// One pass over the set. What is wanted is in memory, so that it needs no registers.
+// One search; false if it found none and may have missed members that were on their way in or out.
+WARPHEAP_COLD_FN inline bool bit_tree::search_neighbours_once(const neighbours& wanted, index_run& run) const {
+  const watch before = begin_watch();
+  run = search_neighbours(wanted);
+  return run.count != 0 || was_quiet(before);
+}
+
+// One pass over the set.
 WARPHEAP_COLD_FN inline index_run bit_tree::search_neighbours(const neighbours& wanted) const {
   std::uint32_t first = 0;  // of the run so far
   std::uint32_t end = 0;

@@ -20,15 +20,16 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, lane_mask peers, std::uint32_t c,
                                                   std::uint32_t free) const {
   const int seldom = group_size(ballot(group, free < looks_at_once * crowded_below) & peers);
-  const bool back = comes_back(group);
-  const bool asks = back && is_leader(peers) && 2 * seldom > group_size(peers) && may_have_room(c);
+  const bool crowded = 2 * seldom > group_size(peers);
+  if (!any(group, crowded) || !comes_back(group)) return;
+  const bool asks = crowded && is_leader(peers) && may_have_room(c);
   const lane_mask askers = ballot(group, asks);
   if (askers == 0) return;
   c = shuffle(group, c, leader(askers));
   if (is_crowded(group, c)) add_room(group, c);
 }
 
-// Whether the caller's warp has come this way before in the same launch. Where each thread asks once, what a launch leaves
+// Whether the caller's warp has seen a class crowded before in the same launch. Where each thread asks once, what a launch leaves
 // crowded is no reason to wait for more. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::comes_back(lane_mask group) const {
   using enum memory_order;
@@ -49,7 +50,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
   constexpr std::uint32_t share_of_heap = 16;
   // Who has not had a seat yet has not come back, and who only comes once wants no room.
   const slab_seat named{seat(c).load(relaxed, device)};
-  if (!named.is_of(c) || !is_picked(named.word())) return false;
+  if (!named.is_of(c) || !is_picked(named.word(c))) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   return places * classes::units(c) * share_of_heap < control_->units && has_room();
 }

@@ -8,12 +8,11 @@
 //
 // A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less than
 // it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so late that the
-// slab was taken back and is of another class now puts the blocks back.
+// slab was taken back and is of another class now puts the blocks back, on the cold way, so that the hot one has no calls.
 //
 // A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
 // they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
-// stale; then the word says so. What the word does not have, one beside it may: they lie in one sector of memory, so one
-// look sees four.
+// stale; then the word says so. What the word does not have, one beside it may.
 //
 // There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes that
 // came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
@@ -27,8 +26,10 @@
 namespace warpheap {
 namespace detail {
 
+// The lowest set bit of `word`, alone.
+WARPHEAP_FN inline std::uint32_t lowest_alone(std::uint32_t word) { return word & (0u - word); }
 // The set bits of `word` from its lowest on that have no gap between them. `word` must not be 0.
-WARPHEAP_FN inline std::uint32_t lowest_run(std::uint32_t word) { return word & ~(word + (word & (0u - word))); }
+WARPHEAP_FN inline std::uint32_t lowest_run(std::uint32_t word) { return word & ~(word + lowest_alone(word)); }
 
 // The lowest `count` set bits of `word`, which has more. Mostly they are neighbours, which is quick to see and to use.
 WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t count) {
@@ -40,7 +41,10 @@ WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t c
 
 // Index of the set bit of `word` that has `rank` set bits below it; quick if all set bits are neighbours.
 WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
-  return static_cast<std::uint32_t>(lowest_run(word) == word ? lowest_bit(word) + rank : nth_set_bit(word, rank));
+  const std::uint32_t lowest = lowest_alone(word);
+  // A sum that carries through all set bits has none of them.
+  const bool neighbours = ((word + lowest) & word) == 0;
+  return static_cast<std::uint32_t>(neighbours ? highest_bit(lowest) + rank : nth_set_bit(word, rank));
 }
 
 // The warp of the caller, numbered through the grid.
@@ -55,28 +59,41 @@ WARPHEAP_FN inline std::uint32_t warp_number() {
 //
 // The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits
 // for memory no longer than one that wants the same for all.
-WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, std::uint32_t c) const {
+WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit) const {
   // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
   static_assert(classes::count <= alignof(layout::control));
+  const std::uint32_t c = fit.of_class;
   const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
   slab_claim got;
-  if (is_leader(peers)) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
-  void* block = hand_out(group, peers, c, got);
-  lane_mask rest = ballot(group, block == nullptr);
+  if (group_rank(peers) == 0) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
+  got = {shuffle(met, got.word, leader(peers)), shuffle(met, got.blocks, leader(peers))};
+  const int rank = group_rank(peers);
+  const bool served = got.serves(rank);
+  lane_mask rest = ballot(met, !served);
+  void* block = served ? block_of(fit.bytes, got, rank) : nullptr;
   if (rest == 0) return block;
-  if (block == nullptr) block = take_near_seat(rest, peers & rest, c);
-  rest = ballot(group, block == nullptr);
+  if (!served) block = take_near_seat(rest, peers & rest, c, got);
+  rest = ballot(meet(group), block == nullptr);
   if (rest == 0) return block;
-  block = cold_call([*this, group, c, block] { return take_elsewhere(group, c, block); });
+  // None of those for whom foreign blocks were claimed has one, so the first of them claimed these.
+  if (group_rank(peers & rest) != 0 || !got.foreign()) got = {};
+  block = cold_call([*this, group, c, block, got] {
+    if (got.foreign()) put_back_of(*this, got);
+    return take_elsewhere(group, c, block);
+  });
   sync(group);
   return block;
 }
 
-// The same for lanes that the word at the seat had no block for. Collective.
-WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c) const {
-  slab_claim got;
-  if (is_leader(peers)) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
-  return hand_out(group, peers, c, got);
+// The same for lanes that the word at the seat had no block for. `got` tells what was claimed there, and then here; foreign
+// blocks stay in it, and are not looked beyond. Collective.
+WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c,
+                                                   slab_claim& got) const {
+  const int rank = group_rank(peers);
+  if (rank == 0 && !got.foreign()) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  got = tell(group, peers, got);
+  return got.serves(rank) ? block_of(classes::bytes(c), got, rank) : nullptr;
 }
 
 // The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a small
@@ -85,7 +102,7 @@ WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) c
   constexpr std::uint32_t there = unit_group::seats_of_group;
   static_assert(classes::count <= unit_group::class_seats);
   const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / unit_group::class_seats + 1)) & seat_mask_;
-  return atomic_view{groups()[mine / there].seats[mine % there]};
+  return atomic_view{of_groups<std::uint64_t, there>(offsetof(unit_group, seats), mine)};
 }
 
 // Up to `wanted` blocks of the word at the seat of the caller's warp. One lane.
@@ -95,36 +112,38 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c)) return {};
   std::uint32_t left = 0;
-  slab_claim got = claim(c, named.word(), named.guess(wanted), left);
+  const std::uint32_t tried = named.guess(wanted);
+  slab_claim got = claim(c, named.word(c), tried, left);
+  if (got.blocks == tried || left == 0) return got;
   wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
-  if (wanted != 0 && left != 0) got.blocks |= claim(c, named.word(), choose(left, wanted), left).blocks;
-  return got;
+  // While there is a block of the first try, the slab stays what it is.
+  const slab_claim more = claim(c, named.word(c), choose(left, wanted), left);
+  return {more.word, got.blocks | more.blocks};
 }
 
-// Up to `wanted` blocks of the word that has most of those beside the seat, or of the home of who has no seat; it becomes
+// Up to `wanted` blocks of the word that has most of the three beside the seat, or of the home of who has no seat; it becomes
 // the seat. One lane.
 //
-// Beside the seat are the words of a sector or, where a slab has fewer, the same word of slabs that lie together. A word says itself
-// whether it is of the class.
+// Beside it is the same word of slabs that lie together: in one sector, if these have a unit each. A word says itself whether
+// it is of the class.
 WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::uint32_t wanted) const {
   using enum memory_order;
   using enum thread_scope;
-  constexpr std::uint32_t near = 4;  // words of a sector
-  constexpr std::uint32_t in_unit = classes::most_words;
-  static_assert(in_unit % near == 0);
+  constexpr std::uint32_t near = 4;
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c)) return claim_at_home(c, wanted);
-  const std::uint32_t step = classes::words(c) < near ? classes::units(c) * in_unit : 1;
-  const std::uint32_t first = (named.word() & ~(near * step - 1)) + (step == 1 ? 0 : named.word() % in_unit);
-  const std::uint32_t end = initial_units_ * in_unit;
-  slab_word seen[near];
-  for (std::uint32_t i = 0; i < near; ++i) {
-    const std::uint32_t at = first + i * step;
-    seen[i] = {at < end ? word(at).load(relaxed, device) : 0};
-  }
-  std::uint32_t best = 0;
-  const slab_word most = most_free(c, seen, best);
-  return claim_for_seat(c, {first + best * step, most}, wanted);
+  // All lie in one group, where their addresses are as far apart as their numbers. Of slabs of half a group there are two, and
+  // the others are words of no class.
+  static_assert(classes::most_units * (near - 1) < word_number::of_group);
+  const std::uint32_t own = named.word(c);
+  const std::uint32_t step = classes::units(c);
+  std::uint64_t* const words = &word_of(own);
+  const auto beside = [=](std::uint32_t i) { return static_cast<std::int32_t>((own ^ i * step) - own); };
+  slab_word seen[near - 1];
+  for (std::uint32_t i = 1; i < near; ++i) seen[i - 1] = {atomic_view{words[beside(i)]}.load(relaxed, device)};
+  slab_look best{};
+  for (std::uint32_t i = 1; i < near; ++i) best = freer(best, {i, seen[i - 1].free_of(c)}, static_cast<int>(wanted));
+  return claim_for_seat(c, {own ^ best.word * step, best.free}, wanted);
 }
 
 // Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. The words of a class are
@@ -138,56 +157,42 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uin
   const std::uint32_t home = detail::warp_number() % (places * words);
   const std::uint32_t unit = table(c, home / words).load(relaxed, device);
   if (unit == 0) return {};
-  const std::uint32_t at = (unit - 1) * classes::most_words + home % words;
+  const std::uint32_t at = word_number::make(unit - 1, home % words);
   const slab_word seen{word(at).load(relaxed, device)};
-  return seen.is_of(c) ? claim_for_seat(c, {at, seen}, wanted) : slab_claim{};
+  return claim_for_seat(c, {at, seen.free_of(c)}, wanted);
 }
 
 // Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
-  if (look.seen.free() == 0) return {};
+  if (look.free == 0) return {};
   std::uint32_t left = 0;
-  const slab_claim got = claim(c, look.word, choose(look.seen.free(), wanted), left);
-  if (got.blocks != 0) {
+  const slab_claim got = claim(c, look.word, choose(look.free, wanted), left);
+  if (got.serves(0)) {
     seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
   }
   return got;
 }
 
-// The blocks that the leader of `peers` claimed for them, one for each lane as far as they go; null for the others.
-// Collective over `group`.
-WARPHEAP_FN inline void* warp_slab::hand_out(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim got) const {
+// What the leader of `peers` claimed for them, told to each. Collective over `group`.
+WARPHEAP_FN inline slab_claim warp_slab::tell(lane_mask group, lane_mask peers, slab_claim got) {
   sync(group);  // what the leaders acquired is acquired for all
-  got.word = shuffle(group, got.word, leader(peers));
-  got.blocks = shuffle(group, got.blocks, leader(peers));
-  const int rank = group_rank(peers);
-  return rank < popcount(got.blocks) ? block_of(c, got, rank) : nullptr;
+  return {shuffle(group, got.word, leader(peers)), shuffle(group, got.blocks, leader(peers))};
 }
 
-// Those of the blocks `chosen` of a word that are free; in `left` the others that are. One lane.
+// Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another class. One
+// lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
                                                std::uint32_t& left) const {
   const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), memory_order::acquire, thread_scope::device)};
-  const std::uint32_t took = old.free() & chosen;
-  if (!old.is_of(c)) {
-    if (took != 0) put_back_of(*this, {at, took});
-    left = 0;
-    return {};
-  }
-  left = old.free() & ~chosen;
-  return {at, took};
+  left = old.free_of(c) & ~chosen;
+  return {old.is_of(c) ? at : at | slab_claim::foreign_bit, old.free() & chosen};
 }
 
-// The one of these words that has the most free blocks of class `c`, or a word without any; `which` tells it.
-template <std::uint32_t words>
-WARPHEAP_FN slab_word warp_slab::most_free(std::uint32_t c, const slab_word (&seen)[words], std::uint32_t& which) {
-  slab_word most{};
-  for (std::uint32_t i = 0; i < words; ++i) {
-    if (popcount(seen[i].free()) <= popcount(most.free()) || !seen[i].is_of(c)) continue;
-    which = i;
-    most = seen[i];
-  }
-  return most;
+// The look that saw more blocks free, up to `enough`: the first one of two that saw so many, so that those who look around
+// from different places do not all go to the freest.
+WARPHEAP_FN inline slab_look warp_slab::freer(slab_look a, slab_look b, int enough) {
+  const int there = popcount(a.free);
+  return there < enough && popcount(b.free) > there ? b : a;
 }
 
 // Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.
@@ -197,11 +202,11 @@ WARPHEAP_FN inline std::uint32_t warp_slab::choose(std::uint32_t free, std::uint
   return rotate_left(detail::lowest_bits(rotate_left(free, (32 - from) % 32), wanted), from);
 }
 
-// The block of the lane of rank `rank` among those that share a claim.
-WARPHEAP_FN inline void* warp_slab::block_of(std::uint32_t c, slab_claim from, int rank) const {
-  const std::uint64_t slab = std::uint64_t{from.word / classes::most_words} << classes::unit_shift;
-  const std::uint32_t bit = detail::bit_of_rank(from.blocks, rank);
-  return data_ + slab + std::uint64_t{from.word % classes::most_words * 32 + bit} * classes::bytes(c);
+// The block, of `bytes` bytes, of the lane of rank `rank` among those that share a claim.
+WARPHEAP_FN inline void* warp_slab::block_of(std::uint32_t bytes, slab_claim from, int rank) const {
+  const std::uint64_t slab = std::uint64_t{word_number::unit(from.word)} << classes::unit_shift;
+  const std::uint32_t at = word_number::index(from.word) * 32 | detail::bit_of_rank(from.blocks, rank);
+  return data_ + slab + std::uint64_t{at} * bytes;
 }
 
 }  // namespace warpheap

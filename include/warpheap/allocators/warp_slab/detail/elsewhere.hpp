@@ -19,13 +19,28 @@ namespace warpheap {
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, void* found) const {
   constexpr std::uint32_t rounds = 3;
-  group = match(group, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
+  group = match(meet(group), reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
   for (std::uint32_t round = 0; round < rounds; ++round) {
     if (!any(group, found == nullptr)) return found;
     found = probe(group, c, round, found);
   }
   if (!any(group, found == nullptr)) return found;
   return take_along_hints(group, c, found);
+}
+
+// Claims of those who come this way, with registers of their own: a kernel has as many as the largest function needs. One
+// lane.
+WARPHEAP_COLD_FN inline slab_claim warp_slab::go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
+  const slab_claim got = claim_for_seat(c, look, wanted);
+  if (!got.foreign()) return got;
+  put_back_of(*this, got);
+  return {};
+}
+WARPHEAP_COLD_FN inline slab_claim warp_slab::go_home(std::uint32_t c, std::uint32_t wanted) const {
+  const slab_claim got = claim_at_home(c, wanted);
+  if (!got.foreign()) return got;
+  put_back_of(*this, got);
+  return {};
 }
 
 // Blocks of the homes of those who lack one and have no seat in the class: `found`, or what is found. Collective.
@@ -37,8 +52,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   if (goes) {
     const lane_mask peers = match(goers, c);
     slab_claim got;
-    if (is_leader(peers)) got = claim_at_home(c, static_cast<std::uint32_t>(group_size(peers)));
-    found = hand_out(goers, peers, c, got);
+    if (is_leader(peers)) got = go_home(c, static_cast<std::uint32_t>(group_size(peers)));
+    got = tell(goers, peers, got);
+    const int rank = group_rank(peers);
+    if (rank < popcount(got.blocks)) found = block_of(classes::bytes(c), got, rank);
   }
   sync(group);
   return found;
@@ -51,14 +68,16 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
 WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, std::uint32_t c, std::uint32_t round,
                                                void* found) const {
   const lane_mask lacking = ballot(group, found == nullptr);
-  const int whom = found == nullptr ? lane_index() : nth_set_bit(lacking, group_rank(group) % group_size(lacking));
-  c = shuffle(group, c, whom);
+  // Helpers by equal parts.
+  const int whom = nth_set_bit(lacking, group_rank(group) * group_size(lacking) / warp_width);
+  c = shuffle(group, c, found == nullptr ? lane_index() : whom);
   const lane_mask peers = match(group, c);
   std::uint32_t free = 0;
   const slab_look look = look_around(c, round, free);
-  if (round == 0) make_room(group, peers, c, free);
   void* const got = share(group, peers, peers & lacking, c, look);
-  return found == nullptr ? got : found;
+  if (found == nullptr) found = got;
+  if (round == 0) make_room(group, peers, c, free);
+  return found;
 }
 
 // The looks of one lane: at words to which numbers of its own are scattered. Tells of the one that has the most free
@@ -68,34 +87,35 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::u
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  if (places == 0) return {};
-  const std::uint32_t words = classes::words(c);
   const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
-  const std::uint32_t begin = newest < places ? newest * words : 0;
-  const std::uint32_t count = places * words - begin;
+  if (places == 0) return {};
+  const std::uint32_t begin = newest < places ? newest : 0;
   const std::uint32_t first =
       (detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
-  // All loads of a kind before the first is needed, since each waits for memory.
-  std::uint32_t at[looks_at_once];
-  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    const std::uint32_t scattered = (first + i) * 0x9e3779b1;
-    at[i] = begin + static_cast<std::uint32_t>(std::uint64_t{scattered} * count >> 32);
-  }
+  // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a kind
+  // before the first is needed, since each waits for memory.
+  std::uint64_t scattered[looks_at_once];
   std::uint32_t entry[looks_at_once];
-  for (std::uint32_t i = 0; i < looks_at_once; ++i) entry[i] = table(c, at[i] / words).load(relaxed, device);
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+    scattered[i] = std::uint64_t{(first + i) * 0x9e3779b1} * (places - begin);
+    entry[i] = table(c, begin + split(scattered[i]).high).load(relaxed, device);
+  }
+  std::uint32_t at[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
     // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
     const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
-    at[i] = unit * classes::most_words + at[i] % words;
+    const std::uint64_t index = std::uint64_t{split(scattered[i]).low} * classes::words(c);
+    at[i] = word_number::make(unit, split(index).high);
   }
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(at[i]).load(relaxed, device)};
+  slab_look best{};
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    if (seen[i].is_of(c)) free += static_cast<std::uint32_t>(popcount(seen[i].free()));
+    const slab_look each{at[i], seen[i].free_of(c)};
+    free += static_cast<std::uint32_t>(popcount(each.free));
+    best = freer(best, each);
   }
-  std::uint32_t best = 0;
-  const slab_word most = most_free(c, seen, best);
-  return {at[best], most};
+  return best;
 }
 
 // Looks at up to `count` words of a slab, of which there are so many, from `from` on and around; tells of the one that
@@ -105,13 +125,12 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t words = classes::words(c);
-  const std::uint32_t first = unit * classes::most_words;
-  const auto word_at = [&](std::uint32_t i) { return first + (from + (i < count ? i : 0)) % words; };
+  const auto word_at = [&](std::uint32_t i) { return word_number::make(unit, (from + (i < count ? i : 0)) % words); };
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(word_at(i)).load(relaxed, device)};
-  std::uint32_t best = 0;
-  const slab_word most = most_free(c, seen, best);
-  return {word_at(best), most};
+  slab_look best{};
+  for (std::uint32_t i = 0; i < looks_at_once; ++i) best = freer(best, {i, seen[i].free_of(c)});
+  return {word_at(best.word), best.free};
 }
 
 // Claims blocks of the words in which lanes of `peers` saw free ones, for those of them that are among `wanting`; a block
@@ -123,28 +142,37 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
 WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
                                                slab_look look) const {
   const int wanted = group_size(wanting);
-  const int room = popcount(look.seen.free());
+  const int room = popcount(look.free);
   const lane_mask enough = ballot(group, room >= wanted) & peers;
   const lane_mask some = ballot(group, room != 0) & peers;
-  const lane_mask finders = enough != 0 ? lane_mask{1} << leader(enough) : some;
-  const int count = group_size(finders);
-  // The k-th that wants a block depends on finder k modulo `count`.
-  slab_claim got;
+  const lane_mask finders = enough != 0 ? enough & (0u - enough) : some;
   const int rank = group_rank(finders);
+  slab_claim got;
   if ((finders & lane_bit()) != 0 && rank < wanted) {
-    got = claim_for_seat(c, look, static_cast<std::uint32_t>((wanted - rank + count - 1) / count));
+    got = go_to(c, look, static_cast<std::uint32_t>(part_of(wanted - rank - 1, group_size(finders)).turn + 1));
   }
-  sync(group);  // what the finders acquired is acquired for all
-  int source = lane_index();
-  int index = 0;
-  if (count != 0) {
-    source = nth_set_bit(finders, group_rank(wanting) % count);
-    index = group_rank(wanting) / count;
-  }
-  got.word = shuffle(group, got.word, source);
-  got.blocks = shuffle(group, got.blocks, source);
+  return deal(group, finders, wanting, c, got);
+}
+
+// Who is the `rank`-th of those that are dealt to `count` by turns: in which turn, and the how many-th of it.
+WARPHEAP_COLD_FN inline auto warp_slab::part_of(int rank, int count) -> dealt {
+  if (count == 1) return {rank, 0};
+  if (rank < count) return {0, rank};
+  return {rank / count, rank % count};
+}
+
+// A block for each lane of `wanting` as far as the claims of `finders` go, to whom those that want one are dealt by turns.
+// Collective over `group`.
+WARPHEAP_COLD_FN inline void* warp_slab::deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
+                                              slab_claim got) const {
+  const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+  dealt mine{0, 0};
+  if (finders != 0) mine = part_of(group_rank(wanting), group_size(finders));
+  const int source = finders != 0 ? nth_set_bit(finders, mine.place) : lane_index();
+  got.word = shuffle(met, got.word, source);
+  got.blocks = shuffle(met, got.blocks, source);
   const bool wants = (wanting & lane_bit()) != 0;
-  return wants && index < popcount(got.blocks) ? block_of(c, got, index) : nullptr;
+  return wants && mine.turn < popcount(got.blocks) ? block_of(classes::bytes(c), got, mine.turn) : nullptr;
 }
 
 }  // namespace warpheap

@@ -163,17 +163,21 @@ WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extensio
 
 // Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
-  // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
-  const std::uint32_t units = classes::units(c);
-  std::uint32_t added = 0;
-  while (added != slabs) {  // not a spin: each turn adds slabs
-    const index_run run = free_units().take_blocks(group, units, slabs - added);
-    const auto count = static_cast<std::uint32_t>(run.count) / units;
-    if (count == 0) break;
-    make_slabs(group, c, static_cast<std::uint32_t>(run.first), count);
-    added += count;
+  std::uint32_t left = slabs;
+  while (left != 0 && add_neighbours(group, c, left)) {  // not a spin: each turn adds slabs
   }
-  return added != 0;
+  return left != slabs;
+}
+
+// Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
+  // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
+  const index_run run = free_units().take_blocks(group, classes::units(c), slabs);
+  const auto count = static_cast<std::uint32_t>(run.count) / classes::units(c);
+  if (count == 0) return false;
+  slabs -= count;
+  make_slabs(group, c, static_cast<std::uint32_t>(run.first), count);
+  return true;
 }
 
 // Makes units from `unit` on slabs of class `c`, all of their blocks free. The lock's holder. Collective.
@@ -230,20 +234,14 @@ WARPHEAP_COLD_FN inline void warp_slab::open_slabs(lane_mask group, std::uint32_
 // Each lane of `group` does its share of these.
 WARPHEAP_COLD_FN inline void warp_slab::make_words(lane_mask group, std::uint32_t c, std::uint32_t unit,
                                                    std::uint32_t slabs) const {
-  const std::uint32_t words = classes::words(c);
-  const std::uint32_t units = classes::units(c);
+  // Lane by lane along the slabs or, where there are more of them, along the words of each.
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
-  // A step is `lanes` words further, as so many slabs and words: one lane may make thousands, so it does not divide.
-  const std::uint32_t step = lanes / words;
-  std::uint32_t w = rank % words;
-  for (std::uint32_t slab = rank / words; slab < slabs;) {
-    make_word(c, unit + slab * units, w);
-    w += lanes % words;
-    slab += step;
-    if (w >= words) {
-      w -= words;
-      ++slab;
+  const bool few = slabs < classes::words(c);
+  WARPHEAP_ROLLED for (std::uint32_t slab = few ? 0 : rank; slab < slabs; slab += few ? 1 : lanes) {
+    const std::uint32_t first = unit + slab * classes::units(c);
+    WARPHEAP_ROLLED for (std::uint32_t w = few ? rank : 0; w < classes::words(c); w += few ? lanes : 1) {
+      make_word(c, word_number::make(first, w), layout::all_blocks(c, w));
     }
   }
 }
@@ -310,14 +308,14 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_place(std::uint32_t c, std
 WARPHEAP_COLD_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
-  for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = (c + 1) | u << 8;
+  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner =
+      unit_owner::slab(c, u).value;
   atomic_view{header(unit).hint}.store(slab_hint::make(c, place).value, relaxed, device);
 }
 
-// Word `index` of it. A fence has released the header, and what those did who had the units.
-WARPHEAP_FN inline void warp_slab::make_word(std::uint32_t c, std::uint32_t unit, std::uint32_t index) const {
-  word(unit * classes::most_words + index)
-      .store(slab_word::make(c, layout::all_blocks(c, index)).value, after_release_fence, thread_scope::device);
+// Word `at` of it, with the blocks `all`. A fence has released the header, and what those did who had the units.
+WARPHEAP_FN inline void warp_slab::make_word(std::uint32_t c, std::uint32_t at, std::uint32_t all) const {
+  word(at).store(slab_word::make(c, all).value, after_release_fence, thread_scope::device);
 }
 
 }  // namespace warpheap

@@ -61,9 +61,8 @@ WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std:
 WARPHEAP_FN inline std::uint64_t warp_slab::usable_size(const void* block) const {
   const auto unit = static_cast<std::uint32_t>(
       static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - data_) >> classes::unit_shift);
-  const std::uint32_t owner = header(unit).owner;
-  if (owner >= layout::run_base) return std::uint64_t{owner - layout::run_base} << classes::unit_shift;
-  return classes::bytes((owner & 255) - 1);
+  const unit_owner owner{header(unit).owner};
+  return owner.is_run() ? std::uint64_t{owner.run_units()} << classes::unit_shift : classes::bytes(owner.of_class());
 }
 
 }  // namespace warpheap

@@ -23,6 +23,7 @@ struct slab_word {
   WARPHEAP_FN constexpr std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
   WARPHEAP_FN constexpr bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
   WARPHEAP_FN std::uint32_t of_class() const { return tag() - 1; }
+  WARPHEAP_FN constexpr std::uint32_t free_of(std::uint32_t of_class) const { return is_of(of_class) ? free() : 0; }
   WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
   WARPHEAP_FN slab_word unshown() const { return {value & ~shown_bit}; }
 
@@ -32,47 +33,73 @@ struct slab_word {
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
 };
 
-// Where blocks were claimed: bits of one word, named by unit * most_words + word.
+// The numbers of words. The same word of neighbouring units has neighbouring numbers, and addresses: slabs that lie together
+// have it in one sector of memory, and those of one word each touch no more memory than their words need.
+struct word_number {
+  static constexpr int unit_bits = 6;   // units of a group
+  static constexpr int index_bits = 5;  // words of a unit
+  static constexpr std::uint32_t group_units = 1u << unit_bits;
+  static constexpr std::uint32_t of_group = 1u << (unit_bits + index_bits);
+
+  // Word `index` of the slab that begins at `unit`.
+  WARPHEAP_FN static constexpr std::uint32_t make(std::uint32_t unit, std::uint32_t index) {
+    return unit / group_units * of_group + index * group_units + unit % group_units;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t unit(std::uint32_t number) {
+    return number / of_group * group_units + number % group_units;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t index(std::uint32_t number) {
+    return number / group_units % (1u << index_bits);
+  }
+};
+static_assert(slab_classes::most_words == 1u << word_number::index_bits);
+
+// Where blocks were claimed: bits of one word, named by its number. Those of another class than was meant are foreign, and
+// are to be put back.
 struct slab_claim {
+  static constexpr std::uint32_t foreign_bit = 1u << 31;
   std::uint32_t word = 0;
   std::uint32_t blocks = 0;  // none: nothing was claimed
+
+  WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
+  // Whether there is one for who has `rank` others before him.
+  WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
 };
 
-// Where a warp found blocks last, and which: a word, the class of its slab plus 1, the lowest bit that was taken there, and
-// those of the 23 bits above it that were. 0: nowhere yet. It is where to begin, and may be stale.
+// Where a warp found blocks last, and which: a word, below it the bits that were taken there, and above it what the number
+// of the class leaves by 4. 0: nowhere yet. It is where to begin, and may be stale, or be of another class: the word tells.
 struct slab_seat {
-  static constexpr int pattern_bits = 23;
-  static constexpr int first_shift = pattern_bits;
-  static constexpr int tag_shift = first_shift + 5;
-  static constexpr int word_shift = tag_shift + 6;
+  static constexpr int word_bits = 30;
+  static constexpr int word_shift = 32;
   std::uint64_t value;
 
   WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
-    const auto first = static_cast<std::uint32_t>(lowest_bit(found.blocks));
-    const std::uint32_t pattern = found.blocks >> first >> 1 & low_bits(pattern_bits);
-    return {std::uint64_t{found.word} << word_shift | std::uint64_t{of_class + 1} << tag_shift |
-            std::uint64_t{first} << first_shift | pattern};
+    return {std::uint64_t{found.word | of_class << word_bits} << word_shift | found.blocks};
   }
-  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value >> tag_shift & 63) == of_class + 1; }
-  WARPHEAP_FN std::uint32_t word() const { return static_cast<std::uint32_t>(value >> word_shift); }
+  // Whether it may be a seat of the class; one of the next three is none.
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
+    return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
+  }
+  // The word, if it is of the class; else no word.
+  WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return place() - (of_class << word_bits); }
   // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
   // are likely free again together.
   WARPHEAP_FN std::uint32_t guess(std::uint32_t wanted) const {
-    const auto low = static_cast<std::uint32_t>(value);
-    const std::uint32_t first = low >> first_shift & 31;
-    const std::uint32_t pattern = (low & low_bits(pattern_bits)) << 1 | 1;
-    const bool same = static_cast<std::uint32_t>(popcount(pattern)) == wanted;
-    return rotate_left(same ? pattern : low_bits(static_cast<int>(wanted)), first);
+    if (static_cast<std::uint32_t>(popcount(blocks())) == wanted) return blocks();
+    return rotate_left(low_bits(static_cast<int>(wanted)), static_cast<std::uint32_t>(lowest_bit(blocks())));
   }
-};
-static_assert(slab_classes::count < 1u << (slab_seat::word_shift - slab_seat::tag_shift));
-static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
-              std::uint64_t{1} << (64 - slab_seat::word_shift));
 
-// A word in which a lane saw free blocks, or saw none: then `seen` is zero.
+ private:
+  WARPHEAP_FN std::uint32_t blocks() const { return split(value).low; }
+  WARPHEAP_FN std::uint32_t place() const { return split(value).high; }
+};
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
+              std::uint64_t{1} << slab_seat::word_bits);
+
+// A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;
-  slab_word seen;
+  std::uint32_t free;
 };
 
 // The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
@@ -131,20 +158,52 @@ struct warp_slab_tally {
   std::uint64_t free_blocks[slab_classes::count];
 };
 
+// What a unit is part of: a slab of a class, of which so many units lie below it, or a run that begins with it; 0: neither.
+// With a slab comes how to divide by the size of its blocks, so that free need not work it out.
+struct unit_owner {
+  static constexpr int below_shift = 6;
+  static constexpr int power_shift = 11;
+  static constexpr int reciprocal_shift = 15;
+  static constexpr std::uint32_t run_bit = 1u << 31;
+  std::uint32_t value;
+
+  WARPHEAP_FN static unit_owner slab(std::uint32_t of_class, std::uint32_t below) {
+    const slab_classes::divisor by = slab_classes::divisor_of(of_class);
+    return {by.reciprocal << reciprocal_shift | by.power << power_shift | below << below_shift | (of_class + 1)};
+  }
+  WARPHEAP_FN static unit_owner run(std::uint32_t units) { return {run_bit | units}; }
+
+  WARPHEAP_FN bool is_run() const { return value >= run_bit; }
+  WARPHEAP_FN bool is_slab() const { return value != 0 && !is_run(); }
+  WARPHEAP_FN std::uint32_t run_units() const { return value & ~run_bit; }
+  WARPHEAP_FN std::uint32_t of_class() const { return (value & low_bits(below_shift)) - 1; }
+  WARPHEAP_FN std::uint32_t below() const { return value >> below_shift & low_bits(power_shift - below_shift); }
+  // The byte of the slab that is byte `offset` of the heap's units, if that lies in this one.
+  WARPHEAP_FN std::uint32_t in_slab(std::uint64_t offset) const {
+    return (static_cast<std::uint32_t>(offset) & (slab_classes::unit_bytes - 1)) | below() << slab_classes::unit_shift;
+  }
+  // The block that byte `offset` of the slab lies in.
+  WARPHEAP_FN std::uint32_t block_at(std::uint32_t offset) const {
+    return slab_classes::divisor{value >> power_shift & low_bits(reciprocal_shift - power_shift),
+                                 value >> reciprocal_shift}
+        .quotient(offset);
+  }
+};
+static_assert(slab_classes::count < 1u << unit_owner::below_shift);
+static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_owner::below_shift));
+
 struct warp_slab_layout {
   using classes = slab_classes;
 
   // What a unit is part of, and the hint of the slab that begins there.
   struct unit_header {
-    // Of a slab: class + 1 | units below this one in the slab << 8. Of the first unit of a run: run_base + units.
-    std::uint32_t owner;
-    std::uint32_t hint;  // slab_hint
+    std::uint32_t owner;  // unit_owner
+    std::uint32_t hint;   // slab_hint
   };
-  static constexpr std::uint32_t run_base = 1u << 16;
 
   // Metadata of 64 units.
   struct unit_group {
-    static constexpr std::uint32_t units = 64;
+    static constexpr std::uint32_t units = word_number::group_units;
     static constexpr std::uint32_t seats_of_group = 512;
     static constexpr std::uint32_t class_seats = 64;  // at least as many as classes: warps have a seat for each
     std::uint64_t free;                               // leaf of the set of free units
@@ -154,7 +213,7 @@ struct warp_slab_layout {
     std::uint64_t seats[seats_of_group];  // slab_seat, by warp and class
     std::uint32_t
         visits[seats_of_group / class_seats];  // by warp: the launch in which it last found too little at its seats
-    alignas(128) std::uint64_t word[units][classes::most_words];
+    alignas(128) std::uint64_t word[classes::most_words][units];  // by word_number
   };
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.

@@ -54,30 +54,39 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_hinted(lane_mask group, std::uin
 // Takes back those of the slabs at the next few marked places, `marked` from `at` on, whose blocks are all free, and drops
 // these marks; true if there was one. Several at a time, since each look waits for memory. One lane.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const {
+  std::uint64_t whole = take_whole_marks(c, at, marked);
+  bool found = false;
+  for (; whole != 0; whole &= whole - 1) {  // not a spin: one turn a mark
+    found = reclaim_slab(c, at + static_cast<std::uint32_t>(lowest_bit(whole))) || found;
+  }
+  return found;
+}
+
+// Drops the next few marks, and returns those of them whose slab seems to have all blocks free. One lane.
+WARPHEAP_COLD_FN inline std::uint64_t warp_slab::take_whole_marks(std::uint32_t c, std::uint32_t at,
+                                                                  std::uint64_t& marked) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t at_once = 4;
-  std::uint32_t place[at_once];
+  std::uint32_t mark[at_once];
   std::uint32_t entry[at_once];
-  slab_word first[at_once];
-  for (std::uint32_t i = 0, last = at; i < at_once; ++i) {
-    if (marked != 0) {
-      last = at + static_cast<std::uint32_t>(lowest_bit(marked));
-      marked &= marked - 1;
-    }
-    place[i] = last;
-    entry[i] = table(c, last).load(relaxed, device);
+  for (std::uint32_t i = 0, last = 0; i < at_once; ++i) {
+    if (marked != 0) last = static_cast<std::uint32_t>(lowest_bit(marked));
+    marked &= marked - 1;
+    mark[i] = last;
+    entry[i] = table(c, at + last).load(relaxed, device);
   }
+  slab_word first[at_once];
   for (std::uint32_t i = 0; i < at_once; ++i) {
     // A vacant place stands for unit 0, whose word says whether it is of the class.
     const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
-    first[i] = {word(unit * classes::most_words).load(relaxed, device)};
+    first[i] = {word(word_number::make(unit, 0)).load(relaxed, device)};
   }
-  bool found = false;
+  std::uint64_t whole = 0;
   for (std::uint32_t i = 0; i < at_once; ++i) {
-    if (layout::is_whole(c, 0, first[i])) found = reclaim_slab(c, place[i]) || found;
+    if (layout::is_whole(c, 0, first[i])) whole |= std::uint64_t{1} << mark[i];
   }
-  return found;
+  return whole;
 }
 
 // One lane, for this slab.
@@ -96,8 +105,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint3
 WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
-  for (std::uint32_t w = 0; w < classes::words(c); ++w) {
-    const slab_word seen{word(unit * classes::most_words + w).load(relaxed, device)};
+  WARPHEAP_ROLLED for (std::uint32_t w = 0; w < classes::words(c); ++w) {
+    const slab_word seen{word(word_number::make(unit, w)).load(relaxed, device)};
     if (!layout::is_whole(c, w, seen)) return false;
   }
   return true;
@@ -110,19 +119,22 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t 
 WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t first = unit * classes::most_words;
   const std::uint32_t words = classes::words(c);
   std::uint32_t taken = 0;
   fence(acq_rel, device);
-  while (taken < words && take_word(c, first + taken, layout::all_blocks(c, taken))) ++taken;
+  while (taken < words && take_word(c, word_number::make(unit, taken), layout::all_blocks(c, taken))) ++taken;
   fence(acq_rel, device);
-  if (taken == words) return true;
-  // A hider may have been there meanwhile, so they do not say that they are shown.
-  while (taken-- > 0) {
-    const slab_word whole = slab_word::make(c, layout::all_blocks(c, taken)).unshown();
-    word(first + taken).store(whole.value, after_release_fence, device);
+  if (taken != words) restore_words(c, unit, taken);
+  return taken == words;
+}
+
+// Puts the first `count` words of the slab at `unit` back, behind a fence. A hider may have been there meanwhile, so they do not say that
+// they are shown. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
+  WARPHEAP_ROLLED while (count-- > 0) {
+    const slab_word whole = slab_word::make(c, layout::all_blocks(c, count)).unshown();
+    word(word_number::make(unit, count)).store(whole.value, after_release_fence, thread_scope::device);
   }
-  return false;
 }
 
 // Swaps word `at` for zero, unless others than the `whole` blocks of it are free. One lane, between fences.
@@ -144,7 +156,7 @@ WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t pl
   atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
   atomic_view{control_->slab_units}.fetch_sub(classes::units(c), relaxed, device);
   atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
-  for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
+  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
   hints(c).unmark(place);
   free_run(unit, classes::units(c));
 }

@@ -43,7 +43,8 @@ WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
 // had them before, and the fence passes it on to who has them next.
 WARPHEAP_COLD_FN inline void warp_slab::put_back_of(warp_slab self, slab_claim blocks) {
   fence(memory_order::acq_rel, thread_scope::device);
-  self.put_back(blocks);
+  blocks.word &= ~slab_claim::foreign_bit;
+  if (blocks.blocks != 0) self.put_back(blocks);
 }
 
 // What free seldom does, by a copy of the handle: a call of a member would have each free put the handle in memory.
@@ -64,7 +65,7 @@ WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const
   while (!said && seen.is_of(c)) {  // not a spin: it fails only when another change came first
     said = view.compare_exchange(seen.value, seen.value | slab_word::shown_bit, acq_rel, device) || seen.shown();
   }
-  set_hint(at / classes::most_words, c);
+  set_hint(word_number::unit(at), c);
   end_change(c);
 }
 
@@ -99,7 +100,7 @@ WARPHEAP_COLD_FN inline void warp_slab::hide(std::uint32_t c, std::uint32_t plac
     fence(acq_rel, device);
     bool some = false;
     for (std::uint32_t w = 0; w < classes::words(c); ++w) {
-      const slab_word left{word(unit * classes::most_words + w).fetch_and(~slab_word::shown_bit, relaxed, device)};
+      const slab_word left{word(word_number::make(unit, w)).fetch_and(~slab_word::shown_bit, relaxed, device)};
       if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
     }
     fence(acq_rel, device);
@@ -130,23 +131,23 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   using enum memory_order;
   using enum thread_scope;
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(freed) - data_);
-  const auto unit = static_cast<std::uint32_t>(offset >> classes::unit_shift);
+  const word_halves halves = split(offset);
+  const std::uint32_t unit = halves.high << (32 - classes::unit_shift) | halves.low >> classes::unit_shift;
   // What the header says was written before the block was handed out.
-  const std::uint32_t owner = header(unit).owner;
+  const unit_owner owner{header(unit).owner};
   // Each releases the accesses of all in the group, while the header is on its way.
   const lane_mask group = active_group();
   sync(group);
   fence(release, device);
-  const lane_mask of_slabs = ballot(group, owner < layout::run_base);
-  if (owner >= layout::run_base) return free_run_of(*this, unit, owner - layout::run_base);
-  const std::uint32_t slab = unit - (owner >> 8);
-  const auto in_slab = static_cast<std::uint32_t>(offset - (std::uint64_t{slab} << classes::unit_shift));
-  const std::uint32_t at = classes::block_at((owner & 255) - 1, in_slab);
-  const std::uint32_t mine = slab * classes::most_words + at / 32;
-  const lane_mask same =
-      match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(mine)));  // lanes may use different heaps
+  const lane_mask of_slabs = ballot(group, !owner.is_run());
+  if (owner.is_run()) return free_run_of(*this, unit, owner.run_units());
+  const std::uint32_t at = owner.block_at(owner.in_slab(offset));
+  const std::uint32_t mine = word_number::make(unit - owner.below(), at / 32);
+  // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
+  const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
+  const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(mine)) - common);
   const std::uint32_t blocks = reduce_parts(of_slabs, same, 1u << at % 32, bit_or{});
-  if (is_leader(same)) put_back({mine, blocks});
+  if (group_rank(same) == 0) put_back({mine, blocks});
 }
 
 }  // namespace warpheap

@@ -25,7 +25,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   if (!got) got = take_run_by_turns(rest, count, unit_alignment, first);
   sync(group);
   if (!got) return nullptr;
-  header(first).owner = layout::run_base + count;
+  header(first).owner = unit_owner::run(count).value;
   return data_ + (std::uint64_t{first} << classes::unit_shift);
 }
 
@@ -76,21 +76,43 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
   using enum memory_order;
   using enum thread_scope;
   const atomic_view attempts{control_->attempts};
-  const atomic_view refused{control_->refused_runs};
   // By an RMW, so that a later attempt sees all that comes before this call.
   const std::uint32_t earlier = attempts.fetch_add(0, release, device);
-  for (backoff wait; !control_->lock.try_acquire(); wait.pause()) {
-    const refused_run seen{refused.load(acquire, device)};
-    if (static_cast<std::int32_t>(seen.attempt() - earlier) > 0 && seen.units() <= count) return {0, 0};
-  }
+  if (!lock_unless_refused(count, earlier)) return {0, 0};
   const std::uint32_t attempt = attempts.fetch_add(1, acquire, device) + 1;
   const std::uint64_t most = std::uint64_t{count} * times;
   const auto units = most < control_->units ? static_cast<std::uint32_t>(most) : count;
-  index_run run = take_units(count, units, alignment);
-  if (run.count == 0 && reclaim(lane_bit())) run = take_units(count, units, alignment);
-  if (run.count == 0 && alignment == 1) refused.store(refused_run::make(attempt, count).value, release, device);
+  const index_run run = take_units_now(count, units, alignment);
+  if (run.count == 0 && alignment == 1)
+    atomic_view{control_->refused_runs}.store(refused_run::make(attempt, count).value, release, device);
   control_->lock.release();
   return run;
+}
+
+WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std::uint32_t most,
+                                                        std::uint32_t alignment) const {
+  const std::uint64_t phase = reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift;
+  return free_units().take_neighbours(least, most, alignment, static_cast<std::uint32_t>(phase));
+}
+
+// The same, if need be after slabs without blocks were taken back. The lock's holder, one lane.
+WARPHEAP_COLD_FN inline index_run warp_slab::take_units_now(std::uint32_t least, std::uint32_t most,
+                                                            std::uint32_t alignment) const {
+  const index_run run = take_units(least, most, alignment);
+  if (run.count != 0 || !reclaim(lane_bit())) return run;
+  return take_units(least, most, alignment);
+}
+
+// Waits for the lock, unless an attempt that began after `earlier` had is seen refused, for `count` units or fewer: false.
+// One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::lock_unless_refused(std::uint32_t count, std::uint32_t earlier) const {
+  using enum memory_order;
+  using enum thread_scope;
+  for (backoff wait; !control_->lock.try_acquire(); wait.pause()) {
+    const refused_run seen{atomic_view{control_->refused_runs}.load(acquire, device)};
+    if (static_cast<std::int32_t>(seen.attempt() - earlier) > 0 && seen.units() <= count) return false;
+  }
+  return true;
 }
 
 WARPHEAP_COLD_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {

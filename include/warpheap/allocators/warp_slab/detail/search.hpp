@@ -10,27 +10,31 @@ namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c, void* found) const {
-  using enum memory_order;
-  using enum thread_scope;
   bool wants = found == nullptr;
   // Not a spin: for each class that is wanted a turn serves a lane, or waits until the class is extended or refused.
   for (std::uint32_t turn = 0; any(group, wants); ++turn) {
-    // Acquired before the looks, so that they see the slabs of the extensions that it counts.
-    const std::uint32_t news = atomic_view{of_class(c).news}.load(acquire, device);
+    if (take_or_extend(group, c, turn, wants, found) == outcome::refused) wants = false;
+    wants = wants && found == nullptr;
     sync(group);
-    const lane_mask peers = match(group, wants ? c : classes::count);
-    if (turn != 0) found = look_again(group, c, turn, found);
-    bool lost = false;
-    found = follow_hints(group, c, wants && found == nullptr, found, lost);
-    wants = wants && found == nullptr;
-    // If a lane of the class was served, or others were quicker, there may be more.
-    const lane_mask rest = ballot(group, wants);
-    const bool dry = wants && (peers & ~rest) == 0 && !lost;
-    if (!any(group, dry)) continue;
-    if (extend(group, c, dry, news, found) == outcome::refused) wants = false;
-    wants = wants && found == nullptr;
   }
   return found;
+}
+
+// One turn of that, for those who want a block: `refused` for who is not to have one. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
+                                                       void*& found) const -> outcome {
+  // Acquired before the looks, so that they see the slabs of the extensions that it counts.
+  const std::uint32_t news = atomic_view{of_class(c).news}.load(memory_order::acquire, thread_scope::device);
+  sync(group);
+  const lane_mask peers = match(group, wants ? c : classes::count);
+  if (turn != 0) found = look_again(group, c, turn, found);
+  bool lost = false;
+  found = follow_hints(group, c, wants && found == nullptr, found, lost);
+  wants = wants && found == nullptr;
+  // If a lane of the class was served, or others were quicker, there may be more.
+  const lane_mask rest = ballot(group, wants);
+  const bool dry = wants && (peers & ~rest) == 0 && !lost;
+  return any(group, dry) ? extend(group, c, dry, news, found) : outcome::served;
 }
 
 // The looks of a later turn, at what was added since: `found`, or what is found if that is null. Collective.
@@ -45,18 +49,35 @@ WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32
 // themselves, side by side with those of others.
 WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found,
                                                       bool& lost) const {
+  using enum memory_order;
+  using enum thread_scope;
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
-  constexpr std::uint32_t patience = 4;
-  const lane_mask lookers = ballot(group, looks);
-  const std::uint32_t slabs = has_units(group) ? patience : ~0u;
-  if (looks) {
-    const lane_mask peers = match(lookers, c);
-    walk_part part{0, 0, slabs, false, false};
+  constexpr std::uint32_t some = 4;
+  // One lane tells, since all have to go the same way.
+  const std::uint32_t in_slabs = is_leader(group) ? atomic_view{control_->slab_units}.load(relaxed, device) : 0;
+  const bool full = any(group, in_slabs >= control_->units);
+  walk_part part{0, 0, full ? ~0u : some, false, false};
+  lane_mask peers = match(group, looks ? c : classes::count);
+  if (looks) found = walk(peers, peers, c, part);
+  const lane_mask met = meet(group);
+  const lane_mask served = ballot(met, found != nullptr);
+  const bool again = looks && (served & peers) == 0 && (part.patience == 0 || part.lost);
+  if (!any(met, again) || has_units(group)) return found;
+  if (!again) peers = 0;
+  return follow_all(group, peers, c, part, found, lost);
+}
+
+// As no memory is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller has no part in it.
+// Collective over `group`.
+WARPHEAP_COLD_FN inline void* warp_slab::follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part,
+                                                    void* found, bool& lost) const {
+  if (peers != 0 && part.patience == 0) {
+    part.patience = ~0u;
     found = walk(peers, peers, c, part);
-    lost = part.lost && slabs == ~0u;
   }
+  lost = peers != 0 && part.lost;
   sync(group);
   return found;
 }
@@ -73,18 +94,24 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_units(lane_mask group) const {
 // A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. Who released a
 // block before that would have set one.
 WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanting, std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  for (;;) {  // not a spin: it searches anew, and pauses in between
-    bit_tree::watch before{};
-    if (is_leader(group)) before = begin_watch(c);
-    sync(group);
-    walk_part part{0, 0, ~0u, false, false};
-    void* const found = walk(group, wanting, c, part);
-    if (any(group, found != nullptr)) return found;
-    if (any(group, is_leader(group) && !part.met && was_quiet(c, before))) return nullptr;
-    backoff{}.pause();  // a wait of its own each time, since a search is work
-  }
+  void* found = nullptr;
+  while (!search_once(group, wanting, c, found)) backoff{}.pause();  // not a spin: it searches anew
+  sync(group);
+  return found;
+}
+
+// One such pass; false if it found none and may have missed some. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::search_once(lane_mask group, lane_mask wanting, std::uint32_t c,
+                                                    void*& found) const {
+  bit_tree::watch before{};
+  if (is_leader(group)) before = begin_watch(c);
+  sync(group);
+  walk_part part{0, 0, ~0u, false, false};
+  found = walk(group, wanting, c, part);
+  bool exact = found != nullptr;
+  if (is_leader(group)) exact = exact || (!part.met && was_quiet(c, before));
+  const lane_mask met = meet(group);
+  return any(met, exact);
 }
 
 // What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have hidden
@@ -158,8 +185,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_m
   std::uint32_t unit = no_unit;
   if (looks) look = look_through(c, place, unit);
   void* const found = share(group, group, wanting, c, look);
-  lost = any(group, look.seen.free() != 0) || lost;
-  if (unit != no_unit && look.seen.free() == 0) hide(c, place, unit);
+  lost = any(group, look.free != 0) || lost;
+  if (unit != no_unit && look.free == 0) hide(c, place, unit);
   return found;
 }
 
@@ -198,7 +225,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::
   }
   unit = entry - 1;
   slab_look look{};
-  for (std::uint32_t w = 0; w < classes::words(c) && look.seen.free() == 0; w += looks_at_once) {
+  for (std::uint32_t w = 0; w < classes::words(c) && look.free == 0; w += looks_at_once) {
     look = look_from(c, unit, w);
   }
   return look;

@@ -22,16 +22,16 @@ template <class OfSlab, class OfRun>
 WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
   for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
     const auto unit = static_cast<std::uint32_t>(i);
-    const std::uint32_t owner = header(unit).owner;
-    if (owner >= layout::run_base) {
-      of_run(owner - layout::run_base);
-    } else if (owner != 0 && owner >> 8 == 0) {
+    const unit_owner owner{header(unit).owner};
+    if (owner.is_run()) {
+      of_run(owner.run_units());
+    } else if (owner.is_slab() && owner.below() == 0) {
       std::uint32_t free = 0;
-      for (std::uint32_t w = 0; w < classes::words(owner - 1); ++w) {
-        const slab_word each{word(unit * classes::most_words + w).load(memory_order::relaxed, thread_scope::device)};
+      for (std::uint32_t w = 0; w < classes::words(owner.of_class()); ++w) {
+        const slab_word each{word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
         free += static_cast<std::uint32_t>(popcount(each.free()));
       }
-      of_slab(owner - 1, free);
+      of_slab(owner.of_class(), free);
     }
   }
 }
