@@ -194,8 +194,8 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
     const auto has = static_cast<std::uint32_t>(popcount(seen[i]));
     if (has == 0) continue;
     const std::uint32_t value = (has < from.units ? has : from.units) * layout::most_words +
-                                (layout::most_words - 1 - (i - start) % layout::most_words);
-    if (value <= best && bits != 0) continue;
+                                (layout::most_words - (i - start) % layout::most_words);
+    if (value <= best) continue;
     best = value;
     best_word = i;
     bits = seen[i];
