@@ -28,8 +28,8 @@ WARPHEAP_FN inline int highest_bit(std::uint64_t word) { return 63 - target::cou
 
 /// The two halves of a word.
 struct word_halves {
-  std::uint32_t low;
-  std::uint32_t high;
+  std::uint32_t low;   ///< bits 0 to 31
+  std::uint32_t high;  ///< bits 32 to 63
 };
 /// The halves of `word`. A GPU has them in registers of their own; asked for by shifts and masks, nvcc computes with all 64
 /// bits where 32 would do.
