@@ -29,11 +29,11 @@
 #define WARPHEAP_CUDA_ONLY(...)
 #endif
 
-#if defined(__CUDA_ARCH__)
 /// In front of a loop that kernels seldom come to: its body is not copied, so it needs fewer registers and less code.
-#define WARPHEAP_ROLLED _Pragma("unroll 1")
-#else
 #define WARPHEAP_ROLLED
+#if defined(__CUDA_ARCH__)
+#undef WARPHEAP_ROLLED
+#define WARPHEAP_ROLLED _Pragma("unroll 1")
 #endif
 
 namespace warpheap {
