@@ -135,7 +135,7 @@ class bit_tree {
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  static constexpr std::uint32_t at_once = 4;  // leaves of a lane at a time
+  static constexpr std::uint32_t at_once = 4;  // leaves that one lane looks at or takes before it waits for memory
   WARPHEAP_COLD_FN void clear_share(std::uint32_t begin, std::uint32_t end, std::uint32_t rank,
                                     std::uint32_t lanes) const;
   WARPHEAP_COLD_FN void show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const;
@@ -153,7 +153,7 @@ class bit_tree {
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                         std::uint32_t size) const;
-  static constexpr std::uint32_t rows = 2;  // leaves of a lane at a time, since each access waits for memory
+  static constexpr std::uint32_t rows = 2;  // the same where all lanes of a group take leaves
   WARPHEAP_COLD_FN bool extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most, std::uint32_t size,
                                     std::uint32_t& total) const;
   WARPHEAP_COLD_FN void take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes, std::uint32_t most,

@@ -77,7 +77,7 @@ class warp_slab {
     return reinterpret_cast<unit_group*>(reinterpret_cast<std::byte*>(control_) + layout::groups_at());
   }
   // Element `index` of the arrays of `each` elements that all groups have at byte `offset`. In an address each element is
-  // one further, and each group what else it has: a product and a sum, where group and place in it are six operations.
+  // one further, and each group what else it has.
   template <class T, std::uint32_t each>
   WARPHEAP_FN T& of_groups(std::uint64_t offset, std::uint32_t index) const {
     constexpr std::uint64_t rest = sizeof(unit_group) - each * sizeof(T);
@@ -125,6 +125,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim without_foreign(slab_claim got) const;
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;

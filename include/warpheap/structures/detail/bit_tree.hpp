@@ -112,7 +112,8 @@ WARPHEAP_COLD_FN inline void bit_tree::clear_share(std::uint32_t begin, std::uin
   }
 }
 
-// Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below `end`.
+// Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below `end`. It
+// marks none of their members anew.
 WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const {
   for (; at < end; at += at_once * lanes) {
     std::uint32_t some = see_share(at, end, lanes);

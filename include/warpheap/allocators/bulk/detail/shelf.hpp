@@ -193,6 +193,7 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::claim_at_once(hold from) con
   for (std::uint32_t i = 0; i < layout::most_words; ++i) {
     const auto has = static_cast<std::uint32_t>(popcount(seen[i]));
     if (has == 0) continue;
+    // At least 1, so it is above nothing.
     const std::uint32_t value = (has < from.units ? has : from.units) * layout::most_words +
                                 (layout::most_words - (i - start) % layout::most_words);
     if (value <= best) continue;

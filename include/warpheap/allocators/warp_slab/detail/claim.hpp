@@ -67,7 +67,7 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   slab_claim got;
   if (group_rank(peers) == 0) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
   const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
-  got = {shuffle(met, got.word, leader(peers)), shuffle(met, got.blocks, leader(peers))};
+  got = tell(met, peers, got);
   const int rank = group_rank(peers);
   const bool served = got.serves(rank);
   lane_mask rest = ballot(met, !served);
@@ -92,6 +92,7 @@ WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask pe
                                                    slab_claim& got) const {
   const int rank = group_rank(peers);
   if (rank == 0 && !got.foreign()) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  sync(group);  // the same
   got = tell(group, peers, got);
   return got.serves(rank) ? block_of(classes::bytes(c), got, rank) : nullptr;
 }
@@ -173,9 +174,9 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_lo
   return got;
 }
 
-// What the leader of `peers` claimed for them, told to each. Collective over `group`.
+// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on. Collective over
+// `group`.
 WARPHEAP_FN inline slab_claim warp_slab::tell(lane_mask group, lane_mask peers, slab_claim got) {
-  sync(group);  // what the leaders acquired is acquired for all
   return {shuffle(group, got.word, leader(peers)), shuffle(group, got.blocks, leader(peers))};
 }
 
@@ -188,7 +189,7 @@ WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at
   return {old.is_of(c) ? at : at | slab_claim::foreign_bit, old.free() & chosen};
 }
 
-// The look that saw more blocks free, up to `enough`: the first one of two that saw so many, so that those who look around
+// The look that saw more blocks free, of the 32 of a word up to `enough`: the first one of two that saw so many, so that those who look around
 // from different places do not all go to the freest.
 WARPHEAP_FN inline slab_look warp_slab::freer(slab_look a, slab_look b, int enough) {
   const int there = popcount(a.free);

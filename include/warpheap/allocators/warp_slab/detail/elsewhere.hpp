@@ -31,13 +31,14 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
 // Claims of those who come this way, with registers of their own: a kernel has as many as the largest function needs. One
 // lane.
 WARPHEAP_COLD_FN inline slab_claim warp_slab::go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
-  const slab_claim got = claim_for_seat(c, look, wanted);
-  if (!got.foreign()) return got;
-  put_back_of(*this, got);
-  return {};
+  return without_foreign(claim_for_seat(c, look, wanted));
 }
 WARPHEAP_COLD_FN inline slab_claim warp_slab::go_home(std::uint32_t c, std::uint32_t wanted) const {
-  const slab_claim got = claim_at_home(c, wanted);
+  return without_foreign(claim_at_home(c, wanted));
+}
+
+// What was claimed, or nothing if that is foreign: then it goes back at once. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::without_foreign(slab_claim got) const {
   if (!got.foreign()) return got;
   put_back_of(*this, got);
   return {};
@@ -53,6 +54,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
     const lane_mask peers = match(goers, c);
     slab_claim got;
     if (is_leader(peers)) got = go_home(c, static_cast<std::uint32_t>(group_size(peers)));
+    sync(goers);  // what the leaders acquired is acquired for all
     got = tell(goers, peers, got);
     const int rank = group_rank(peers);
     if (rank < popcount(got.blocks)) found = block_of(classes::bytes(c), got, rank);
@@ -149,7 +151,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers,
   const int rank = group_rank(finders);
   slab_claim got;
   if ((finders & lane_bit()) != 0 && rank < wanted) {
-    got = go_to(c, look, static_cast<std::uint32_t>(part_of(wanted - rank - 1, group_size(finders)).turn + 1));
+    // Of so many that are dealt by turns, this finder has as many as there are turns until the last that reaches him.
+    const int turns = part_of(wanted - rank - 1, group_size(finders)).turn + 1;
+    got = go_to(c, look, static_cast<std::uint32_t>(turns));
   }
   return deal(group, finders, wanting, c, got);
 }

@@ -54,11 +54,11 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
   // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
   // followed in vain.
-  constexpr std::uint32_t some = 4;
+  constexpr std::uint32_t patience = 4;
   // One lane tells, since all have to go the same way.
   const std::uint32_t in_slabs = is_leader(group) ? atomic_view{control_->slab_units}.load(relaxed, device) : 0;
   const bool full = any(group, in_slabs >= control_->units);
-  walk_part part{0, 0, full ? ~0u : some, false, false};
+  walk_part part{0, 0, full ? ~0u : patience, false, false};
   lane_mask peers = match(group, looks ? c : classes::count);
   if (looks) found = walk(peers, peers, c, part);
   const lane_mask met = meet(group);
