@@ -34,7 +34,7 @@ struct churn {
   static constexpr case_mode modes[] = {asks_by_thread, asks_for_mixed_sizes};
   static constexpr const char* axes[] = {"threads", "size"};
 
-  static constexpr std::uint64_t places = 4;  ///< blocks that a thread holds at most
+  static constexpr std::uint64_t places = 8;  ///< blocks that a thread holds at most
   /// Mallocs and frees of a thread before the last frees. On a GPU 100,000 threads then keep a design that serves a
   /// billion a second busy for some milliseconds, next to which the start of a kernel is nothing.
   static constexpr std::uint64_t steps = this_backend == backend::cuda ? 64 : 16;
@@ -48,61 +48,54 @@ struct churn {
   class course;
 };
 
+/// What the threads of a block hold, a column for each thread. In shared memory, since an index that is not constant needs
+/// memory: a thread's own would be as far away as the design's, and compete with it.
+struct churn_holdings {
+  static constexpr std::uint32_t threads = 256;  ///< of a block
+  void* block[churn::places][threads];           ///< null: the place is empty
+  std::uint8_t since[churn::places][threads];    ///< the step at which it was asked for
+  static_assert(churn::steps <= 256);
+};
+
 /// The threads of a churn, one for each of `asked`, of which it takes sizes, salt and number.
 template <device_allocator A>
 class churn_kernel {
  public:
-  WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, kernel_tally* seen) const {
+  WARPHEAP_FN void operator()(churn_holdings& held, heap_ref<A> heap, requests asked, kernel_tally* seen) const {
     const std::uint64_t thread = asked.mine();
     if (thread == requests::none) return;
-    place held[churn::places] = {};
+    // Each thread has `steps` numbers of requests of its own.
+    const std::uint64_t first = thread * churn::steps;
+    const std::uint32_t mine = thread_index();
     unsigned made = 0;
     // The last frees are steps that ask for nothing: malloc and free are large, and stand here once each.
     for (std::uint64_t step = 0; step < churn::steps + churn::places; ++step) {
       const bool ends = step >= churn::steps;
-      const std::uint64_t request = thread * churn::steps + step;
+      const std::uint64_t request = first + step;
       const std::uint64_t picked = ends ? step - churn::steps : mix(mix(asked.salt) ^ request) % churn::places;
-      place at = get(held, picked);
-      if (at.block != nullptr) {
-        const stamp own{at.block, asked.bytes(at.request), asked.salt, at.request};
+      void* block = held.block[picked][mine];
+      if (block != nullptr) {
+        const std::uint64_t of = first + held.since[picked][mine];
+        const stamp own{block, asked.bytes(of), asked.salt, of};
         if (!own.intact()) kernel_tally::count(seen->damaged);
-        heap.free(at.block);
-        at.block = nullptr;
+        heap.free(block);
+        block = nullptr;
       } else if (!ends) {
         ++made;
         const std::uint64_t bytes = asked.bytes(request);
-        at = {heap.malloc(bytes), request};
-        if (at.block == nullptr) {
+        block = heap.malloc(bytes);
+        held.since[picked][mine] = static_cast<std::uint8_t>(step);
+        if (block == nullptr) {
           kernel_tally::count(seen->null);
         } else {
-          stamp{at.block, bytes, asked.salt, request}.write();
+          stamp{block, bytes, asked.salt, request}.write();
         }
       }
-      set(held, picked, at);
+      held.block[picked][mine] = block;
     }
     const lane_mask group = active_group();
     const unsigned sum = reduce(group, made, plus{});
     if (is_leader(group)) kernel_tally::count(seen->requests, sum);
-  }
-
- private:
-  struct place {
-    void* block;            // null if the place is empty
-    std::uint64_t request;  // whose it is; each thread has `steps` numbers of its own
-  };
-
-  // All places are gone through, so that they stay in registers: an index that is not constant needs memory.
-  WARPHEAP_FN static place get(const place (&held)[churn::places], std::uint64_t picked) {
-    place result{};
-    for (std::uint64_t i = 0; i < churn::places; ++i) {
-      if (i == picked) result = held[i];
-    }
-    return result;
-  }
-  WARPHEAP_FN static void set(place (&held)[churn::places], std::uint64_t picked, const place& value) {
-    for (std::uint64_t i = 0; i < churn::places; ++i) {
-      if (i == picked) held[i] = value;
-    }
   }
 };
 
@@ -125,8 +118,10 @@ class churn::course {
  private:
   void round(bool timed) {
     const requests asked = requests::of_round(options_, found_.rounds++);
-    const auto ran = judge_.watch(
-        0, [&](kernel_tally* tally) { launch(asked.grid(), churn_kernel<A>{}, heap_.ref(), asked, tally); });
+    const auto ran = judge_.watch(0, [&](kernel_tally* tally) {
+      launch_with_shared<churn_holdings>(grid_shape::covering(asked.count, churn_holdings::threads), churn_kernel<A>{},
+                                         heap_.ref(), asked, tally);
+    });
     ++found_.rounds_judged;
     if (timed) rates_.add(static_cast<double>(ran.seen.operations()) / ran.time * 1e6);
   }

@@ -286,20 +286,66 @@ TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
   });
 }
 
-/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same ones;
-/// counts the blocks that somebody else had, too.
+// What a class is given beyond need in the launch in which it begins is a small part of it.
+TEST(warp_slab, a_first_launch_takes_little_more_than_it_asks_for) {
+  constexpr std::uint64_t threads = 16384;
+  for_each_schedule([&](std::uint64_t) {
+    if (current_schedule().fuzz) return;  // lanes that come one by one make more of it
+    for (const std::uint64_t bytes : {16, 64, 320, 1024}) {
+      const heap<warp_slab> heap{std::uint64_t{64} << 20};
+      const device_array<void*> kept(threads);
+      launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
+      synchronise();
+      const warp_slab_statistics after = heap.allocator_stats();
+      const std::uint64_t slab = after.of(bytes).blocks / after.of(bytes).slabs;
+      EXPECT_LE(after.of(bytes).blocks, threads * 11 / 10 + slab) << bytes << " bytes";
+    }
+  });
+}
+
+// What was enough for one launch and is not for the next will not be enough again; unless the heap has no room.
+TEST(warp_slab, a_class_that_grows_in_a_later_launch_grows_by_half) {
+  constexpr std::uint64_t threads = 8192;
+  constexpr std::uint64_t bytes = 1024;
+  for_each_schedule([&](std::uint64_t) {
+    for (const std::uint64_t room : {4, 1}) {
+      // A half is slabs after the first launch where there is no more room than the blocks of both need.
+      const heap<warp_slab> heap{(threads + threads / 4) * bytes * room + (std::uint64_t{2} << 20)};
+      const device_array<void*> kept(threads), more(threads / 4);
+      launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
+      const std::uint64_t first = heap.allocator_stats().of(bytes).blocks;
+      launch(grid_shape::covering(threads / 4, 256), take_one{}, heap.ref(), bytes, warp_width, more.data());
+      const std::uint64_t second = heap.allocator_stats().of(bytes).blocks;
+      if (room > 1) {
+        EXPECT_GE(second, first * 3 / 2);
+      } else {
+        EXPECT_LE(second, threads * 3 / 2);
+      }
+      for (const device_array<void*>* blocks : {&kept, &more}) {
+        for (void* block : blocks->to_host()) ASSERT_NE(block, nullptr);
+      }
+    }
+  });
+}
+
+/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same ones,
+/// but for a lane in each that wants what the others of its warp do not. Counts the blocks that somebody else had, too, or
+/// that are of another size.
 struct share_seats {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint32_t* faults) const {
     const std::uint64_t warp = grid_thread_index() / warp_width;
-    const std::uint64_t bytes = warp % 64 < 32 ? 80 : 16;
+    const bool large = (warp % 64 < 32) != (lane_index() == static_cast<int>(warp % warp_width));
+    const std::uint64_t bytes = large ? 80 : 16;
     for (std::uint32_t round = 0; round < 12; ++round) {
       const auto mark = static_cast<std::uint32_t>(grid_thread_index() << 8 | round);
       auto* const block = static_cast<std::uint32_t*>(heap.malloc(bytes));
-      bool whole = block != nullptr;
+      bool whole = block != nullptr && heap.usable_size(block) == bytes;
       if (whole) {
-        *block = mark;
+        const std::uint64_t last = bytes / sizeof(std::uint32_t) - 1;
+        block[0] = mark;
+        block[last] = mark;
         fence(memory_order::seq_cst, thread_scope::device);
-        whole = *block == mark;
+        whole = block[0] == mark && block[last] == mark;
       }
       if (!whole) atomic_view{*faults}.fetch_add(1, memory_order::relaxed, thread_scope::device);
       heap.free(block);

@@ -18,12 +18,12 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks beside it and, with
-/// the help of all lanes that called with it, at words elsewhere, then follows hints, then extends the size's slabs, then
-/// takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs of 16 KiB units.
-/// docs/design/warp_slab.md explains it all.
+/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help of all
+/// lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes whole slabs
+/// back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs
+/// of 16 KiB units. docs/design/warp_slab.md explains it all.
 ///
-/// The lanes that call `malloc` together return together.
+/// The lanes that call `malloc` of one heap together return together.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.
@@ -109,13 +109,13 @@ class warp_slab {
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
   WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
-  WARPHEAP_FN void* take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c, slab_claim& got) const;
+  WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const;
+  WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim_near_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
-  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b, int enough = 32);
+  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
   WARPHEAP_FN static slab_claim tell(lane_mask group, lane_mask peers, slab_claim got);
   WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const;
@@ -143,7 +143,7 @@ class warp_slab {
   // ahead.hpp: more slabs for a class that is crowded
   WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
   static constexpr std::uint32_t crowded_below = 4;  // free blocks a word, of 32
-  WARPHEAP_COLD_FN bool comes_back(lane_mask group) const;
+  WARPHEAP_COLD_FN bool has_come_before(lane_mask group) const;
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
   WARPHEAP_FN bool has_room() const;
   WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c) const;
@@ -208,6 +208,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const;
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;

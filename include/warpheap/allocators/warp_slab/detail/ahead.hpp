@@ -11,7 +11,7 @@
 // A class that grows only when nothing is found comes to be all but full, and most claims look elsewhere. So a class whose
 // words are seen to be crowded is given more slabs. Nobody needs that: it only makes later calls quicker. It ends when a
 // class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what others lack;
-// beyond that, and for warps that come once in a launch, only `extend` adds slabs.
+// beyond that, and for warps that come for the first time, only `extend` adds slabs.
 
 namespace warpheap {
 
@@ -21,7 +21,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, lane_mask pee
                                                   std::uint32_t free) const {
   const int seldom = group_size(ballot(group, free < looks_at_once * crowded_below) & peers);
   const bool crowded = 2 * seldom > group_size(peers);
-  if (!any(group, crowded) || !comes_back(group)) return;
+  if (!any(group, crowded) || !has_come_before(group)) return;
   const bool asks = crowded && is_leader(peers) && may_have_room(c);
   const lane_mask askers = ballot(group, asks);
   if (askers == 0) return;
@@ -29,18 +29,17 @@ WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, lane_mask pee
   if (is_crowded(group, c)) add_room(group, c);
 }
 
-// Whether the caller's warp has seen a class crowded before in the same launch. Where each thread asks once, what a launch leaves
-// crowded is no reason to wait for more. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::comes_back(lane_mask group) const {
+// Whether the caller's warp has seen a class crowded before. Where threads ask for the first time, what they find crowded is what
+// they fill themselves, and no reason to wait for more. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::has_come_before(lane_mask group) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t there = unit_group::seats_of_group / unit_group::class_seats;
   const std::uint32_t mine = detail::warp_number() & (seat_mask_ / unit_group::class_seats);
   const atomic_view visit{groups()[mine / there].visits[mine % there]};
-  const auto now = static_cast<std::uint32_t>(launch_number());
-  const bool back = is_leader(group) && visit.load(relaxed, device) == now;
-  if (is_leader(group) && !back) visit.store(now, relaxed, device);
-  return any(group, back);
+  const bool before = is_leader(group) && visit.load(relaxed, device) != 0;
+  if (is_leader(group) && !before) visit.store(1, relaxed, device);
+  return any(group, before);
 }
 
 // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
@@ -48,7 +47,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t share_of_heap = 16;
-  // Who has not had a seat yet has not come back, and who only comes once wants no room.
+  // Who has no seat yet asks for the first time.
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c) || !is_picked(named.word(c))) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);
@@ -82,17 +81,14 @@ WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t 
   const bool holds = is_leader(group) && control_->lock.try_acquire();
   if (!any(group, holds)) return;
   sync(group);  // what the lock's holder before wrote is visible to all lanes
-  // Steps that a warp can take within some microseconds.
-  constexpr std::uint32_t most = 512;
+  // Steps that a warp can take within some ten microseconds.
+  constexpr std::uint32_t most = 2048;
   const std::uint32_t limit = most / (classes::words(c) > classes::units(c) ? classes::words(c) : classes::units(c));
   const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
   const bool added = add_slabs(group, c, half < limit ? half : limit);
   sync(group);
   if (holds) {
-    if (added) {
-      atomic_view{of_class(c).extensions}.fetch_add(1, relaxed, device);
-      atomic_view{of_class(c).news}.fetch_add(1, release, device);
-    }
+    if (added) atomic_view{of_class(c).news}.fetch_add(1, release, device);
     control_->lock.release();
   }
 }

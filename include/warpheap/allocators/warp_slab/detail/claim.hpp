@@ -12,7 +12,7 @@
 //
 // A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
 // they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
-// stale; then the word says so. What the word does not have, one beside it may.
+// stale; then the word says so. What the word does not have, one of those does that the lanes look at side by side.
 //
 // There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes that
 // came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
@@ -58,26 +58,29 @@ WARPHEAP_FN inline std::uint32_t warp_number() {
 // A block for each lane of `group`, whose lanes may want blocks of different classes. Collective.
 //
 // The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits
-// for memory no longer than one that wants the same for all.
+// for memory no longer than one that wants the same for all. A lane that comes alone has nobody to tell.
 WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit) const {
   // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
   static_assert(classes::count <= alignof(layout::control));
-  const std::uint32_t c = fit.of_class;
-  const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
+  const bool alone = group == lane_bit();
+  std::uint32_t c = fit.of_class;
   slab_claim got;
-  if (group_rank(peers) == 0) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  if (alone) {
+    got = claim_at_seat(c, 1);
+    if (got.serves(0)) return block_of(fit.bytes, got, 0);
+  }
+  const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
+  if (!alone && group_rank(peers) == 0) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
   const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
   got = tell(met, peers, got);
   const int rank = group_rank(peers);
   const bool served = got.serves(rank);
-  lane_mask rest = ballot(met, !served);
+  if (all(met, served)) return block_of(fit.bytes, got, rank);
   void* block = served ? block_of(fit.bytes, got, rank) : nullptr;
-  if (rest == 0) return block;
-  if (!served) block = take_near_seat(rest, peers & rest, c, got);
-  rest = ballot(meet(group), block == nullptr);
-  if (rest == 0) return block;
-  // None of those for whom foreign blocks were claimed has one, so the first of them claimed these.
-  if (group_rank(peers & rest) != 0 || !got.foreign()) got = {};
+  if (rank != 0 && got.foreign()) got = {};                       // the first of the peers puts the blocks back
+  group = match(met, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
+  take_anywhere(group, c, got, block);
+  if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] {
     if (got.foreign()) put_back_of(*this, got);
     return take_elsewhere(group, c, block);
@@ -86,15 +89,53 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   return block;
 }
 
-// The same for lanes that the word at the seat had no block for. `got` tells what was claimed there, and then here; foreign
-// blocks stay in it, and are not looked beyond. Collective.
-WARPHEAP_FN inline void* warp_slab::take_near_seat(lane_mask group, lane_mask peers, std::uint32_t c,
-                                                   slab_claim& got) const {
-  const int rank = group_rank(peers);
-  if (rank == 0 && !got.foreign()) got = claim_near_seat(c, static_cast<std::uint32_t>(group_size(peers)));
-  sync(group);  // the same
-  got = tell(group, peers, got);
-  return got.serves(rank) ? block_of(classes::bytes(c), got, rank) : nullptr;
+// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its class. `got` is
+// what was claimed at the lane's seat, and then what was claimed for it here, unless that is foreign: foreign blocks stay with the
+// one lane that puts them back, which is not served before it has. Of lanes that have their block `c` is lost. Collective.
+//
+// Lanes that have their block look for those that have none, each for the next one behind it. So this takes one look and
+// one claim, however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are
+// scattered over all slabs, and who finds a word with room to spare has his seat there: so warps that share a crowded word part,
+// and the words of a class come to be used alike.
+WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got,
+                                                 void*& block) const {
+  constexpr int room_to_spare = 12;  // blocks: what three more warps want of one that a few share
+  const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
+  if (lacking == 0) return;
+  const int lane = lane_index();
+  const int next = (lane + lowest_bit(rotate_left(lacking, 32 - static_cast<std::uint32_t>(lane)))) % 32;
+  const int whom = block == nullptr ? lane : next;
+  const std::uint32_t seat_word = shuffle(group, got.word, whom);
+  c = shuffle(group, c, whom);
+  const lane_mask helpers = match(group, c);
+  const slab_look look =
+      look_anywhere(c, seat_word + detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane));
+  const int wanted = group_size(helpers & lacking);
+  const int spare = popcount(look.free) - wanted;
+  lane_mask finders = helpers;
+  if (const lane_mask enough = ballot(group, spare >= 0) & helpers; enough != 0) finders = enough;
+  if (const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers; plenty != 0) finders = plenty;
+  slab_claim found;
+  if (is_leader(finders)) found = claim_for_seat(c, look, static_cast<std::uint32_t>(wanted));
+  const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+  found = tell(met, finders, found);
+  if ((lacking & lane_bit()) == 0) return;
+  const int rank = group_rank(helpers & lacking);
+  if (found.serves(rank)) block = block_of(classes::bytes(c), found, rank);
+  got = rank == 0 ? found : slab_claim{};
+}
+
+// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
+WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint32_t number) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
+  const word_halves at_place = split(std::uint64_t{number * 0x9e3779b1} * places);
+  const std::uint32_t entry = table(c, at_place.high).load(relaxed, device);
+  // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
+  const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
+  const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
+  return {at, slab_word{word(at).load(relaxed, device)}.free_of(c)};
 }
 
 // The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a small
@@ -120,31 +161,6 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   // While there is a block of the first try, the slab stays what it is.
   const slab_claim more = claim(c, named.word(c), choose(left, wanted), left);
   return {more.word, got.blocks | more.blocks};
-}
-
-// Up to `wanted` blocks of the word that has most of the three beside the seat, or of the home of who has no seat; it becomes
-// the seat. One lane.
-//
-// Beside it is the same word of slabs that lie together: in one sector, if these have a unit each. A word says itself whether
-// it is of the class.
-WARPHEAP_FN inline slab_claim warp_slab::claim_near_seat(std::uint32_t c, std::uint32_t wanted) const {
-  using enum memory_order;
-  using enum thread_scope;
-  constexpr std::uint32_t near = 4;
-  const slab_seat named{seat(c).load(relaxed, device)};
-  if (!named.is_of(c)) return claim_at_home(c, wanted);
-  // All lie in one group, where their addresses are as far apart as their numbers. Of slabs of half a group there are two, and
-  // the others are words of no class.
-  static_assert(classes::most_units * (near - 1) < word_number::of_group);
-  const std::uint32_t own = named.word(c);
-  const std::uint32_t step = classes::units(c);
-  std::uint64_t* const words = &word_of(own);
-  const auto beside = [=](std::uint32_t i) { return static_cast<std::int32_t>((own ^ i * step) - own); };
-  slab_word seen[near - 1];
-  for (std::uint32_t i = 1; i < near; ++i) seen[i - 1] = {atomic_view{words[beside(i)]}.load(relaxed, device)};
-  slab_look best{};
-  for (std::uint32_t i = 1; i < near; ++i) best = freer(best, {i, seen[i - 1].free_of(c)}, static_cast<int>(wanted));
-  return claim_for_seat(c, {own ^ best.word * step, best.free}, wanted);
 }
 
 // Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. The words of a class are
@@ -189,11 +205,9 @@ WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at
   return {old.is_of(c) ? at : at | slab_claim::foreign_bit, old.free() & chosen};
 }
 
-// The look that saw more blocks free, of the 32 of a word up to `enough`: the first one of two that saw so many, so that those who look around
-// from different places do not all go to the freest.
-WARPHEAP_FN inline slab_look warp_slab::freer(slab_look a, slab_look b, int enough) {
-  const int there = popcount(a.free);
-  return there < enough && popcount(b.free) > there ? b : a;
+// The look that saw more blocks free.
+WARPHEAP_FN inline slab_look warp_slab::freer(slab_look a, slab_look b) {
+  return popcount(b.free) > popcount(a.free) ? b : a;
 }
 
 // Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.

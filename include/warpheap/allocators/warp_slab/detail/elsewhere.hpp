@@ -4,22 +4,22 @@
 
 #include <warpheap/allocators/warp_slab/warp_slab.hpp>
 
-// Beyond the caller's seat: looks at a few other words, without any order or promise.
+// Where one look of each lane found too little: looks at more words, without any order or promise.
 //
-// From here on all lanes that called together stay together, those that have their block, too: as helpers of those that
+// All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of those that
 // lack one, since what is to be done is much for one lane and little for a warp.
 //
 // All lanes look side by side, each at a few words: who lacks a block for his own class, and each helper for
-// the class of one who does. Those that find free blocks claim them for all that want the class. Nothing is written but
-// the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What was seen tells how
-// crowded a class is, too (ahead.hpp).
+// the class of one who does. Those that find free blocks claim them for all that want the class, each a share if none finds enough.
+// Nothing is written but the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What
+// was seen tells how crowded a class is, too (ahead.hpp).
 
 namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, void* found) const {
   constexpr std::uint32_t rounds = 3;
-  group = match(meet(group), reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
+  group = meet(group);
   for (std::uint32_t round = 0; round < rounds; ++round) {
     if (!any(group, found == nullptr)) return found;
     found = probe(group, c, round, found);

@@ -96,7 +96,6 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   const outcome then = add_or_search(group, wanting, c, slabs, found);
   sync(group);
   if (is_leader(wanting)) {
-    if (then == outcome::extended) atomic_view{of_class(c).extensions}.fetch_add(1, relaxed, device);
     // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in turn.
     if (then != outcome::refused) atomic_view{of_class(c).news}.fetch_add(1, release, device);
     if (then == outcome::refused) atomic_view{of_class(c).refused}.store(attempt, release, device);
@@ -106,19 +105,27 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
 }
 
 // How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and some more, so that a
-// class grows in few steps. A sixteenth of what there is, so that it grows not far beyond need; half of it for a class
-// that has grown twice, which will grow again, as long as half of the heap is left for others. One lane.
+// class grows in few steps. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
-  using enum memory_order;
-  using enum thread_scope;
   const std::int32_t waiting = take_demand(c);
   // Who was refused may have taken the caller's.
   const std::uint32_t least =
       waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
+  return (least + classes::blocks(c) - 1) / classes::blocks(c) + slabs_in_store(c);
+}
+
+// How many slabs beyond need a class is given when it is extended: a 64th of those that there are, so that a first launch takes
+// little more than it asks for. Half of them where what was enough once is not now, or where most threads have not had their
+// turn yet, as long as half of the heap is left for others. One lane, the lock's holder.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_in_store(std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint64_t at_once = 1 << 18;  // threads that a large GPU runs at once
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const bool grows = atomic_view{of_class(c).extensions}.load(relaxed, device) >= 2;
-  const std::uint32_t more = grows && has_room() ? 2 : 16;
-  return (least + classes::blocks(c) - 1) / classes::blocks(c) + places / more;
+  const auto now = static_cast<std::uint32_t>(launch_number());
+  if (places == 0) of_class(c).begun = now;
+  const bool grows_on = of_class(c).begun != now || grid_threads() > at_once;
+  return places / (grows_on && has_room() ? 2 : 64);
 }
 
 // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over `group`.

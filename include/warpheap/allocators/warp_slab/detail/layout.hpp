@@ -58,7 +58,8 @@ static_assert(slab_classes::most_words == 1u << word_number::index_bits);
 // are to be put back.
 struct slab_claim {
   static constexpr std::uint32_t foreign_bit = 1u << 31;
-  std::uint32_t word = 0;
+  static constexpr std::uint32_t nowhere = 1u << 30;  // no word has this number
+  std::uint32_t word = nowhere;
   std::uint32_t blocks = 0;  // none: nothing was claimed
 
   WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
@@ -85,6 +86,7 @@ struct slab_seat {
   // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
   // are likely free again together.
   WARPHEAP_FN std::uint32_t guess(std::uint32_t wanted) const {
+    if (wanted == 1) return blocks() & (0u - blocks());
     if (static_cast<std::uint32_t>(popcount(blocks())) == wanted) return blocks();
     return rotate_left(low_bits(static_cast<int>(wanted)), static_cast<std::uint32_t>(lowest_bit(blocks())));
   }
@@ -215,20 +217,20 @@ struct warp_slab_layout {
     alignas(16) unit_header header[units];
     std::uint64_t seats[seats_of_group];  // slab_seat, by warp and class
     std::uint32_t
-        visits[seats_of_group / class_seats];  // by warp: the launch in which it last found too little at its seats
+        visits[seats_of_group / class_seats];  // by warp: whether it ever found too little where it looked first
     alignas(128) std::uint64_t word[classes::most_words][units];  // by word_number
   };
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;      // of the table that were ever used; it only rises
-    std::uint32_t newest;                   // the first place of the latest extension
-    alignas(128) std::uint32_t extensions;  // times that the class was extended
-    std::uint32_t news;                     // times that there was reason to look again, the extensions among them
-    std::uint32_t refused;                  // the latest attempt that found nothing
-    alignas(128) std::uint64_t demand;      // slab_demand
-    std::uint32_t vacant;                   // places below `places` that have no slab; the lock's holder's
-    std::uint32_t changes_begun;            // hints of slabs that are about to be set, or cleared to look again
+    alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
+    std::uint32_t newest;               // the first place of the latest extension
+    alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
+    std::uint32_t refused;              // the latest attempt that found nothing
+    alignas(128) std::uint64_t demand;  // slab_demand
+    std::uint32_t vacant;               // places below `places` that have no slab; the lock's holder's
+    std::uint32_t begun;                // the launch in which it was first asked for; the lock's holder's
+    std::uint32_t changes_begun;        // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
   };

@@ -137,17 +137,21 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const unit_owner owner{header(unit).owner};
   // Each releases the accesses of all in the group, while the header is on its way.
   const lane_mask group = active_group();
-  sync(group);
+  const bool alone = group == lane_bit();
+  if (!alone) sync(group);
   fence(release, device);
-  const lane_mask of_slabs = ballot(group, !owner.is_run());
+  const lane_mask of_slabs = alone ? group : ballot(group, !owner.is_run());
   if (owner.is_run()) return free_run_of(*this, unit, owner.run_units());
   const std::uint32_t at = owner.block_at(owner.in_slab(offset));
-  const std::uint32_t mine = word_number::make(unit - owner.below(), at / 32);
-  // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
-  const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
-  const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(mine)) - common);
-  const std::uint32_t blocks = reduce_parts(of_slabs, same, 1u << at % 32, bit_or{});
-  if (group_rank(same) == 0) put_back({mine, blocks});
+  slab_claim back{word_number::make(unit - owner.below(), at / 32), 1u << at % 32};
+  if (!alone) {
+    // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
+    const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
+    const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(back.word)) - common);
+    back.blocks = reduce_parts(of_slabs, same, back.blocks, bit_or{});
+    if (group_rank(same) != 0) return;
+  }
+  put_back(back);
 }
 
 }  // namespace warpheap
