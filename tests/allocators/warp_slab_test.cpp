@@ -288,11 +288,11 @@ TEST(warp_slab, a_class_does_not_outgrow_what_is_used) {
 
 // What a class is given beyond need in the launch in which it begins is a small part of it.
 TEST(warp_slab, a_first_launch_takes_little_more_than_it_asks_for) {
-  constexpr std::uint64_t threads = 16384;
+  constexpr std::uint64_t threads = 4096;
   for_each_schedule([&](std::uint64_t) {
     if (current_schedule().fuzz) return;  // lanes that come one by one make more of it
     for (const std::uint64_t bytes : {16, 64, 320, 1024}) {
-      const heap<warp_slab> heap{std::uint64_t{64} << 20};
+      const heap<warp_slab> heap{std::uint64_t{16} << 20};
       const device_array<void*> kept(threads);
       launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
       synchronise();
@@ -305,7 +305,7 @@ TEST(warp_slab, a_first_launch_takes_little_more_than_it_asks_for) {
 
 // What was enough for one launch and is not for the next will not be enough again; unless the heap has no room.
 TEST(warp_slab, a_class_that_grows_in_a_later_launch_grows_by_half) {
-  constexpr std::uint64_t threads = 8192;
+  constexpr std::uint64_t threads = 4096;
   constexpr std::uint64_t bytes = 1024;
   for_each_schedule([&](std::uint64_t) {
     for (const std::uint64_t room : {4, 1}) {
