@@ -32,6 +32,15 @@ struct free_kernel {
   }
 };
 
+/// What no allocator goes without: every thread that has a request to make stores a pointer, here the address that it
+/// stores to.
+struct store_kernel {
+  WARPHEAP_FN void operator()(requests asked, void** blocks) const {
+    std::uint64_t index = 0;
+    if (asked.makes(index)) blocks[index] = blocks + index;
+  }
+};
+
 /// All blocks of `from` are free again, at once: by a reset or, where the design has none, by a new heap.
 template <device_allocator A>
 void make_empty(heap<A>& from, const run_options& options) {

@@ -17,11 +17,13 @@
 
 namespace warpheap::bench {
 
-/// How long a kernel takes in which every thread asks for a block, and one in which every thread gives its block back.
+/// How long a kernel takes in which every thread asks for a block, and one in which every thread gives its block back;
+/// and `floor`, what no allocator can beat: a kernel on the same grid in which those threads only store a pointer.
 ///
 /// The heap is made once and stays warm. Each round is a malloc kernel and a free kernel, or a reset where the design
 /// has no individual free. Times are those of the whole kernel, its start included. A round is judged before its blocks
-/// are freed, outside the times: see `verify_policy`. A case that is not flawless has no times.
+/// are freed, outside the times: see `verify_policy`. A case that is not flawless has no times. The floor is that of the
+/// machine in the same minute, so it tells a slow machine from a slow design; no round is run for its sake.
 struct throughput {
   static constexpr const char* name = "throughput";
   static constexpr const char* summary = "a kernel of mallocs, then a kernel of frees";
@@ -48,6 +50,7 @@ class throughput::course {
     run_rounds(options_, found_, {&malloc_times_, &free_times_}, [this](round_kind kind) { round(kind); });
     found_.add("malloc", microseconds, malloc_times_);
     found_.add("free", microseconds, free_times_);
+    found_.add("floor", microseconds, floor_times_);
     found_.report(record);
     return judge_.reason();
   }
@@ -56,6 +59,12 @@ class throughput::course {
   void round(round_kind kind) {
     const requests asked = requests::of_round(options_, found_.rounds++);
     stopwatch timer;
+    // Before the mallocs, which write over what it stores.
+    timer.start();
+    launch(asked.grid(), store_kernel{}, asked, blocks_.data());
+    const double floor_time = timer.stop();
+    if (kind.timed) floor_times_.add(floor_time);
+
     timer.start();
     launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
     const double malloc_time = timer.stop();
@@ -80,6 +89,7 @@ class throughput::course {
   judge<A> judge_;
   samples malloc_times_;
   samples free_times_;
+  samples floor_times_;
 };
 
 template <device_allocator A>

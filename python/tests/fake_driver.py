@@ -28,9 +28,9 @@ DEFAULTS = {"--case": "throughput", "--mode": "thread", "--size": "16", "--seed"
 # The modes of each case, and what it measures: a name, a unit, which way is better, whether it is a timing.
 TIMES = "malloc:us free:us"
 CASES = {
-    "throughput": ("thread warp mixed", TIMES),
+    "throughput": ("thread warp mixed", f"{TIMES} floor:us"),
     "latency": ("thread warp mixed", "malloc:cycles free:cycles"),
-    "scaling": ("thread warp", TIMES),
+    "scaling": ("thread warp", f"{TIMES} floor:us"),
     "orders": ("same_kernel as_allocated reversed shuffled other_block", "free:us"),
     "temperature": ("cold warm", TIMES),
     "fragmentation": ("thread mixed", "range:ratio:lower:still total_range:ratio:lower:still"),

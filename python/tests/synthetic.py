@@ -177,4 +177,5 @@ def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> d
         return {"rate": timed(threads * 3e6 / cost, unit="ops/s", better="higher")}
     if case == "trace":
         return {"replay": timed(40 * cost), "rate": timed(1e9 / cost, unit="ops/s", better="higher")}
-    return {"malloc": timed(cost), "free": free}
+    floor = {"floor": timed(2 + threads / 200_000)} if case in ("throughput", "scaling") else {}
+    return {"malloc": timed(cost), "free": free, **floor}

@@ -97,6 +97,28 @@ def test_the_threshold_is_the_users(compared: Callable[..., Finished]) -> None:
     assert compared([timed(100)], [timed(110)], "--threshold", "0.2").code == 0
 
 
+@pytest.mark.parametrize(
+    ("case", "own", "baseline"),
+    [
+        ("throughput", "malloc", "floor"),
+        ("scaling", "malloc", "floor"),
+        ("work_generation", "generate", "baseline"),
+        ("memory_access", "write", "packed_write"),
+    ],
+)
+def test_a_machine_that_became_slower_is_no_verdict(
+    compared: Callable[..., Finished], case: str, own: str, baseline: str
+) -> None:
+    a, b = (
+        record(case=case, size=64, measures={own: measure(100), baseline: measure(median)}) for median in (3.0, 6.0)
+    )
+    done = compared([a], [b])
+    assert done.code == 0, done.out
+    assert "0 of 1 measures are better, 1 the same" in done.out
+    assert "SLOWER" not in done.out
+    assert compared([record(case=case, measures={baseline: measure(3)})], [timed(100, case=case)]).code == 0
+
+
 def test_a_point_that_was_ok_and_is_not_is_broken(compared: Callable[..., Finished]) -> None:
     lost = record(status="timeout", reason="still running")
     done = compared([record()], [lost])

@@ -129,6 +129,19 @@ def test_rounds_and_precision_reach_the_driver(warpheap: Command, fake_driver: M
     assert record["most_iterations"] == 700
 
 
+def test_a_floor_that_is_not_known_well_is_not_measured_again(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    words = ("--cases", "scaling", "--threads", "64", "--sizes", "16", "--modes", "thread", "--iterations", "7")
+    for noisy, runs in (("floor", 1), ("malloc", 2)):
+        driver = fake_driver(allocators="good", noisy=noisy)
+        log = Path(f"{driver}.log")
+        log.unlink(missing_ok=True)
+        for most in ("70", "700"):
+            warpheap("survey", "--driver", driver, "--out", tmp_path / noisy, *words, "--most-iterations", most)
+        assert len(log.read_text().splitlines()) == runs, noisy
+
+
 def test_a_case_that_the_driver_lacks_is_told(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="good", cases="throughput fragmentation", backend="host")
     done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--preset", "quick")

@@ -76,6 +76,21 @@ def test_sizes_that_are_no_words_are_served_and_checked(mode: str) -> None:
 
 
 @needs_driver
+@pytest.mark.parametrize("case", ["throughput", "scaling"])
+def test_the_floor_is_measured_in_each_timed_round_for_a_design_without_free_too(case: str) -> None:
+    assert BUILT is not None
+    command = [BUILT, "--case", case, "--allocator", "bump", "--mode", "warp", "--threads", "100", "--iterations", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    measures = validate(json.loads(done.stdout))["measures"]
+    assert list(measures) == ["malloc", "free", "floor"]
+    assert measures["free"] is None
+    floor = measures["floor"]
+    assert (floor["unit"], floor["better"], floor["timing"]) == ("us", "lower", True)
+    assert floor["count"] == measures["malloc"]["count"] == 4
+    assert floor["min"] > 0
+
+
+@needs_driver
 def test_random_sizes_depend_on_the_seed_alone() -> None:
     assert BUILT is not None
 

@@ -4,17 +4,22 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from records import measure, record
 from synthetic import DESIGNS, survey
 
+from warpheap.cases import CASES
+from warpheap.record import Record
 from warpheap.report import numbers, paper
+from warpheap.report.chapters import sections_of
 from warpheap.report.chart import Bars, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
 from warpheap.report.rounds import thinned
 from warpheap.report.scale import scale_of
 from warpheap.report.svg import stretches
+from warpheap.report.verdict import heat_map
 
 
 def test_each_figure_is_written_twice(tmp_path: Path) -> None:
@@ -48,6 +53,52 @@ def test_the_baseline_is_in_the_panels_that_need_it() -> None:
     for number in ("as Figure 11c", "as Figure 11d", "as Figure 11e"):
         assert panels[number].reference_name
     assert panels["as Figure 11e"].reference or isinstance(panels["as Figure 11e"], Bars)
+
+
+def panels_of(case: str, records: list[Record]) -> list[Panel | Bars]:
+    charts = [chart for section in sections_of(case)(records) for chart in section.charts]
+    return [panel for chart in charts if chart.name != "throughput-memory" for panel in chart.panels]
+
+
+@pytest.mark.parametrize("case", ["throughput", "scaling"])
+def test_the_floor_is_a_baseline_of_malloc_and_free_and_no_panel_of_its_own(case: str) -> None:
+    def with_floor(floor: float, **changes: Any) -> Record:
+        return record(case=case, measures={"malloc": measure(), "free": measure(), "floor": measure(floor)}, **changes)
+
+    slow, fast = 5.0, 3.0
+    grid = [
+        with_floor(floor, allocator=name, threads=threads, size=size)
+        for name, floor in (("bump", slow), ("warp_slab", fast), ("halloc", fast))
+        for threads in (1024, 65_536)
+        for size in (16, 64, 256)
+    ]
+    panels = panels_of(case, grid)
+    assert {panel.title.split(",")[0] for panel in panels} == {"malloc", "free"}
+    for panel in panels:
+        assert isinstance(panel, Panel)
+        assert len(panel.reference) == len(panel.lines[0].points) > 1
+        assert all((point.y, point.least, point.most) == (fast, fast, slow) for point in panel.reference)
+        assert "floor" in panel.reference_name
+    one = panels_of(case, [with_floor(fast, allocator="bump")])
+    assert [(panel.title, panel.reference) for panel in one] == [("malloc", fast), ("free", fast)]
+
+
+@pytest.mark.parametrize("case", ["throughput", "scaling"])
+def test_a_record_without_a_floor_is_shown_as_before(case: str) -> None:
+    old = [record(case=case, threads=threads, size=size) for threads in (1024, 65_536) for size in (16, 64)]
+    for records in (old, old[:1]):
+        panels = panels_of(case, records)
+        assert panels
+        assert not any(panel.reference or panel.reference_name for panel in panels)
+
+
+def test_a_floor_is_nowhere_in_the_verdict() -> None:
+    records = [each for each in survey(designs=DESIGNS[:3]) if each["case"] in ("throughput", "scaling")]
+    heat = heat_map(records, list(CASES))
+    assert heat is not None
+    assert [(column.case, column.measure) for column in heat.columns] == [
+        (case, measure) for case in ("throughput", "scaling") for measure in ("malloc", "free")
+    ]
 
 
 def test_a_figure_without_points_says_why() -> None:

@@ -57,6 +57,23 @@ def test_who_is_how_far_from_the_best(capsys: pytest.CaptureFixture[str]) -> Non
     assert [line_of(text, name).split("│")[3].strip() for name in ("one", "two", "three")] == ["1.00", "2.00", "2.83"]
 
 
+def test_what_the_machine_does_is_no_designs_merit(capsys: pytest.CaptureFixture[str]) -> None:
+    wide = {"median_low": 1, "median_high": 9}
+    records = [
+        record(allocator=name, position=place, measures={"malloc": measure(malloc), "floor": measure(floor, **wide)})
+        for place, (name, malloc, floor) in enumerate((("one", 10, 4), ("two", 40, 2)))
+    ]
+    text = shown(records, capsys)
+    assert "throughput: malloc / floor" in text
+    assert [line_of(text.split("Allocators")[1], name).split("│")[3].strip() for name in ("one", "two")] == [
+        "1.00",
+        "4.00",
+    ]
+    row = line_of(text.split("Noise")[1], "throughput")
+    assert [cell.strip() for cell in row.split("│")[2:6]] == ["2", "1.0%", "1.0%", ""]
+    assert "warning" not in text
+
+
 def test_what_a_design_cannot_do_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown([record(), record(case="churn", status="failed", reason="the design has no individual free")], capsys)
     assert "1 ok, 1 cannot" in text

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from warpheap.cases import is_baseline
 from warpheap.record import STATUSES, Measure, Record, describe, spread, unable
 from warpheap.terminal import STYLES
 from warpheap.units import show_bytes, show_count, show_measured
@@ -44,6 +45,11 @@ def shown_measures(record: Record) -> Iterator[tuple[str, Measure]]:
     for name, measure in record["measures"].items():
         if measure is not None and (record["timing_comparable"] or not measure["timing"]):
             yield name, measure
+
+
+def _own_measures(record: Record) -> Iterator[tuple[str, Measure]]:
+    """Those of them that the allocator has a part in: a baseline is nobody's speed, and nobody's noise."""
+    return ((name, measure) for name, measure in shown_measures(record) if not is_baseline(record["case"], name))
 
 
 def _allocators(records: Sequence[Record]) -> list[str]:
@@ -103,7 +109,7 @@ def _against_best(records: Sequence[Record]) -> dict[str, float]:
     """For each allocator the geometric mean of its time over the best one's, over all timings of all its cases."""
     groups: dict[tuple[object, ...], list[tuple[str, float]]] = defaultdict(list)
     for record in records:
-        for name, measure in shown_measures(record):
+        for name, measure in _own_measures(record):
             if measure["timing"] and measure["median"] > 0:
                 cost = measure["median"] if measure["better"] == "lower" else 1 / measure["median"]
                 point = (record["case"], record["device"], *(record[field] for field in _POINT), name)
@@ -121,7 +127,7 @@ def _spreads(records: Sequence[Record]) -> list[tuple[float, str, Record]]:
     return [
         (wide, name, record)
         for record in records
-        for name, measure in shown_measures(record)
+        for name, measure in _own_measures(record)
         if measure["timing"] and (wide := spread(measure)) is not None
     ]
 
@@ -138,7 +144,7 @@ def _print_noise(console: Console, records: Sequence[Record]) -> None:
     for case in dict.fromkeys(record["case"] for record in records):
         own = [record for record in records if record["case"] == case]
         found = sorted(_spreads(own), key=lambda each: each[0])
-        timings = sum(measure["timing"] for record in own for _, measure in shown_measures(record))
+        timings = sum(measure["timing"] for record in own for _, measure in _own_measures(record))
         if not timings:
             continue
         cells = ["", "", "", ""]

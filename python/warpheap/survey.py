@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warpheap.cases import is_baseline
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
 from warpheap.machines import add_facts
@@ -62,7 +63,11 @@ def still_to_run(steps: Sequence[Step], file: RecordFile, driver: Driver) -> lis
 
 
 def _settled(record: Record, precision: float) -> bool:
-    measures = [each for each in record["measures"].values() if each is not None and each["timing"]]
+    named = record["measures"].items()
+    # The driver runs no further rounds for a floor, so another run would know it no better.
+    measures = [
+        each for name, each in named if each is not None and each["timing"] and not is_baseline(record["case"], name)
+    ]
     spreads = [spread(each) for each in measures if (each.get("count") or 0) > 1]
     return record["status"] != "ok" or all(each is not None and each <= precision for each in spreads)
 

@@ -21,3 +21,8 @@ def _find() -> dict[str, Case]:
 
 
 CASES = _find()
+
+
+def is_baseline(case: str, measure: str) -> bool:
+    """Whether no allocator has a part in that measure: it tells of the machine, so no design is judged by it."""
+    return case in CASES and measure in CASES[case].baselines

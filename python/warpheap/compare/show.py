@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warpheap.cases import is_baseline
 from warpheap.compare.judge import BETTER, FASTER, REGRESSIONS, SAME, SLOWER, UNDECIDED, WORSE, Judgement, judge
 from warpheap.compare.sides import Pairs, Side, of_allocator, pair, read_side
 from warpheap.errors import UsageError
@@ -98,6 +99,9 @@ def _lines(pairs: Pairs, threshold: float) -> Iterator[_Line]:
         for name, of_a in a["measures"].items():
             of_b = b["measures"].get(name)
             if of_a is None or of_b is None or of_a["unit"] != of_b["unit"]:
+                continue
+            # What no allocator has a part in makes none better or worse.
+            if is_baseline(a["case"], name):
                 continue
             # Host times are those of an executor that runs threads one after the other.
             if of_a["timing"] and not (a["timing_comparable"] and b["timing_comparable"]):

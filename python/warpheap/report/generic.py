@@ -68,8 +68,17 @@ def charts(
     return made
 
 
-def against(records: Sequence[Record], names: Sequence[str], field: str, most: int = 3) -> Chart | None:
-    """One figure of some measures of one mode against a field: a panel for each of a few values of the other."""
+def against(
+    records: Sequence[Record],
+    names: Sequence[str],
+    field: str,
+    most: int = 3,
+    change: Callable[[Drawn], Panel | Bars] = lambda drawn: drawn.panel,
+) -> Chart | None:
+    """One figure of some measures of one mode against a field: a panel for each of a few values of the other.
+
+    `change` may add to each panel.
+    """
     measures = {name: value for name, value in data.measures_of(records).items() if name in names}
     other = "threads" if field == "size" else "size"
     if not measures or len(data.in_order(records, field)) < 2:
@@ -79,11 +88,12 @@ def against(records: Sequence[Record], names: Sequence[str], field: str, most: i
     for name, example in measures.items():
         for value in spread_over(data.in_order(records, other), most):
             own = [each for each in records if each[other] == value]
-            panels.append(panel_of(own, field, name, example, f"{texts.words(name)}, {value_text(other, value, mode)}"))
+            panel = panel_of(own, field, name, example, "")
+            drawn = Drawn(mode, name, value_text(other, value, mode), own, panel)
+            if any(line.points for line in panel.lines):
+                panels.append(_titled(drawn, change(drawn), False))
     title = f"{mode_title(case, mode)} · against {field}"
-    return Chart(
-        f"{case}-{mode}-{field}", title, [panel for panel in panels if any(line.points for line in panel.lines)]
-    )
+    return Chart(f"{case}-{mode}-{field}", title, panels)
 
 
 def mode_title(case: str, mode: str) -> str:

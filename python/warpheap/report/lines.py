@@ -76,10 +76,10 @@ def spread_over(values: Sequence[int], most: int) -> list[int]:
 
 
 def with_reference(panel: Panel | Bars, records: Sequence[Record], measure: str, name: str) -> Panel | Bars:
-    """The panel with the baseline that the processes of `records` measured."""
+    """The panel with the baseline that the processes of `records` measured; as it is if none did."""
+    points = reference_of(records, panel.field if isinstance(panel, Panel) else "size", measure)
     if isinstance(panel, Panel):
-        return replace(panel, reference=reference_of(records, panel.field, measure), reference_name=name)
-    points = reference_of(records, "size", measure)
+        return replace(panel, reference=points, reference_name=name) if points else panel
     return replace(panel, reference=points[0].y, reference_name=name) if len(points) == 1 else panel
 
 

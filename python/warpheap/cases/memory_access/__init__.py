@@ -11,4 +11,5 @@ CASE = Case(
     modes=MODES,
     presets=PRESETS,
     sections=chapter("memory_access"),
+    baselines=("packed_write", "packed_read"),
 )

@@ -11,4 +11,5 @@ CASE = Case(
     modes=MODES,
     presets=PRESETS,
     sections=chapter("scaling"),
+    baselines=("floor",),
 )

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure as Canvas
 
 from warpheap.record import Record
-from warpheap.report import data, generic, plots, texts
-from warpheap.report.chart import Chart, Line, Panel, Point
+from warpheap.report import data, generic, lines, plots, texts
+from warpheap.report.chart import Bars, Chart, Line, Panel, Point
 from warpheap.report.looks import Looks
 from warpheap.report.memory import memory_grid
 from warpheap.report.sections import Section
 from warpheap.units import show_count
 
-_MEASURES = ("malloc", "free")
+MEASURES = ("malloc", "free")
+_FLOOR = "the floor: each thread only stores a pointer"
 
 
 def sections(records: Sequence[Record]) -> list[Section]:
@@ -22,10 +23,11 @@ def sections(records: Sequence[Record]) -> list[Section]:
     drawn = []
     for mode in data.modes_of(records):
         own = [each for each in records if each["mode"] == mode]
-        for chart in (generic.against(own, _MEASURES, "size"), generic.against(own, _MEASURES, "threads", 2)):
+        for field, most in (("size", 3), ("threads", 2)):
+            chart = generic.against(own, MEASURES, field, most, with_floor)
             if chart is not None:
                 drawn.append(chart)
-    drawn = drawn or generic.charts(records)
+    drawn = drawn or generic.charts(records, lambda name: name in MEASURES, with_floor)
     ranges = memory_chart(records)
     memory = memory_grid(records)
     shown = [*drawn, *([ranges] if ranges else [])]
@@ -33,6 +35,11 @@ def sections(records: Sequence[Record]) -> list[Section]:
         return []
     text = texts.TEXTS["throughput"] if drawn else "Blocks were checked; times of the host backend are not shown."
     return [Section(texts.title_of("throughput"), text, shown, [memory] if memory else [])]
+
+
+def with_floor(drawn: generic.Drawn) -> Panel | Bars:
+    """The panel with what no allocator can beat; records of older sources do not have it."""
+    return lines.with_reference(drawn.panel, drawn.records, "floor", _FLOOR)
 
 
 def memory_chart(records: Sequence[Record]) -> Chart | None:
@@ -68,7 +75,7 @@ def against_threads(records: Sequence[Record], title: str = "") -> Canvas:
 
 
 def _picture(records: Sequence[Record], field: str, title: str) -> Canvas:
-    chart = generic.against(records, _MEASURES, field) or Chart("empty", "", [])
+    chart = generic.against(records, MEASURES, field, change=with_floor) or Chart("empty", "", [])
     return plots.draw(chart, Looks(records), title or chart.title)
 
 

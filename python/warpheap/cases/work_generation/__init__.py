@@ -11,4 +11,5 @@ CASE = Case(
     modes=MODES,
     presets=PRESETS,
     sections=chapter("work_generation"),
+    baselines=("baseline", "baseline_kept"),
 )

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The scaling case in the report: as any case, with the floor that the throughput case has."""
+
+from collections.abc import Sequence
+
+from warpheap.cases.throughput.show import MEASURES, with_floor
+from warpheap.record import Record
+from warpheap.report import generic
+from warpheap.report.sections import Section
+
+
+def sections(records: Sequence[Record]) -> list[Section]:
+    """Times with the floor in each panel."""
+    return generic.section(records, generic.charts(records, lambda name: name in MEASURES, with_floor))
