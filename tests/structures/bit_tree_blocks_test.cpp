@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks in a bit tree, neighbours of a power of two that begin at a multiple of it: they are found while others add and
-// while others take, and nobody gets one twice.
+// Blocks in a bit tree, neighbours that begin at a multiple of their number: they are found while others add and while others
+// take, and nobody gets one twice.
 
 #include <gtest/gtest.h>
 
@@ -42,6 +42,26 @@ struct block_steps_kernel {
     require(is(set.take_blocks(whole_warp, 1, 99), 12, 1), "another one");
     require(is(set.take_blocks(whole_warp, 1, 99), 3056, 4), "what was no whole block");
     require(is(set.take_blocks(whole_warp, 1, 99), 0, 0), "nothing is left");
+    odd_blocks(set);
+  }
+  // Blocks that begin in one leaf and end in the next.
+  WARPHEAP_FN static void odd_blocks(const bit_tree& set) {
+    if (is_leader(whole_warp)) set.add({60, 8});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 7, 1), 0, 0), "neighbours that do not begin at a multiple");
+    require(is(set.take_blocks(whole_warp, 3, 1), 60, 3), "within a leaf");
+    require(is(set.take_blocks(whole_warp, 3, 9), 63, 3), "across leaves");
+    require(is(set.take_blocks(whole_warp, 1, 9), 66, 2), "the rest");
+    if (is_leader(whole_warp)) set.add({128, 400});
+    sync(whole_warp);
+    require(is(set.take_blocks(whole_warp, 28, 2), 140, 56), "to within a block of a leaf");
+    require(is(set.take_blocks(whole_warp, 5, 1000), 130, 10), "up to a gap");
+    require(is(set.take_blocks(whole_warp, 24, 1000), 216, 312), "across many leaves");
+    require(is(set.take_blocks(whole_warp, 7, 1000), 196, 14), "what lies between");
+    require(is(set.take_blocks(whole_warp, 5, 9), 210, 5), "beside it");
+    require(is(set.take_blocks(whole_warp, 1, 9), 128, 2) && is(set.take_blocks(whole_warp, 1, 9), 215, 1),
+            "and the rest");
+    require(is(set.take_blocks(whole_warp, 1, 9), 0, 0), "nothing is left");
   }
   WARPHEAP_FN static void single_blocks(const bit_tree& set) {
     std::uint32_t first = 0;
@@ -85,7 +105,9 @@ struct blocks_kernel {
     const lane_mask group = whole_warp;
     std::uint64_t taken = 0;
     for (backoff wait; taken != members;) {
-      const std::uint32_t size = shuffle(group, 1u << random.below(7), leader(group));
+      const auto power = static_cast<std::uint32_t>(1u << random.below(7));
+      const auto other = static_cast<std::uint32_t>(1 + random.below(64));
+      const std::uint32_t size = shuffle(group, random.below(2) == 0 ? power : other, leader(group));
       const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
       const index_run run = set.take_blocks(group, size, most);
       sync(group);

@@ -77,11 +77,14 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                              std::uint32_t phase) const;
 
-  /// Takes a run of up to `most` blocks of `size` neighbours, each from a multiple of `size` on, a power of two up to 64:
-  /// the lowest such block and those that follow it. An empty run means that there was no block at one moment of the call.
+  /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest such
+  /// block and those that follow it. An empty run means that there was no block at one moment of the call.
   /// One group at a time, and beside it nobody who takes in another way than by `try_take_block`; others may add.
   /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
+
+  /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.
+  WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
   /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in a
   /// few looks: at leaves from the lowest with members on, where those who come at once with different numbers `mine`
@@ -91,6 +94,8 @@ class bit_tree {
 
   /// Makes the members of `mask` in leaf `leaf` such, those that are not. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
+  /// Makes the members of `run` such, those that are not. One lane.
+  WARPHEAP_COLD_FN void mark(index_run run) const;
   /// Makes `member` one, if it is not. One lane.
   WARPHEAP_FN void mark(std::uint32_t member) const {
     mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
@@ -151,19 +156,20 @@ class bit_tree {
   WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
   WARPHEAP_COLD_FN bool take_leaves(std::uint32_t at, std::uint32_t stop, std::uint64_t (&got)[at_once]) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
-  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
-                                        std::uint32_t size) const;
+  WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
   static constexpr std::uint32_t rows = 2;  // the same where all lanes of a group take leaves
-  WARPHEAP_COLD_FN bool extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most, std::uint32_t size,
+  WARPHEAP_COLD_FN bool extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                     std::uint32_t& total) const;
   WARPHEAP_COLD_FN void take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes, std::uint32_t most,
                                   std::uint64_t (&got)[rows]) const;
-  WARPHEAP_COLD_FN index_run search_blocks(lane_mask group, const blocks& wanted) const;
+  WARPHEAP_COLD_FN bool search_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
+  WARPHEAP_COLD_FN void extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
   WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
                                              bool& quiet) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool find_together(lane_mask group, std::uint32_t& leaf) const;
+  WARPHEAP_FN std::uint64_t blocks_of_leaf(std::uint32_t leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN lane_mask look_together(lane_mask group, std::uint32_t from, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
                                        std::uint32_t& leaf) const;

@@ -151,6 +151,15 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
   show(leaf);
 }
 
+WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
+  while (run.count != 0) {  // not a spin: each turn goes on to the next leaf
+    const auto first = static_cast<std::uint32_t>(run.first) % leaf_bits;
+    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
+    mark(static_cast<std::uint32_t>(run.first / leaf_bits), detail::bit_range(first, count));
+    run = {run.first + count, run.count - count};
+  }
+}
+
 WARPHEAP_COLD_FN inline void bit_tree::unmark(std::uint32_t member) const {
   const std::uint32_t leaf = member / leaf_bits;
   const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
@@ -279,14 +288,14 @@ WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::u
 }
 
 // Takes up to `most` more members, from the first one of `first_leaf` on: each lane takes some leaves, and what does
-// not follow without a gap goes back, and what is no whole block of `size`. Returns how many follow. Collective.
-WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
-                                                       std::uint32_t size) const {
+// not follow without a gap goes back. Returns how many follow. Collective.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uint32_t first_leaf,
+                                                       std::uint32_t most) const {
   std::uint32_t total = 0;
   // Members that go back are missing for a while.
   if (is_leader(group)) begin_change();
   sync(group);
-  while (total < most && extend_once(group, first_leaf, most, size, total)) {  // not a spin: on to later leaves
+  while (total < most && extend_once(group, first_leaf, most, total)) {  // not a spin: on to later leaves
   }
   if (total != 0) hide_together(group, first_leaf, first_leaf + (total + leaf_bits - 1) / leaf_bits);
   sync(group);
@@ -296,7 +305,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
 
 // One turn of that, from member `total` on, which it adds to; true if all that it took follow without a gap. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
-                                                   std::uint32_t size, std::uint32_t& total) const {
+                                                   std::uint32_t& total) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const std::uint32_t mine = total / leaf_bits + static_cast<std::uint32_t>(group_rank(group));
   std::uint64_t got[rows] = {};
@@ -304,7 +313,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_
   sync(group);
   bool whole = true;
   for (std::uint32_t row = 0; row < rows; ++row) {
-    const std::uint32_t follows = detail::trailing_ones(got[row]) & ~(size - 1);
+    const std::uint32_t follows = detail::trailing_ones(got[row]);
     const lane_mask broken = ballot(group, follows < leaf_bits);
     // Lanes up to the first that did not get a whole leaf keep what follows without a gap; later rows keep nothing.
     if (whole && lanes_below(broken) == 0 && follows != 0) got[row] &= ~detail::bit_range(0, follows);
@@ -352,7 +361,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint6
     const std::uint64_t rest = most - run.count;
     constexpr std::uint32_t all = most_leaves * leaf_bits;
     run.count += extend(group, static_cast<std::uint32_t>((run.first + run.count) / leaf_bits),
-                        rest < all ? static_cast<std::uint32_t>(rest) : all, 1);
+                        rest < all ? static_cast<std::uint32_t>(rest) : all);
   }
   return run;
 }

@@ -4,7 +4,8 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 
-// Runs of aligned blocks, found by a whole group: a block lies within one leaf, so each lane looks at another one.
+// Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each lane looks at
+// another one.
 //
 // Nobody else takes but single blocks, which count as changes. So without a change what was there when the search began is
 // there until it comes by; and if it finds nothing, nothing was there when it began.
@@ -12,37 +13,60 @@
 namespace warpheap {
 namespace detail {
 
-// The bits of `word` with which blocks of `size` set bits begin.
-WARPHEAP_FN inline std::uint64_t blocks_of(std::uint64_t word, std::uint32_t size) {
+// The bits of the word of leaf `leaf` with which blocks of `size` set bits begin, at multiples of `size` from member 0 on; they may
+// go on in the word of the next leaf.
+WARPHEAP_FN inline std::uint64_t blocks_of(std::uint32_t leaf, std::uint64_t word, std::uint64_t next,
+                                           std::uint32_t size) {
+  for (std::uint32_t length = 1, step = 1; length < size; length += step) {
+    step = length < size - length ? length : size - length;
+    word &= word >> step | next << (64 - step);
+    next &= next >> step;
+  }
   std::uint64_t multiples = 1;
-  for (std::uint32_t step = 1; step < size; step *= 2) word &= word >> step;
   for (std::uint32_t step = size; step < 64; step *= 2) multiples |= multiples << step;
-  return word & multiples;
+  const std::uint32_t behind = leaf * 64 % size;  // how far the leaf begins behind a multiple
+  return word & (behind == 0 ? multiples : multiples << (size - behind));
 }
 
 }  // namespace detail
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const {
   const blocks wanted{size, most};  // in memory, so that it needs no registers
-  index_run run = search_blocks(group, wanted);
-  const std::uint64_t end = run.first + run.count;
-  const std::uint32_t rest = size * most - static_cast<std::uint32_t>(run.count);
-  if (run.count != 0 && rest != 0 && end % leaf_bits == 0) {
-    run.count += extend(group, static_cast<std::uint32_t>(end / leaf_bits), rest, size);
+  index_run run{0, 0};
+  while (search_blocks(group, wanted, run)) {  // not a spin: once more only if another took of what was found
+    extend_blocks(group, wanted, run);
+    if (run.count != 0) break;
   }
   return run;
 }
 
-// Those of them that lie in the first leaf with such a block. Collective.
-WARPHEAP_COLD_FN inline index_run bit_tree::search_blocks(lane_mask group, const blocks& wanted) const {
+WARPHEAP_COLD_FN inline bool bit_tree::has_block(lane_mask group, std::uint32_t size) const {
+  std::uint32_t leaf = 0;
+  return look_for_blocks(group, leaf, size);
+}
+
+// Adds to `run`, which begins with a block, what follows in later leaves, and gives back what is no whole block at its end.
+// Collective.
+WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
+  const std::uint64_t end = run.first + run.count;
+  const auto rest = static_cast<std::uint32_t>(wanted.size * wanted.most - run.count);
+  if (rest != 0 && end % leaf_bits == 0) {
+    run.count += extend(group, static_cast<std::uint32_t>(end / leaf_bits), rest);
+  }
+  const std::uint32_t broken = static_cast<std::uint32_t>(run.count) % wanted.size;
+  run.count -= broken;
+  if (broken != 0 && is_leader(group)) mark({run.first + run.count, broken});
+}
+
+// What lies in the first leaf with such a block, the last one maybe in part; false if there is none. Collective.
+WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   std::uint32_t leaf = 0;
   while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
-    index_run run{0, 0};
     if (is_leader(group)) run = blocks_from_leaf(leaf, wanted);
     run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
-    if (run.count != 0) return run;
+    if (run.count != 0) return true;
   }
-  return {0, 0};
+  return false;
 }
 
 // The first leaf with a block of `size`; false if at one moment of the call there was none. Collective.
@@ -83,11 +107,17 @@ WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks(lane_mask group, std::uin
   return false;
 }
 
+// The bits of a leaf that is shown with which blocks of `size` begin. One lane.
+WARPHEAP_FN inline std::uint64_t bit_tree::blocks_of_leaf(std::uint32_t leaf, std::uint32_t size) const {
+  const bool goes_on = leaf_bits % size != 0 && is_shown(leaf + 1);
+  return detail::blocks_of(leaf, leaf_word(leaf), goes_on ? leaf_word(leaf + 1) : 0, size);
+}
+
 // The lanes whose leaf, `from` and the lane's rank, has a block of `size`. Collective.
 WARPHEAP_COLD_FN inline lane_mask bit_tree::look_together(lane_mask group, std::uint32_t from,
                                                           std::uint32_t size) const {
   const std::uint32_t mine = from + static_cast<std::uint32_t>(group_rank(group));
-  return ballot(group, is_shown(mine) && detail::blocks_of(leaf_word(mine), size) != 0);
+  return ballot(group, is_shown(mine) && blocks_of_leaf(mine, size) != 0);
 }
 
 // As next_leaf, for all at once. Collective.
@@ -99,20 +129,20 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint3
   return any(met, found);
 }
 
-// The blocks that lie in `leaf`, which had one; as far as others have not taken them. One lane.
+// The blocks from the first one of `leaf` on, which had one, as far as they lie there and others have not taken them. One lane.
 WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const {
-  const std::uint64_t word = leaf_word(leaf);
-  const std::uint64_t begins = detail::blocks_of(word, wanted.size);
+  const std::uint64_t begins = blocks_of_leaf(leaf, wanted.size);
   if (begins == 0) return {0, 0};
   const auto first = static_cast<std::uint32_t>(lowest_bit(begins));
-  const std::uint32_t length = detail::trailing_ones(word >> first) & ~(wanted.size - 1);
   const std::uint32_t most = wanted.size * wanted.most;
+  const std::uint32_t length = detail::trailing_ones(leaf_word(leaf) >> first);
   const std::uint32_t count = length < most ? length : most;
+  if (count == 0) return {0, 0};
   const std::uint64_t mask = detail::bit_range(first, count);
   begin_change();  // what goes back is missing for a while
   const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
   const std::uint64_t got = before & mask;
-  const std::uint32_t whole = detail::trailing_ones(got >> first) & ~(wanted.size - 1);
+  const std::uint32_t whole = detail::trailing_ones(got >> first);
   const std::uint64_t rest = whole == 0 ? got : got & ~detail::bit_range(first, whole);
   if (rest != 0) {
     add(leaf, rest);
@@ -158,7 +188,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::u
 // that there was a block here while it looked there.
 WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                                      std::uint32_t& first) const -> block_found {
-  const std::uint64_t begins = detail::blocks_of(leaf_word(leaf), size);
+  const std::uint64_t begins = detail::blocks_of(leaf, leaf_word(leaf), 0, size);
   if (begins == 0) return block_found::none;
   const std::uint32_t bit =
       detail::nth_mark(begins, static_cast<int>(mine % static_cast<std::uint32_t>(popcount(begins))));
