@@ -106,10 +106,27 @@ class warp_slab {
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
+  // Slabs of class `c` in this heap.
+  WARPHEAP_FN std::uint32_t units_of(std::uint32_t c) const { return of_class(c).slab_units; }
+  WARPHEAP_FN std::uint32_t blocks_of(std::uint32_t c) const { return of_class(c).slab_blocks; }
+  WARPHEAP_FN std::uint32_t words_of(std::uint32_t c) const { return (blocks_of(c) + 31) / 32; }
+  // The bits of word `index` of a slab that stand for blocks, and whether the word says that all of these are free.
+  WARPHEAP_FN std::uint32_t all_blocks(std::uint32_t c, std::uint32_t index) const {
+    return layout::all_blocks(blocks_of(c), index);
+  }
+  WARPHEAP_FN bool is_whole_word(std::uint32_t c, std::uint32_t index, slab_word seen) const {
+    return seen.is_of(c) && seen.free() == all_blocks(c, index);
+  }
+
   // claim.hpp: blocks of slabs that are there
   WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
   WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
   WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const;
+  WARPHEAP_FN slab_look look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
+                                 std::uint32_t& c) const;
+  template <bool hot>
+  WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
+                             void*& block) const;
   WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
@@ -122,7 +139,12 @@ class warp_slab {
 
   // elsewhere.hpp: a few looks around
   static constexpr std::uint32_t looks_at_once = 4;
-  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, void* found) const;
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
+  WARPHEAP_COLD_FN bool look_on(lane_mask group, std::uint32_t round, std::uint32_t c, void*& found) const;
+  WARPHEAP_COLD_FN slab_look look_for_alone(lane_mask group, lane_mask lacking, std::uint32_t round,
+                                            std::uint32_t& c) const;
+  WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
+                                         void* found) const;
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim without_foreign(slab_claim got) const;
@@ -141,12 +163,15 @@ class warp_slab {
                               slab_claim got) const;
 
   // ahead.hpp: more slabs for a class that is crowded
-  WARPHEAP_COLD_FN void make_room(lane_mask group, lane_mask peers, std::uint32_t c, std::uint32_t free) const;
-  static constexpr std::uint32_t crowded_below = 4;  // free blocks a word, of 32
-  WARPHEAP_COLD_FN bool has_come_before(lane_mask group) const;
+  WARPHEAP_COLD_FN void make_room(lane_mask group, std::uint32_t c, std::uint32_t free) const;
+  static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
+  static constexpr std::uint32_t room_between_launches = 4;
+  WARPHEAP_COLD_FN std::uint32_t enough_room(lane_mask group) const;
+  WARPHEAP_FN atomic_view<std::uint32_t> visit() const;
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
   WARPHEAP_FN bool has_room() const;
-  WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c) const;
+  WARPHEAP_FN static bool has_more_threads_than_run();
+  WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const;
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN static bool is_picked(std::uint32_t word);
 
@@ -174,7 +199,8 @@ class warp_slab {
                                 void*& found) const;
   WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
                                          bool looks, bool& lost) const;
-  WARPHEAP_COLD_FN bool has_units(lane_mask group) const;
+  WARPHEAP_COLD_FN bool is_without_place(lane_mask group, std::uint32_t c, bool asks) const;
+  WARPHEAP_COLD_FN bool has_place(lane_mask group, std::uint32_t c) const;
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                             std::uint64_t& marked) const;
   static constexpr std::uint32_t no_unit = ~0u;
@@ -209,8 +235,10 @@ class warp_slab {
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_that_vary(std::uint32_t c, std::uint32_t places) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
+  WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
@@ -264,6 +292,7 @@ class warp_slab {
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp
+  WARPHEAP_FN bool is_small() const { return initial_units_ < layout::small_heap; }
   WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
 
   WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {

@@ -81,10 +81,7 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   group = match(met, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
   take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
-  block = cold_call([*this, group, c, block, got] {
-    if (got.foreign()) put_back_of(*this, got);
-    return take_elsewhere(group, c, block);
-  });
+  block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
   sync(group);
   return block;
 }
@@ -93,34 +90,59 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
 // what was claimed at the lane's seat, and then what was claimed for it here, unless that is foreign: foreign blocks stay with the
 // one lane that puts them back, which is not served before it has. Of lanes that have their block `c` is lost. Collective.
 //
-// Lanes that have their block look for those that have none, each for the next one behind it. So this takes one look and
-// one claim, however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are
-// scattered over all slabs, and who finds a word with room to spare has his seat there: so warps that share a crowded word part,
-// and the words of a class come to be used alike.
+// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim, however many
+// classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are scattered over all slabs,
+// and who finds a word with room to spare has his seat there: so warps that share a crowded word part, and the words of a class
+// come to be used alike.
 WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got,
                                                  void*& block) const {
-  constexpr int room_to_spare = 12;  // blocks: what three more warps want of one that a few share
   const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
   if (lacking == 0) return;
-  const int lane = lane_index();
-  const int next = (lane + lowest_bit(rotate_left(lacking, 32 - static_cast<std::uint32_t>(lane)))) % 32;
-  const int whom = block == nullptr ? lane : next;
-  const std::uint32_t seat_word = shuffle(group, got.word, whom);
+  const slab_look look = look_for(group, lacking, block == nullptr, got.word, c);
+  take_seen<true>(group, lacking, c, look, got, block);
+}
+
+// What the caller sees of a word of his class, if he `looks` for himself; else of the class, from now on in `c`, of one of those that
+// are `lacking` a block. `salt` is a number that differs from look to look. Collective.
+WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
+                                                 std::uint32_t& c) const {
+  const auto lane = static_cast<std::uint32_t>(lane_index());
+  const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
+  const int whom = looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
+  salt = shuffle(group, salt, whom);
   c = shuffle(group, c, whom);
+  return look_anywhere(c, salt + detail::warp_number() * warp_width + lane);
+}
+
+// Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word, if one has enough
+// for all that want the class; else each of them has one of another word. Collective.
+template <bool hot>
+WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
+                                             slab_claim& got, void*& block) const {
+  constexpr int room_to_spare = 12;  // blocks: what three more warps want of one that a few share
   const lane_mask helpers = match(group, c);
-  const slab_look look =
-      look_anywhere(c, seat_word + detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane));
-  const int wanted = group_size(helpers & lacking);
+  const lane_mask wanting = helpers & lacking;
+  const int wanted = group_size(wanting);
   const int spare = popcount(look.free) - wanted;
-  lane_mask finders = helpers;
-  if (const lane_mask enough = ballot(group, spare >= 0) & helpers; enough != 0) finders = enough;
-  if (const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers; plenty != 0) finders = plenty;
+  lane_mask finders = ballot(group, look.free != 0) & helpers;
+  lane_mask best = ballot(group, spare >= 0) & helpers;
+  if (const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers; plenty != 0) best = plenty;
+  if (best != 0) finders = detail::lowest_alone(best);
   slab_claim found;
-  if (is_leader(finders)) found = claim_for_seat(c, look, static_cast<std::uint32_t>(wanted));
+  if ((finders & lane_bit()) != 0 && group_rank(finders) < wanted) {
+    const std::uint32_t asked = best != 0 ? static_cast<std::uint32_t>(wanted) : 1;
+    // On the cold way what is foreign goes back at once.
+    found = hot ? claim_for_seat(c, look, asked) : go_to(c, look, asked);
+  }
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
-  found = tell(met, finders, found);
+  int rank = group_rank(wanting);
+  const int turn = best != 0 ? 0 : rank;  // of the finders
+  if (best == 0) rank = 0;
+  const bool is_there = turn < group_size(finders);
+  const int source = is_there ? nth_set_bit(finders, turn) : lane_index();
+  found = {shuffle(met, found.word, source), shuffle(met, found.blocks, source)};
   if ((lacking & lane_bit()) == 0) return;
-  const int rank = group_rank(helpers & lacking);
+  if (!is_there) found = {};
   if (found.serves(rank)) block = block_of(classes::bytes(c), found, rank);
   got = rank == 0 ? found : slab_claim{};
 }
@@ -134,6 +156,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
   const std::uint32_t entry = table(c, at_place.high).load(relaxed, device);
   // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
   const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
+  // Of a small heap's slabs some of these words are none. They are of no class, either.
   const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
   return {at, slab_word{word(at).load(relaxed, device)}.free_of(c)};
 }
@@ -170,7 +193,7 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uin
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (places == 0) return {};
-  const std::uint32_t words = classes::words(c);
+  const std::uint32_t words = words_of(c);
   const std::uint32_t home = detail::warp_number() % (places * words);
   const std::uint32_t unit = table(c, home / words).load(relaxed, device);
   if (unit == 0) return {};

@@ -9,23 +9,54 @@
 // All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of those that
 // lack one, since what is to be done is much for one lane and little for a warp.
 //
-// All lanes look side by side, each at a few words: who lacks a block for his own class, and each helper for
-// the class of one who does. Those that find free blocks claim them for all that want the class, each a share if none finds enough.
-// Nothing is written but the claim and the new seat, and what is missed costs only time: after a few rounds hints lead on. What
-// was seen tells how crowded a class is, too (ahead.hpp).
+// First a few more of such looks, as long as some see free blocks. Each takes a load of the table, one of the word and a claim, and
+// leaves a part of those who lack a block, so many that are quick are better than few that are thorough. Then a look of each lane at
+// several words of the latest slabs, which are the likeliest to have blocks where a class has just grown. Those that find free blocks
+// claim them for all that want the class, each a share if none finds enough. Nothing is written but the claim and the new seat,
+// and what is missed costs only time: then hints lead on. What was seen tells how crowded a class is, too (ahead.hpp).
 
 namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, void* found) const {
-  constexpr std::uint32_t rounds = 3;
+WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
+                                                        void* found) const {
   group = meet(group);
-  for (std::uint32_t round = 0; round < rounds; ++round) {
-    if (!any(group, found == nullptr)) return found;
-    found = probe(group, c, round, found);
+  constexpr std::uint32_t rounds = 4;
+  if (got.foreign()) put_back_of(*this, got);
+  std::uint32_t round = 0;
+  while (++round <= rounds && look_on(group, round, c, found)) {  // not a spin: so many looks
   }
   if (!any(group, found == nullptr)) return found;
-  return take_along_hints(group, c, found);
+  found = probe(group, c, 1, found);
+  if (!any(group, found == nullptr)) return found;
+  found = take_along_hints(group, c, found);
+  // Slabs of odd numbers of units find no place in a heap that is all but full, where those of the power of two above may.
+  const bool again = found == nullptr && classes::above(c) != c;
+  return any(group, again) ? take_along_hints(group, classes::above(c), found) : found;
+}
+
+// One more such look; true if there is reason for another: a lane lacks its block, and some were seen. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::look_on(lane_mask group, std::uint32_t round, std::uint32_t c,
+                                                void*& found) const {
+  const lane_mask lacking = ballot(group, found == nullptr);
+  const slab_look look = look_for_alone(group, lacking, round, c);
+  found = take_seen_alone(group, lacking, c, look, found);
+  if (round == 1) make_room(group, c, look.free);
+  group = meet(group);
+  return any(group, found == nullptr) && any(group, look.free != 0);
+}
+
+// Parts of that, with registers of their own.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_for_alone(lane_mask group, lane_mask lacking, std::uint32_t round,
+                                                            std::uint32_t& c) const {
+  constexpr std::uint32_t far = 0x200000;  // from the numbers of all other warps
+  return look_for(group, lacking, (lacking & lane_bit()) != 0, round * far, c);
+}
+WARPHEAP_COLD_FN inline void* warp_slab::take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c,
+                                                         slab_look look, void* found) const {
+  slab_claim got;
+  take_seen<false>(group, lacking, c, look, got, found);
+  return found;
 }
 
 // Claims of those who come this way, with registers of their own: a kernel has as many as the largest function needs. One
@@ -63,10 +94,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   return found;
 }
 
-// One round of looks: `found`, or what is found if that is null. Collective.
+// One round of looks at several words each, of the latest slabs if `round` is odd: `found`, or what is found if that is null.
+// Collective.
 //
-// Even rounds look anywhere, odd ones at the latest slabs, which are the likeliest to have blocks. The looks of a warp
-// lie far apart, because blocks in use lie together.
+// The looks of a warp lie far apart, because blocks in use lie together.
 WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, std::uint32_t c, std::uint32_t round,
                                                void* found) const {
   const lane_mask lacking = ballot(group, found == nullptr);
@@ -78,7 +109,6 @@ WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, std::uint32_t c,
   const slab_look look = look_around(c, round, free);
   void* const got = share(group, peers, peers & lacking, c, look);
   if (found == nullptr) found = got;
-  if (round == 0) make_room(group, peers, c, free);
   return found;
 }
 
@@ -106,7 +136,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::u
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
     // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
     const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
-    const std::uint64_t index = std::uint64_t{split(scattered[i]).low} * classes::words(c);
+    const std::uint64_t index = std::uint64_t{split(scattered[i]).low} * words_of(c);
     at[i] = word_number::make(unit, split(index).high);
   }
   slab_word seen[looks_at_once];
@@ -126,7 +156,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
                                                 std::uint32_t count) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t words = classes::words(c);
+  const std::uint32_t words = words_of(c);
   const auto word_at = [&](std::uint32_t i) { return word_number::make(unit, (from + (i < count ? i : 0)) % words); };
   slab_word seen[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {word(word_at(i)).load(relaxed, device)};

@@ -107,25 +107,37 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
 // How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and some more, so that a
 // class grows in few steps. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
+  gather_demand(c);
   const std::int32_t waiting = take_demand(c);
   // Who was refused may have taken the caller's.
   const std::uint32_t least =
       waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
-  return (least + classes::blocks(c) - 1) / classes::blocks(c) + slabs_in_store(c);
+  return (least + blocks_of(c) - 1) / blocks_of(c) + slabs_in_store(c);
 }
 
-// How many slabs beyond need a class is given when it is extended: a 64th of those that there are, so that a first launch takes
-// little more than it asks for. Half of them where what was enough once is not now, or where most threads have not had their
-// turn yet, as long as half of the heap is left for others. One lane, the lock's holder.
+// How many slabs beyond need a class is given when it is extended, so that it grows in few steps and yet takes little more
+// than is asked for. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_in_store(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  constexpr std::uint64_t at_once = 1 << 18;  // threads that a large GPU runs at once
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   const auto now = static_cast<std::uint32_t>(launch_number());
   if (places == 0) of_class(c).begun = now;
-  const bool grows_on = of_class(c).begun != now || grid_threads() > at_once;
-  return places / (grows_on && has_room() ? 2 : 64);
+  if (!has_room()) return places / 16;  // a heap that fills up is to do so in few steps
+  // Most threads have not had their turn yet, or they malloc and free by turns.
+  if (has_more_threads_than_run() || slab_visit{visit().load(relaxed, device)}.is_again()) return places / 2;
+  return of_class(c).begun == now ? places / 64 : slabs_that_vary(c, places);
+}
+
+// By how many slabs what is asked of a class may differ from launch to launch. Of requests for sizes at random those for
+// one class vary by the square root of their number, and hardly ever by more than four times that; and a part of it, since who
+// comes last finds the last free blocks slowly. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c, std::uint32_t places) const {
+  const std::uint64_t blocks = std::uint64_t{places} * blocks_of(c);
+  const std::uint32_t root = 1u << (highest_bit(blocks) + 1) / 2;  // within a factor of the square root of 2
+  const std::uint32_t varies = 4 * root / blocks_of(c) + 1;
+  const std::uint32_t part = places / 20;
+  return varies > part ? varies : part;
 }
 
 // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over `group`.
@@ -143,6 +155,21 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   // A run may have had units that were there during the search. Then all look again.
   const bool quiet = any(group, is_leader(group) && free_units().was_quiet(units));
   return quiet ? outcome::refused : outcome::served;
+}
+
+// Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds, and one
+// extension for all of them is quicker than one for each few, and leaves each its place. One lane, the lock's holder.
+WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
+  constexpr int pauses = 8;  // two microseconds on a GPU
+  const auto waiting = [this, c] {
+    return slab_demand{atomic_view{of_class(c).demand}.load(memory_order::relaxed, thread_scope::device)}.blocks();
+  };
+  std::int32_t seen = 0;
+  for (std::int32_t now = waiting(); now > seen + seen / 8; now = waiting()) {
+    seen = now;
+    backoff wait;
+    for (int i = 0; i < pauses; ++i) wait.pause();
+  }
 }
 
 // All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes how
@@ -178,9 +205,9 @@ WARPHEAP_COLD_FN inline bool warp_slab::add_slabs(lane_mask group, std::uint32_t
 
 // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
-  // At multiples of their size, so that slabs of one size leave no gaps that another cannot fill.
-  const index_run run = free_units().take_blocks(group, classes::units(c), slabs);
-  const auto count = static_cast<std::uint32_t>(run.count) / classes::units(c);
+  // At multiples of their size, so that those of one class fill a heap whatever was where before.
+  const index_run run = free_units().take_blocks(group, units_of(c), slabs);
+  const auto count = static_cast<std::uint32_t>(run.count) / units_of(c);
   if (count == 0) return false;
   slabs -= count;
   make_slabs(group, c, static_cast<std::uint32_t>(run.first), count);
@@ -198,7 +225,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (is_leader(group)) {
     control_->used_classes |= std::uint64_t{1} << c;
-    atomic_view{control_->slab_units}.fetch_add(slabs * classes::units(c), relaxed, device);
+    atomic_view{control_->slab_units}.fetch_add(slabs * units_of(c), relaxed, device);
     begin_change(c);
   }
   sync(group);
@@ -207,7 +234,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
   std::uint32_t newest = places;
   if (is_leader(group)) filled = fill_vacant(c, unit, slabs, newest);
   filled = shuffle(group, filled, leader(group));
-  unit += filled * classes::units(c);
+  unit += filled * units_of(c);
   slabs -= filled;
   make_headers(group, c, unit, places, slabs);
   open_slabs(group, c, unit, places, slabs);
@@ -222,7 +249,7 @@ WARPHEAP_COLD_FN inline void warp_slab::make_headers(lane_mask group, std::uint3
                                                      std::uint32_t place, std::uint32_t slabs) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
-    make_header(c, unit + i * classes::units(c), place + i);
+    make_header(c, unit + i * units_of(c), place + i);
   }
   sync(group);
 }
@@ -244,11 +271,11 @@ WARPHEAP_COLD_FN inline void warp_slab::make_words(lane_mask group, std::uint32_
   // Lane by lane along the slabs or, where there are more of them, along the words of each.
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
-  const bool few = slabs < classes::words(c);
+  const bool few = slabs < words_of(c);
   WARPHEAP_ROLLED for (std::uint32_t slab = few ? 0 : rank; slab < slabs; slab += few ? 1 : lanes) {
-    const std::uint32_t first = unit + slab * classes::units(c);
-    WARPHEAP_ROLLED for (std::uint32_t w = few ? rank : 0; w < classes::words(c); w += few ? lanes : 1) {
-      make_word(c, word_number::make(first, w), layout::all_blocks(c, w));
+    const std::uint32_t first = unit + slab * units_of(c);
+    WARPHEAP_ROLLED for (std::uint32_t w = few ? rank : 0; w < words_of(c); w += few ? lanes : 1) {
+      make_word(c, word_number::make(first, w), all_blocks(c, w));
     }
   }
 }
@@ -256,7 +283,7 @@ WARPHEAP_COLD_FN inline void warp_slab::fill_table(lane_mask group, std::uint32_
                                                    std::uint32_t place, std::uint32_t slabs) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < slabs; i += lanes) {
-    table(c, place + i).store(unit + i * classes::units(c) + 1, after_release_fence, thread_scope::device);
+    table(c, place + i).store(unit + i * units_of(c) + 1, after_release_fence, thread_scope::device);
   }
 }
 WARPHEAP_COLD_FN inline void warp_slab::mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin,
@@ -288,10 +315,8 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, st
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_places(std::uint32_t c, std::uint32_t unit,
                                                              std::uint32_t slabs) const {
   const std::uint32_t first = fill_place(c, unit, 0);
-  for (std::uint32_t place = first; --slabs != 0;) {
-    unit += classes::units(c);
-    place = fill_place(c, unit, place + 1);
-  }
+  std::uint32_t place = first;
+  WARPHEAP_ROLLED for (std::uint32_t i = 1; i < slabs; ++i) place = fill_place(c, unit + i * units_of(c), place + 1);
   return first;
 }
 
@@ -315,8 +340,7 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_place(std::uint32_t c, std
 WARPHEAP_COLD_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
   using enum memory_order;
   using enum thread_scope;
-  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner =
-      unit_owner::slab(c, u).value;
+  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) header(unit + u).owner = unit_owner::slab(c, u).value;
   atomic_view{header(unit).hint}.store(slab_hint::make(c, place).value, relaxed, device);
 }
 

@@ -26,6 +26,11 @@ WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t t
 
 WARPHEAP_FN inline void warp_slab::initialise() const {
   add_units(0, initial_units_, grid_thread_index(), grid_threads());
+  for (std::uint64_t i = grid_thread_index(); i < classes::count; i += grid_threads()) {
+    const auto c = static_cast<std::uint32_t>(i);
+    of_class(c).slab_units = classes::units(c, is_small());
+    of_class(c).slab_blocks = classes::blocks(c, is_small());
+  }
   if (grid_thread_index() == 0) control_->units = initial_units_;
 }
 

@@ -98,6 +98,24 @@ struct slab_seat {
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
               std::uint64_t{1} << slab_seat::word_bits);
 
+// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0: never.
+struct slab_visit {
+  static constexpr std::uint32_t again_bit = 1;
+  static constexpr std::uint32_t ever_bit = 2;
+  static constexpr int launch_shift = 2;
+  std::uint32_t value;
+
+  WARPHEAP_FN bool is_now() const { return (value | again_bit) == (now() | again_bit); }
+  WARPHEAP_FN bool is_again() const { return value == (now() | again_bit); }
+  // After one more.
+  WARPHEAP_FN slab_visit next() const { return {now() | (is_now() ? again_bit : 0)}; }
+
+ private:
+  WARPHEAP_FN static std::uint32_t now() {
+    return static_cast<std::uint32_t>(launch_number() << launch_shift) | ever_bit;
+  }
+};
+
 // A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;
@@ -215,9 +233,8 @@ struct warp_slab_layout {
     std::uint64_t hints[classes::count];              // leaves of the sets of places
     std::uint32_t table[classes::count][units];       // by class and place: first unit of the slab plus 1, or 0
     alignas(16) unit_header header[units];
-    std::uint64_t seats[seats_of_group];  // slab_seat, by warp and class
-    std::uint32_t
-        visits[seats_of_group / class_seats];  // by warp: whether it ever found too little where it looked first
+    std::uint64_t seats[seats_of_group];                          // slab_seat, by warp and class
+    std::uint32_t visits[seats_of_group / class_seats];           // slab_visit, by warp
     alignas(128) std::uint64_t word[classes::most_words][units];  // by word_number
   };
 
@@ -225,6 +242,8 @@ struct warp_slab_layout {
   struct class_state {
     alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
     std::uint32_t newest;               // the first place of the latest extension
+    std::uint32_t slab_units;           // of a slab, and its blocks; the same for good
+    std::uint32_t slab_blocks;
     alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
     std::uint32_t refused;              // the latest attempt that found nothing
     alignas(128) std::uint64_t demand;  // slab_demand
@@ -255,15 +274,13 @@ struct warp_slab_layout {
     const std::uint64_t most = divide_up(units, unit_group::units) * unit_group::seats_of_group;
     return most == 0 ? 1 : 1u << highest_bit(most);
   }
-  // The bits of word `index` of a slab that stand for blocks.
-  WARPHEAP_FN static constexpr std::uint32_t all_blocks(std::uint32_t of_class, std::uint32_t index) {
+  // Units of a heap below which it is small: a sixteenth of more holds any slab of blocks up to 2 KiB.
+  static constexpr std::uint32_t small_heap = 128;
+
+  // The bits of word `index` of a slab of so many blocks that stand for blocks.
+  WARPHEAP_FN static constexpr std::uint32_t all_blocks(std::uint32_t blocks, std::uint32_t index) {
     const std::uint32_t before = index * 32;
-    return before + 32 <= classes::blocks(of_class) ? ~0u
-                                                    : low_bits(static_cast<int>(classes::blocks(of_class) - before));
-  }
-  // Whether word `index` of a slab of the class says that all of its blocks are free.
-  WARPHEAP_FN static constexpr bool is_whole(std::uint32_t of_class, std::uint32_t index, slab_word seen) {
-    return seen.is_of(of_class) && seen.free() == all_blocks(of_class, index);
+    return before + 32 <= blocks ? ~0u : low_bits(static_cast<int>(blocks - before));
   }
 };
 

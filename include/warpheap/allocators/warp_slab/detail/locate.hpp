@@ -33,7 +33,7 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   const std::uint32_t slab = unit - owner.below();
   const std::uint32_t in_slab = owner.in_slab(offset);
   const std::uint32_t at = owner.block_at(in_slab);
-  if (at >= classes::blocks(c)) return block_location::free;  // what is left behind the last block
+  if (at >= blocks_of(c)) return block_location::free;  // what is left behind the last block
   const slab_word seen{word(word_number::make(slab, at / 32)).load(relaxed, device)};
   // A slab that is being taken back has no block, and its words are of no class.
   if (!seen.is_of(c) || (seen.free() >> at % 32 & 1) != 0) return block_location::free;

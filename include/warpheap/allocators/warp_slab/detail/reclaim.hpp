@@ -84,7 +84,7 @@ WARPHEAP_COLD_FN inline std::uint64_t warp_slab::take_whole_marks(std::uint32_t 
   }
   std::uint64_t whole = 0;
   for (std::uint32_t i = 0; i < at_once; ++i) {
-    if (layout::is_whole(c, 0, first[i])) whole |= std::uint64_t{1} << mark[i];
+    if (is_whole_word(c, 0, first[i])) whole |= std::uint64_t{1} << mark[i];
   }
   return whole;
 }
@@ -105,9 +105,9 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint3
 WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
-  WARPHEAP_ROLLED for (std::uint32_t w = 0; w < classes::words(c); ++w) {
+  WARPHEAP_ROLLED for (std::uint32_t w = 0; w < words_of(c); ++w) {
     const slab_word seen{word(word_number::make(unit, w)).load(relaxed, device)};
-    if (!layout::is_whole(c, w, seen)) return false;
+    if (!is_whole_word(c, w, seen)) return false;
   }
   return true;
 }
@@ -119,10 +119,10 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t 
 WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t words = classes::words(c);
+  const std::uint32_t words = words_of(c);
   std::uint32_t taken = 0;
   fence(acq_rel, device);
-  while (taken < words && take_word(c, word_number::make(unit, taken), layout::all_blocks(c, taken))) ++taken;
+  while (taken < words && take_word(c, word_number::make(unit, taken), all_blocks(c, taken))) ++taken;
   fence(acq_rel, device);
   if (taken != words) restore_words(c, unit, taken);
   return taken == words;
@@ -132,7 +132,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_
 // they are shown. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
   WARPHEAP_ROLLED while (count-- > 0) {
-    const slab_word whole = slab_word::make(c, layout::all_blocks(c, count)).unshown();
+    const slab_word whole = slab_word::make(c, all_blocks(c, count)).unshown();
     word(word_number::make(unit, count)).store(whole.value, after_release_fence, thread_scope::device);
   }
 }
@@ -154,11 +154,11 @@ WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t pl
   using enum thread_scope;
   table(c, place).store(0, relaxed, device);
   atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
-  atomic_view{control_->slab_units}.fetch_sub(classes::units(c), relaxed, device);
+  atomic_view{control_->slab_units}.fetch_sub(units_of(c), relaxed, device);
   atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
-  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < classes::units(c); ++u) header(unit + u).owner = 0;
+  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) header(unit + u).owner = 0;
   hints(c).unmark(place);
-  free_run(unit, classes::units(c));
+  free_run(unit, units_of(c));
 }
 
 }  // namespace warpheap

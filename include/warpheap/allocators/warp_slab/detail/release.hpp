@@ -99,7 +99,7 @@ WARPHEAP_COLD_FN inline void warp_slab::hide(std::uint32_t c, std::uint32_t plac
     // Two fences order all looks, each of which would wait by itself.
     fence(acq_rel, device);
     bool some = false;
-    for (std::uint32_t w = 0; w < classes::words(c); ++w) {
+    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < words_of(c); ++w) {
       const slab_word left{word(word_number::make(unit, w)).fetch_and(~slab_word::shown_bit, relaxed, device)};
       if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
     }

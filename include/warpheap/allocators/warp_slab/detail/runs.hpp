@@ -117,14 +117,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::lock_unless_refused(std::uint32_t count,
 
 WARPHEAP_COLD_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {
   header(unit).owner = 0;
-  // Leaf by leaf, and none of it in the caller's registers.
-  for (const std::uint32_t end = unit + units; unit != end;) {
-    constexpr std::uint32_t bits = bit_tree::leaf_bits;
-    const std::uint32_t room = bits - unit % bits;
-    const std::uint32_t count = end - unit < room ? end - unit : room;
-    free_units().mark(unit / bits, detail::bit_range(unit % bits, count));
-    unit += count;
-  }
+  free_units().mark({unit, units});
 }
 
 }  // namespace warpheap

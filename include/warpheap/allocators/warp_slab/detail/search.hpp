@@ -64,8 +64,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   const lane_mask met = meet(group);
   const lane_mask served = ballot(met, found != nullptr);
   const bool again = looks && (served & peers) == 0 && (part.patience == 0 || part.lost);
-  if (!any(met, again) || has_units(group)) return found;
-  if (!again) peers = 0;
+  if (!any(met, again)) return found;
+  if (!is_without_place(met, c, again)) peers = 0;
   return follow_all(group, peers, c, part, found, lost);
 }
 
@@ -82,10 +82,20 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_all(lane_mask group, lane_mask p
   return found;
 }
 
-// Whether there are units to make slabs of. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::has_units(lane_mask group) const {
-  std::uint32_t leaf = 0;
-  return any(group, is_leader(group) && free_units().next_leaf(0, leaf));
+// Whether there seems to be no place for a slab of class `c`, for each lane that `asks`; false for others. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::is_without_place(lane_mask group, std::uint32_t c, bool asks) const {
+  bool without = false;
+  for (lane_mask rest = ballot(group, asks); rest != 0;) {  // not a spin: one turn a class
+    const std::uint32_t of = shuffle(group, c, leader(rest));
+    if (!has_place(group, of) && asks && c == of) without = true;
+    rest &= ~ballot(meet(group), c == of);
+  }
+  return without;
+}
+
+// Whether there seems to be a place for a slab of class `c`, which is the same for all lanes. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::has_place(lane_mask group, std::uint32_t c) const {
+  return free_units().has_block(group, units_of(c));
 }
 
 // Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab of the
@@ -142,7 +152,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   places = shuffle(group, places, leader(group));
   if (places == 0) return nullptr;
   // Those who search spread over the slabs.
-  const std::uint32_t home = detail::warp_number() / classes::words(c) % places;
+  const std::uint32_t home = detail::warp_number() / words_of(c) % places;
   part.from = home;
   part.to = places;
   void* found = nullptr;
@@ -225,7 +235,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::
   }
   unit = entry - 1;
   slab_look look{};
-  for (std::uint32_t w = 0; w < classes::words(c) && look.free == 0; w += looks_at_once) {
+  for (std::uint32_t w = 0; w < words_of(c) && look.free == 0; w += looks_at_once) {
     look = look_from(c, unit, w);
   }
   return look;
@@ -235,7 +245,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::
 // different words. One lane.
 WARPHEAP_COLD_FN inline slab_look warp_slab::look_from(std::uint32_t c, std::uint32_t unit,
                                                        std::uint32_t looked) const {
-  return look_at(c, unit, looked + detail::warp_number(), classes::words(c) - looked);
+  return look_at(c, unit, looked + detail::warp_number(), words_of(c) - looked);
 }
 
 }  // namespace warpheap

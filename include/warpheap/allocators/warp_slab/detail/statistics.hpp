@@ -27,7 +27,7 @@ WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
       of_run(owner.run_units());
     } else if (owner.is_slab() && owner.below() == 0) {
       std::uint32_t free = 0;
-      for (std::uint32_t w = 0; w < classes::words(owner.of_class()); ++w) {
+      for (std::uint32_t w = 0; w < words_of(owner.of_class()); ++w) {
         const slab_word each{word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
         free += static_cast<std::uint32_t>(popcount(each.free()));
       }
@@ -58,9 +58,9 @@ WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
 
 WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
   std::uint64_t live = 0;
-  visit_units([&](std::uint32_t c,
-                  std::uint32_t free) { live += std::uint64_t{classes::blocks(c) - free} * classes::bytes(c); },
-              [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
+  visit_units(
+      [&](std::uint32_t c, std::uint32_t free) { live += std::uint64_t{blocks_of(c) - free} * classes::bytes(c); },
+      [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
   atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
 }
 
@@ -79,7 +79,7 @@ inline warp_slab_statistics warp_slab::statistics() const {
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     result.classes.push_back({.block_bytes = classes::bytes(c),
                               .slabs = found.slabs[c],
-                              .blocks = found.slabs[c] * classes::blocks(c),
+                              .blocks = found.slabs[c] * classes::blocks(c, is_small()),
                               .free_blocks = found.free_blocks[c]});
   }
   return result;
