@@ -129,6 +129,8 @@ class warp_slab {
                              void*& block) const;
   WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const;
   WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
+  WARPHEAP_FN slab_claim claim_twice(std::uint32_t c, std::uint32_t at, std::uint32_t tried,
+                                     std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;

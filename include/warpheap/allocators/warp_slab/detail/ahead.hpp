@@ -31,10 +31,10 @@ WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, std::uint32_t
   if (is_crowded(group, c, enough)) add_room(group, c);
 }
 
-// How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not seen a class crowded before. Where threads
-// ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for more. In this launch: a
-// quarter, since the threads malloc and free by turns, and what is free is where a claim needs no second look. In any launch, in a
-// grid of which only a part runs at once: an eighth. Collective.
+// How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where threads ask for
+// the first time, what they find crowded is what they fill themselves, and no reason to wait for more. In this launch: a quarter,
+// since the threads malloc and free by turns, and what is free is where a claim needs no second look. In any launch, in a grid of
+// which only a part runs at once: an eighth. Collective.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::enough_room(lane_mask group) const {
   using enum memory_order;
   using enum thread_scope;
@@ -76,8 +76,8 @@ WARPHEAP_FN inline bool warp_slab::has_room() const {
   return atomic_view{control_->slab_units}.load(memory_order::relaxed, thread_scope::device) < control_->units / 2;
 }
 
-// Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than nothing: then it is
-// full, and `extend` knows better what it needs. Collective.
+// Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than hardly any: then it
+// is full, and `extend` knows better what it needs. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const {
   constexpr std::uint32_t sample = 24;  // words
   constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
@@ -88,7 +88,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_
     words += looks_at_once * static_cast<std::uint32_t>(group_size(group));
   }
   const std::uint32_t all = reduce(group, free, plus{});
-  return all < words * enough && all > words / 2;
+  return all < words * enough && all > words * enough / 8;
 }
 
 // Adds slabs. One group of the heap at a time; others go on. Collective.

@@ -126,7 +126,9 @@ WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking,
   const int spare = popcount(look.free) - wanted;
   lane_mask finders = ballot(group, look.free != 0) & helpers;
   lane_mask best = ballot(group, spare >= 0) & helpers;
-  if (const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers; plenty != 0) best = plenty;
+  // Where few words have enough, all would go for the same few that have more.
+  const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers;
+  if (plenty != 0 && 2 * group_size(best) > group_size(helpers)) best = plenty;
   if (best != 0) finders = detail::lowest_alone(best);
   slab_claim found;
   if ((finders & lane_bit()) != 0 && group_rank(finders) < wanted) {
@@ -176,13 +178,18 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_seat(std::uint32_t c, std::uin
   using enum thread_scope;
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c)) return {};
+  return claim_twice(c, named.word(c), named.guess(wanted), wanted);
+}
+
+// The blocks `tried` of a word as far as they are free and, if these are not `wanted` many, others of it. One lane.
+WARPHEAP_FN inline slab_claim warp_slab::claim_twice(std::uint32_t c, std::uint32_t at, std::uint32_t tried,
+                                                     std::uint32_t wanted) const {
   std::uint32_t left = 0;
-  const std::uint32_t tried = named.guess(wanted);
-  slab_claim got = claim(c, named.word(c), tried, left);
+  const slab_claim got = claim(c, at, tried, left);
   if (got.blocks == tried || left == 0) return got;
   wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
   // While there is a block of the first try, the slab stays what it is.
-  const slab_claim more = claim(c, named.word(c), choose(left, wanted), left);
+  const slab_claim more = claim(c, at, choose(left, wanted), left);
   return {more.word, got.blocks | more.blocks};
 }
 
@@ -205,8 +212,7 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uin
 // Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
   if (look.free == 0) return {};
-  std::uint32_t left = 0;
-  const slab_claim got = claim(c, look.word, choose(look.free, wanted), left);
+  const slab_claim got = claim_twice(c, look.word, choose(look.free, wanted), wanted);
   if (got.serves(0)) {
     seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
   }
