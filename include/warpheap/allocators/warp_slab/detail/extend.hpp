@@ -158,14 +158,16 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
 }
 
 // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds, and one
-// extension for all of them is quicker than one for each few, and leaves each its place. One lane, the lock's holder.
+// extension for all of them is quicker than one for each few, and leaves each its place. Where no units are left there is none to
+// wait for. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
   constexpr int pauses = 8;  // two microseconds on a GPU
   const auto waiting = [this, c] {
     return slab_demand{atomic_view{of_class(c).demand}.load(memory_order::relaxed, thread_scope::device)}.blocks();
   };
+  std::uint32_t leaf = 0;
   std::int32_t seen = 0;
-  for (std::int32_t now = waiting(); now > seen + seen / 8; now = waiting()) {
+  for (std::int32_t now = waiting(); now > seen + seen / 8 && free_units().next_leaf(0, leaf); now = waiting()) {
     seen = now;
     backoff wait;
     for (int i = 0; i < pauses; ++i) wait.pause();
