@@ -241,6 +241,7 @@ class warp_slab {
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
   WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool has_units() const;
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;

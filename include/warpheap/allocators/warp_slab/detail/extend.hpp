@@ -165,13 +165,18 @@ WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
   const auto waiting = [this, c] {
     return slab_demand{atomic_view{of_class(c).demand}.load(memory_order::relaxed, thread_scope::device)}.blocks();
   };
-  std::uint32_t leaf = 0;
   std::int32_t seen = 0;
-  for (std::int32_t now = waiting(); now > seen + seen / 8 && free_units().next_leaf(0, leaf); now = waiting()) {
+  for (std::int32_t now = waiting(); now > seen + seen / 8 && has_units(); now = waiting()) {
     seen = now;
     backoff wait;
     for (int i = 0; i < pauses; ++i) wait.pause();
   }
+}
+
+// Whether there seem to be units. One lane.
+WARPHEAP_COLD_FN inline bool warp_slab::has_units() const {
+  std::uint32_t leaf = 0;
+  return free_units().next_leaf(0, leaf);
 }
 
 // All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes how
