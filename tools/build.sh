@@ -51,6 +51,11 @@ ctest_preset() {
 
 test_preset() { build_preset "$1" && ctest_preset "$1"; }
 
+# Four lanes a warp: many warps, which meet and part more often. The suite of the default design stands for all.
+test_narrow_warps() {
+  build_preset host-narrow allocators_conformance_warp_slab_host && ctest_preset host-narrow
+}
+
 # build_driver PRESET [TARGET]: the benchmark driver and nothing else, or what TARGET makes instead. A tree that was
 # configured for the tests serves as it is; otherwise a compiler that warns of more than ours does not stop the user.
 build_driver() {

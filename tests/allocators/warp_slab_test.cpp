@@ -61,14 +61,6 @@ TEST(warp_slab, a_small_slab_holds_what_fits) {
   }
 }
 
-TEST(warp_slab, a_slab_of_the_power_of_two_above_fits_where_one_does) {
-  for (std::uint32_t c = 0; c < classes::count; ++c) {
-    const std::uint32_t above = classes::above(c);
-    EXPECT_EQ(classes::bytes(above), next_power_of_two(classes::bytes(c)));
-    EXPECT_TRUE(is_power_of_two(classes::units(above)));
-  }
-}
-
 // An arena as plain memory gives it, aligned to 4 KiB and no more.
 class plain_arena {
  public:
@@ -338,7 +330,7 @@ TEST(warp_slab, a_class_that_grows_in_a_later_launch_grows_by_little) {
     launch(grid_shape::covering(more, 256), take_one{}, heap.ref(), bytes, warp_width, later.data());
     const std::uint64_t second = heap.allocator_stats().of(bytes).blocks;
     EXPECT_GE(second, threads + more);
-    EXPECT_LE(second, first + more + more / 2);
+    EXPECT_LT(second, first * 3 / 2 + more) << "it grew by half";
     for (const device_array<void*>* blocks : {&kept, &later}) {
       for (void* block : blocks->to_host()) ASSERT_NE(block, nullptr);
     }
@@ -375,29 +367,6 @@ TEST(warp_slab, a_class_whose_blocks_come_and_go_has_room) {
     // Half of the places are in use at a time.
     EXPECT_GE(after.of(bytes).blocks, threads * hold_some::places / 2 * 9 / 8);
     EXPECT_EQ(after.of(bytes).free_blocks, after.of(bytes).blocks);
-  });
-}
-
-// A slab of 112 bytes needs seven neighbouring units. Where only four are left, the power of two above serves.
-TEST(warp_slab, an_odd_size_is_served_where_its_slab_finds_no_place) {
-  for_each_schedule([&](std::uint64_t) {
-    constexpr std::uint64_t units = 256;
-    constexpr std::uint64_t left = 4 * classes::unit_bytes;
-    const heap<warp_slab> heap{units * classes::unit_bytes};
-    const device_array<void*> large(1);
-    launch({1, 1}, take_one{}, heap.ref(), heap.size() - left, 1, large.data());
-    ASSERT_NE(large.at(0), nullptr);
-    constexpr std::uint64_t there = left / 128;
-    const device_array<void*> kept(2 * there);
-    launch(grid_shape::covering(2 * there, 64), take_one{}, heap.ref(), 100, warp_width, kept.data());
-    std::uint64_t served = 0;
-    for (void* block : kept.to_host()) {
-      if (block != nullptr) ++served;
-    }
-    EXPECT_EQ(served, there);
-    launch(grid_shape::covering(2 * there, 64), give_one{}, heap.ref(), kept.data());
-    launch({1, 1}, give_one{}, heap.ref(), large.data());
-    EXPECT_EQ(heap.stats().live_bytes, 0);
   });
 }
 

@@ -38,9 +38,6 @@ struct slab_classes {
     const std::uint32_t step = above >> power;
     return {4 * power + step, (step + 1) << (power + 4)};
   }
-  /// The class of the power of two above, if `of` is none; its slabs are a power of two of units, so they find a place wherever
-  /// there is one for a slab of `of`.
-  WARPHEAP_FN static constexpr std::uint32_t above(std::uint32_t of) { return of == 2 || of > 3 ? of | 3 : of; }
   /// Bytes of a block.
   WARPHEAP_FN static constexpr std::uint32_t bytes(std::uint32_t of) { return 16 * (factor(of) << shift(of)); }
   /// Units of a slab; `small`: of a heap in which slabs of whole words would be too large a part.

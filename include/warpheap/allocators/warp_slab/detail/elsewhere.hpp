@@ -29,10 +29,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   if (!any(group, found == nullptr)) return found;
   found = probe(group, c, 1, found);
   if (!any(group, found == nullptr)) return found;
-  found = take_along_hints(group, c, found);
-  // Slabs of odd numbers of units find no place in a heap that is all but full, where those of the power of two above may.
-  const bool again = found == nullptr && classes::above(c) != c;
-  return any(group, again) ? take_along_hints(group, classes::above(c), found) : found;
+  return take_along_hints(group, c, found);
 }
 
 // One more such look; true if there is reason for another: a lane lacks its block, and some were seen. Collective.
