@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 
+from warpheap.cases.throughput.show import MEASURES
 from warpheap.record import Record
 from warpheap.report import data, generic
 from warpheap.report.chart import Chart
@@ -13,7 +14,7 @@ from warpheap.report.sections import Section
 
 def sections(records: Sequence[Record]) -> list[Section]:
     """The ratio first: that is what the case asks."""
-    return generic.section(records, [*_cold_over_warm(records), *generic.charts(records)])
+    return generic.section(records, [*_cold_over_warm(records), *generic.charts(records, lambda name: name in MEASURES)])
 
 
 def _cold_over_warm(records: Sequence[Record]) -> list[Chart]:
@@ -27,6 +28,7 @@ def _cold_over_warm(records: Sequence[Record]) -> list[Chart]:
     panels = [
         relative_panel(cold, warm, field, (median_of(name), median_of(name)), name)
         for name in data.measures_of(records)
+        if name in MEASURES
     ]
     panels = [panel for panel in panels if panel.lines]
     note = "Above 1 the first round on a heap costs more than a later one."
