@@ -14,7 +14,9 @@ from warpheap.report.sections import Section
 
 def sections(records: Sequence[Record]) -> list[Section]:
     """The ratio first: that is what the case asks."""
-    return generic.section(records, [*_cold_over_warm(records), *generic.charts(records, lambda name: name in MEASURES)])
+    return generic.section(
+        records, [*_cold_over_warm(records), *generic.charts(records, lambda name: name in MEASURES)]
+    )
 
 
 def _cold_over_warm(records: Sequence[Record]) -> list[Chart]:
