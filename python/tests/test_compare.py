@@ -102,6 +102,7 @@ def test_the_threshold_is_the_users(compared: Callable[..., Finished]) -> None:
     [
         ("throughput", "malloc", "floor"),
         ("scaling", "malloc", "floor"),
+        ("temperature", "malloc", "floor"),
         ("work_generation", "generate", "baseline"),
         ("memory_access", "write", "packed_write"),
     ],
