@@ -106,7 +106,9 @@ class warp_slab {
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
-  // Slabs of class `c` in this heap.
+  // Slabs of class `c` in this heap. How large it was at first decides, for good; `initialise` writes it down, since the rare ways
+  // would need registers to work it out.
+  WARPHEAP_FN bool is_small() const { return initial_units_ < layout::small_heap; }
   WARPHEAP_FN std::uint32_t units_of(std::uint32_t c) const { return of_class(c).slab_units; }
   WARPHEAP_FN std::uint32_t blocks_of(std::uint32_t c) const { return of_class(c).slab_blocks; }
   WARPHEAP_FN std::uint32_t words_of(std::uint32_t c) const { return (blocks_of(c) + 31) / 32; }
@@ -295,7 +297,6 @@ class warp_slab {
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp
-  WARPHEAP_FN bool is_small() const { return initial_units_ < layout::small_heap; }
   WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
 
   WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {

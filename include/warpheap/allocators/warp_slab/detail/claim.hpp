@@ -137,16 +137,17 @@ WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking,
     found = hot ? claim_for_seat(c, look, asked) : go_to(c, look, asked);
   }
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
-  int rank = group_rank(wanting);
-  const int turn = best != 0 ? 0 : rank;  // of the finders
-  if (best == 0) rank = 0;
+  const int rank = group_rank(wanting);
+  // Whose claim has the caller's block, and which of its blocks that is: of one claim each takes the next, or each has a claim.
+  const int turn = best != 0 ? 0 : rank;
+  const int nth = best != 0 ? rank : 0;
   const bool is_there = turn < group_size(finders);
   const int source = is_there ? nth_set_bit(finders, turn) : lane_index();
   found = {shuffle(met, found.word, source), shuffle(met, found.blocks, source)};
   if ((lacking & lane_bit()) == 0) return;
   if (!is_there) found = {};
-  if (found.serves(rank)) block = block_of(classes::bytes(c), found, rank);
-  got = rank == 0 ? found : slab_claim{};
+  if (found.serves(nth)) block = block_of(classes::bytes(c), found, nth);
+  got = nth == 0 ? found : slab_claim{};  // one lane for each claim
 }
 
 // A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.

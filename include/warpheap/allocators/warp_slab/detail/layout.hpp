@@ -98,7 +98,8 @@ struct slab_seat {
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
               std::uint64_t{1} << slab_seat::word_bits);
 
-// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0: never.
+// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0: never. It decides
+// how much room a class is given and nothing else, so it may be wrong: warps of a small heap share one, and launch numbers wrap around.
 struct slab_visit {
   static constexpr std::uint32_t again_bit = 1;
   static constexpr std::uint32_t ever_bit = 2;
@@ -242,7 +243,7 @@ struct warp_slab_layout {
   struct class_state {
     alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
     std::uint32_t newest;               // the first place of the latest extension
-    std::uint32_t slab_units;           // of a slab, and its blocks; the same for good
+    std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
     std::uint32_t slab_blocks;
     alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
     std::uint32_t refused;              // the latest attempt that found nothing
@@ -274,7 +275,7 @@ struct warp_slab_layout {
     const std::uint64_t most = divide_up(units, unit_group::units) * unit_group::seats_of_group;
     return most == 0 ? 1 : 1u << highest_bit(most);
   }
-  // Units of a heap below which it is small: a sixteenth of more holds any slab of blocks up to 2 KiB.
+  // A heap that begins with fewer units is small: a sixteenth of it may be less than the seven units of a slab.
   static constexpr std::uint32_t small_heap = 128;
 
   // The bits of word `index` of a slab of so many blocks that stand for blocks.

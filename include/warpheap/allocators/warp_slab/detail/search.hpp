@@ -45,7 +45,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32
 }
 
 // Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks, which
-// others had first, and there is no memory to make more. Collective over `group`; the lanes of each class go by
+// others had first, and there is no place to make more. Collective over `group`; the lanes of each class go by
 // themselves, side by side with those of others.
 WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found,
                                                       bool& lost) const {
@@ -69,7 +69,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   return follow_all(group, peers, c, part, found, lost);
 }
 
-// As no memory is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller has no part in it.
+// As no place for a slab is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller has no part in it.
 // Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part,
                                                     void* found, bool& lost) const {
