@@ -12,6 +12,18 @@ WARPHEAP_FN constexpr std::uint64_t bit_range(std::uint32_t first, std::uint64_t
   return (~std::uint64_t{0} >> (64 - count)) << first;
 }
 
+// Calls `visit(leaf, mask)` for each leaf that has members of `run`, with those.
+template <class Visit>
+WARPHEAP_FN void for_each_leaf(index_run run, Visit visit) {
+  while (run.count != 0) {  // not a spin: each turn goes on to the next leaf
+    const auto first = static_cast<std::uint32_t>(run.first) % bit_tree::leaf_bits;
+    const std::uint64_t room = bit_tree::leaf_bits - first;
+    const std::uint64_t count = run.count < room ? run.count : room;
+    visit(static_cast<std::uint32_t>(run.first / bit_tree::leaf_bits), bit_range(first, count));
+    run = {run.first + count, run.count - count};
+  }
+}
+
 // Set bits of `word` from bit 0 on without a gap.
 WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
   return ~word == 0 ? 64 : static_cast<std::uint32_t>(lowest_bit(~word));
@@ -152,12 +164,7 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
 }
 
 WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
-  while (run.count != 0) {  // not a spin: each turn goes on to the next leaf
-    const auto first = static_cast<std::uint32_t>(run.first) % leaf_bits;
-    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
-    mark(static_cast<std::uint32_t>(run.first / leaf_bits), detail::bit_range(first, count));
-    run = {run.first + count, run.count - count};
-  }
+  detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { mark(leaf, mask); });
 }
 
 WARPHEAP_COLD_FN inline void bit_tree::unmark(std::uint32_t member) const {
@@ -167,12 +174,7 @@ WARPHEAP_COLD_FN inline void bit_tree::unmark(std::uint32_t member) const {
 }
 
 WARPHEAP_FN inline void bit_tree::add(index_run run) const {
-  while (run.count != 0) {
-    const std::uint32_t first = run.first % leaf_bits;
-    const std::uint64_t count = run.count < leaf_bits - first ? run.count : leaf_bits - first;
-    add(static_cast<std::uint32_t>(run.first / leaf_bits), detail::bit_range(first, count));
-    run = {run.first + count, run.count - count};
-  }
+  detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { add(leaf, mask); });
 }
 
 // Whether the bit above a leaf is set. A leaf without one may not even have memory behind it.
