@@ -114,6 +114,37 @@ TEST(warp_slab_growth, a_class_that_grows_in_a_later_launch_grows_by_little) {
   });
 }
 
+/// Each thread takes a block of a size at random.
+struct take_any {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t most, std::uint64_t seed, void** kept) const {
+    random_stream random{seed, grid_thread_index()};
+    kept[grid_thread_index()] = heap.malloc(1 + random.below(most));
+  }
+};
+
+// Where sizes are random each launch wants a little more or less of one, and what the first was given is enough for all.
+TEST(warp_slab_growth, sizes_at_random_are_in_store_from_the_first_launch_on) {
+  if constexpr (this_backend == backend::host) {
+    GTEST_SKIP() << "all threads have to ask at about the same time";
+  } else {
+    constexpr std::uint64_t threads = 65536;
+    constexpr int rounds = 8;
+    for_each_schedule([&](std::uint64_t seed) {
+      const heap<warp_slab> heap{std::uint64_t{256} << 20};
+      const device_array<void*> kept(threads);
+      std::uint64_t units[rounds];
+      for (int round = 0; round < rounds; ++round) {
+        launch(grid_shape::covering(threads, 256), take_any{}, heap.ref(), std::uint64_t{1024},
+               seed * rounds + static_cast<std::uint64_t>(round), kept.data());
+        launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
+        const warp_slab_statistics after = heap.allocator_stats();
+        units[round] = after.units - after.free_units;
+      }
+      EXPECT_LE(units[rounds - 1], units[0] + units[0] / 64) << "of " << units[0] << " units";
+    });
+  }
+}
+
 /// Each thread holds up to `places` blocks, and mallocs or frees one of them by turns.
 struct hold_some {
   static constexpr int places = 4;

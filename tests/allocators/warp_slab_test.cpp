@@ -182,6 +182,35 @@ TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
   EXPECT_EQ(taken.times(), demand.times() + 1);
 }
 
+TEST(warp_slab, a_front_goes_on_within_a_launch) {
+  const slab_front seen = slab_front{0}.with(7, 99);
+  EXPECT_EQ(seen.launch(), 7);
+  EXPECT_EQ(seen.blocks(), 100);
+  EXPECT_EQ(seen.with(7, 98).blocks(), 100);
+  EXPECT_EQ(seen.with(7, 100).blocks(), 101);
+  EXPECT_EQ(seen.with(8, 3).blocks(), 4) << "another grid begins anew";
+}
+
+TEST(warp_slab, a_forecast_has_the_rest_want_as_much) {
+  constexpr std::uint64_t begun = 1 << 18;
+  EXPECT_EQ((slab_forecast{begun, 4 * begun}.slabs(1000, 64)), 4000);
+  EXPECT_EQ((slab_forecast{begun, begun}.slabs(1000, 64)), 1000) << "all have begun";
+  // Slabs for more than a block a thread have blocks that nobody has asked for yet.
+  EXPECT_LE((slab_forecast{begun, 4 * begun}.slabs(1 << 20, 64)), 4 * begun / 64 + 4);
+}
+
+// A slab that has another place is the same else.
+TEST(warp_slab, a_hint_can_name_another_place) {
+  constexpr std::uint32_t places = 1u << 25;
+  for (const std::uint32_t c : {0u, classes::count - 1}) {
+    for (const std::uint32_t to : {0u, places - 1}) {
+      const slab_hint hint = slab_hint::make(c, 4711);
+      EXPECT_EQ(hint.at(to).value, slab_hint::make(c, to).value);
+      EXPECT_EQ(slab_hint{hint.without()}.at(to).value, slab_hint::make(c, to).without());
+    }
+  }
+}
+
 // Thread i takes a block of `bytes[i]`, or frees it.
 struct take_sizes {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, const std::uint64_t* bytes, void** kept, bool give) const {

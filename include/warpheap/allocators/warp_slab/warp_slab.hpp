@@ -126,6 +126,7 @@ class warp_slab {
   WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const;
   WARPHEAP_FN slab_look look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
                                  std::uint32_t& c) const;
+  WARPHEAP_FN static int whom_to_help(lane_mask lacking, bool looks);
   template <bool hot>
   WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
                              void*& block) const;
@@ -143,21 +144,26 @@ class warp_slab {
 
   // elsewhere.hpp: a few looks around
   static constexpr std::uint32_t looks_at_once = 4;
+  enum class look_kind : std::uint32_t {
+    quick,     // at one word anywhere
+    anywhere,  // at several words
+    latest     // at several of the latest slabs
+  };
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
-  WARPHEAP_COLD_FN bool look_on(lane_mask group, std::uint32_t round, std::uint32_t c, void*& found) const;
-  WARPHEAP_COLD_FN slab_look look_for_alone(lane_mask group, lane_mask lacking, std::uint32_t round,
-                                            std::uint32_t& c) const;
+  WARPHEAP_COLD_FN bool look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
+                                void*& found) const;
+  WARPHEAP_COLD_FN slab_look look_alone(lane_mask group, lane_mask lacking, look_kind kind, std::uint32_t round,
+                                        std::uint32_t& c) const;
   WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
                                          void* found) const;
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const;
   WARPHEAP_FN slab_claim without_foreign(slab_claim got) const;
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
-  WARPHEAP_COLD_FN void* probe(lane_mask group, std::uint32_t c, std::uint32_t round, void* found) const;
-  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, std::uint32_t round, std::uint32_t& free) const;
+  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
+                                         std::uint32_t& free) const;
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
-                               slab_look look) const;
+  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask wanting, std::uint32_t c, slab_look look) const;
 
   struct dealt {
     int turn, place;
@@ -223,6 +229,18 @@ class warp_slab {
   WARPHEAP_FN void begin_change(std::uint32_t c) const;
   WARPHEAP_FN void end_change(std::uint32_t c) const;
 
+  // need.hpp: how many slabs a class is given
+  static constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
+  WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c, std::uint32_t wanted, bool mixed) const;
+  WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const;
+  WARPHEAP_COLD_FN std::uint64_t threads_begun() const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_that_vary(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
+  WARPHEAP_COLD_FN bool has_units() const;
+  WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
+
   // extend.hpp: more slabs for a class
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const;
   struct extension_wait {   // in memory, so that it needs no registers
@@ -237,14 +255,8 @@ class warp_slab {
   WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const;
   WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const;
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c) const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_that_vary(std::uint32_t c, std::uint32_t places) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
-  WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool has_units() const;
-  WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const;
@@ -257,18 +269,20 @@ class warp_slab {
   WARPHEAP_COLD_FN void fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
                                    std::uint32_t slabs) const;
   WARPHEAP_COLD_FN void mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const;
-  WARPHEAP_COLD_FN std::uint32_t fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
-                                             std::uint32_t& first) const;
-  WARPHEAP_COLD_FN std::uint32_t fill_places(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN std::uint32_t fill_place(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_COLD_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
   WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t at, std::uint32_t all) const;
 
   // reclaim.hpp: slabs without blocks, back to units
-  WARPHEAP_COLD_FN bool reclaim(lane_mask group) const;
-  WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool reclaim_hinted(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
+  struct reclaimed {
+    std::uint32_t slabs;
+    std::uint32_t lowest;  // place of one
+  };
+  WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const;
+  WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const;
+  WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const;
+  WARPHEAP_COLD_FN void reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units, reclaimed& got) const;
+  WARPHEAP_COLD_FN void reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places, reclaimed& got) const;
+  WARPHEAP_COLD_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const;
   WARPHEAP_COLD_FN std::uint64_t take_whole_marks(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
   WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const;
@@ -276,6 +290,14 @@ class warp_slab {
   WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const;
   WARPHEAP_COLD_FN void restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const;
   WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
+
+  // compact.hpp: no gaps in a table
+  WARPHEAP_COLD_FN void compact(lane_mask group, std::uint32_t c, std::uint32_t lowest, std::uint32_t slabs) const;
+  WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, bool moves, std::uint32_t slabs,
+                                  std::uint32_t& gap) const;
+  WARPHEAP_COLD_FN std::uint32_t next_gap(lane_mask group, std::uint32_t c, bool moves, std::uint32_t slabs,
+                                          std::uint32_t& gap) const;
+  WARPHEAP_COLD_FN void move_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
 
   // runs.hpp
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
@@ -320,10 +342,12 @@ static_assert(locates_blocks<warp_slab>);
 
 #include <warpheap/allocators/warp_slab/detail/ahead.hpp>
 #include <warpheap/allocators/warp_slab/detail/claim.hpp>
+#include <warpheap/allocators/warp_slab/detail/compact.hpp>
 #include <warpheap/allocators/warp_slab/detail/elsewhere.hpp>
 #include <warpheap/allocators/warp_slab/detail/extend.hpp>
 #include <warpheap/allocators/warp_slab/detail/handle.hpp>
 #include <warpheap/allocators/warp_slab/detail/locate.hpp>
+#include <warpheap/allocators/warp_slab/detail/need.hpp>
 #include <warpheap/allocators/warp_slab/detail/reclaim.hpp>
 #include <warpheap/allocators/warp_slab/detail/release.hpp>
 #include <warpheap/allocators/warp_slab/detail/runs.hpp>

@@ -57,7 +57,7 @@ WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::visit() const {
 }
 
 // Whether the caller's grid has more threads than a large GPU runs at once.
-WARPHEAP_FN inline bool warp_slab::has_more_threads_than_run() { return grid_threads() > std::uint64_t{1} << 18; }
+WARPHEAP_FN inline bool warp_slab::has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
 // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
 WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
@@ -83,8 +83,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_
   constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
   std::uint32_t free = 0;
   std::uint32_t words = 0;
-  for (std::uint32_t round = unused; words < sample; round += 2) {
-    look_around(c, round, free);
+  for (std::uint32_t round = unused; words < sample; ++round) {
+    look_around(c, look_kind::anywhere, round, free);
     words += looks_at_once * static_cast<std::uint32_t>(group_size(group));
   }
   const std::uint32_t all = reduce(group, free, plus{});

@@ -106,12 +106,17 @@ WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t&
 // are `lacking` a block. `salt` is a number that differs from look to look. Collective.
 WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
                                                  std::uint32_t& c) const {
-  const auto lane = static_cast<std::uint32_t>(lane_index());
-  const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
-  const int whom = looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
+  const int whom = whom_to_help(lacking, looks);
   salt = shuffle(group, salt, whom);
   c = shuffle(group, c, whom);
-  return look_anywhere(c, salt + detail::warp_number() * warp_width + lane);
+  return look_anywhere(c, salt + detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index()));
+}
+
+// The lane for which the caller looks: himself, or one of those that are `lacking` a block, by equal parts.
+WARPHEAP_FN inline int warp_slab::whom_to_help(lane_mask lacking, bool looks) {
+  const auto lane = static_cast<std::uint32_t>(lane_index());
+  const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
+  return looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
 }
 
 // Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word, if one has enough

@@ -9,11 +9,10 @@
 // All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of those that
 // lack one, since what is to be done is much for one lane and little for a warp.
 //
-// First a few more of such looks, as long as some see free blocks. Each takes a load of the table, one of the word and a claim, and
-// leaves a part of those who lack a block, so many that are quick are better than few that are thorough. Then a look of each lane at
-// several words of the latest slabs, which are the likeliest to have blocks where a class has just grown. Those that find free blocks
-// claim them for all that want the class, each a share if none finds enough. Nothing is written but the claim and the new seat,
-// and what is missed costs only time: then hints lead on. What was seen tells how crowded a class is, too (ahead.hpp).
+// First one more of such looks, and then a few at several words each, as long as some see free blocks. A quick one leaves few of those
+// who lack a block, unless hardly any are free. Then a look at several words of the latest slabs, which are the likeliest to have
+// blocks where a class has just grown. Nothing is written but the claim and the new seat, and what is missed costs only time: then
+// hints lead on. What was seen tells how crowded a class is, too (ahead.hpp).
 
 namespace warpheap {
 
@@ -21,33 +20,39 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
   group = meet(group);
-  constexpr std::uint32_t rounds = 4;
+  constexpr std::uint32_t rounds = 3;
   if (got.foreign()) put_back_of(*this, got);
-  std::uint32_t round = 0;
-  while (++round <= rounds && look_on(group, round, c, found)) {  // not a spin: so many looks
+  bool more = look_on(group, look_kind::quick, 0, c, found);
+  for (std::uint32_t round = 0; more && round < rounds; ++round) {
+    more = look_on(group, look_kind::anywhere, round, c, found);
   }
   if (!any(group, found == nullptr)) return found;
-  found = probe(group, c, 1, found);
+  look_on(group, look_kind::latest, 0, c, found);
   if (!any(group, found == nullptr)) return found;
   return take_along_hints(group, c, found);
 }
 
-// One more such look; true if there is reason for another: a lane lacks its block, and some were seen. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::look_on(lane_mask group, std::uint32_t round, std::uint32_t c,
+// One look of each lane, for `found` if that is null; true if there is reason for another: a lane lacks its block, and some
+// were seen. `round` is a number that differs among looks of a kind. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
                                                 void*& found) const {
   const lane_mask lacking = ballot(group, found == nullptr);
-  const slab_look look = look_for_alone(group, lacking, round, c);
+  const slab_look look = look_alone(group, lacking, kind, round, c);
   found = take_seen_alone(group, lacking, c, look, found);
-  if (round == 1) make_room(group, c, look.free);
+  if (kind == look_kind::quick) make_room(group, c, look.free);
   group = meet(group);
   return any(group, found == nullptr) && any(group, look.free != 0);
 }
 
 // Parts of that, with registers of their own.
-WARPHEAP_COLD_FN inline slab_look warp_slab::look_for_alone(lane_mask group, lane_mask lacking, std::uint32_t round,
-                                                            std::uint32_t& c) const {
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_alone(lane_mask group, lane_mask lacking, look_kind kind,
+                                                        std::uint32_t round, std::uint32_t& c) const {
   constexpr std::uint32_t far = 0x200000;  // from the numbers of all other warps
-  return look_for(group, lacking, (lacking & lane_bit()) != 0, round * far, c);
+  const bool looks = (lacking & lane_bit()) != 0;
+  if (kind == look_kind::quick) return look_for(group, lacking, looks, far, c);
+  c = shuffle(group, c, whom_to_help(lacking, looks));
+  std::uint32_t free = 0;
+  return look_around(c, kind, round, free);
 }
 WARPHEAP_COLD_FN inline void* warp_slab::take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c,
                                                          slab_look look, void* found) const {
@@ -91,32 +96,15 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   return found;
 }
 
-// One round of looks at several words each, of the latest slabs if `round` is odd: `found`, or what is found if that is null.
-// Collective.
-//
-// The looks of a warp lie far apart, because blocks in use lie together.
-WARPHEAP_COLD_FN inline void* warp_slab::probe(lane_mask group, std::uint32_t c, std::uint32_t round,
-                                               void* found) const {
-  const lane_mask lacking = ballot(group, found == nullptr);
-  // Helpers by equal parts.
-  const int whom = nth_set_bit(lacking, group_rank(group) * group_size(lacking) / warp_width);
-  c = shuffle(group, c, found == nullptr ? lane_index() : whom);
-  const lane_mask peers = match(group, c);
-  std::uint32_t free = 0;
-  const slab_look look = look_around(c, round, free);
-  void* const got = share(group, peers, peers & lacking, c, look);
-  if (found == nullptr) found = got;
-  return found;
-}
-
-// The looks of one lane: at words to which numbers of its own are scattered. Tells of the one that has the most free
-// blocks, and adds to `free` how many all of them have.
-WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, std::uint32_t round,
+// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in use lie together.
+// Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
+WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
                                                          std::uint32_t& free) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const std::uint32_t newest = round % 2 == 0 ? 0 : atomic_view{of_class(c).newest}.load(relaxed, device);
+  const bool latest = kind == look_kind::latest;
+  const std::uint32_t newest = latest ? atomic_view{of_class(c).newest}.load(relaxed, device) : 0;
   if (places == 0) return {};
   const std::uint32_t begin = newest < places ? newest : 0;
   const std::uint32_t first =
@@ -162,19 +150,18 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   return {word_at(best.word), best.free};
 }
 
-// Claims blocks of the words in which lanes of `peers` saw free ones, for those of them that are among `wanting`; a block
-// for each of these that got one, and null for all others. `peers` is the caller's part of a partition of `group`.
-// Collective over `group`.
+// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a block
+// for each of these that got one, and null for all others. Collective.
 //
 // One word for all if there is one that has enough: it becomes the seat, so warps that take whole words come to have
-// words of their own.
-WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask peers, lane_mask wanting, std::uint32_t c,
+// words of their own. Else each finder takes what some of them want, since few may see much.
+WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask wanting, std::uint32_t c,
                                                slab_look look) const {
   const int wanted = group_size(wanting);
   const int room = popcount(look.free);
-  const lane_mask enough = ballot(group, room >= wanted) & peers;
-  const lane_mask some = ballot(group, room != 0) & peers;
-  const lane_mask finders = enough != 0 ? enough & (0u - enough) : some;
+  const lane_mask enough = ballot(group, room >= wanted);
+  const lane_mask some = ballot(group, room != 0);
+  const lane_mask finders = enough != 0 ? detail::lowest_alone(enough) : some;
   const int rank = group_rank(finders);
   slab_claim got;
   if ((finders & lane_bit()) != 0 && rank < wanted) {

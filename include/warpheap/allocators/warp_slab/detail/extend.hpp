@@ -89,7 +89,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   std::uint32_t attempt = 0;
   if (is_leader(wanting)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
-    slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(wanting)));
+    slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(wanting)), wanting != group);
   }
   slabs = shuffle(group, slabs, leader(wanting));
   sync(group);  // what the lock's holder before wrote is visible to all lanes
@@ -104,47 +104,13 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   return then;
 }
 
-// How many slabs to add, where the caller itself wants `wanted` blocks: for what is waited for, and some more, so that a
-// class grows in few steps. One lane, the lock's holder.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted) const {
-  gather_demand(c);
-  const std::int32_t waiting = take_demand(c);
-  // Who was refused may have taken the caller's.
-  const std::uint32_t least =
-      waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
-  return (least + blocks_of(c) - 1) / blocks_of(c) + slabs_in_store(c);
-}
-
-// How many slabs beyond need a class is given when it is extended, so that it grows in few steps and yet takes little more
-// than is asked for. One lane, the lock's holder.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_in_store(std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const auto now = static_cast<std::uint32_t>(launch_number());
-  if (places == 0) of_class(c).begun = now;
-  if (!has_room()) return places / 16;  // a heap that fills up is to do so in few steps
-  // Most threads have not had their turn yet, or they malloc and free by turns.
-  if (has_more_threads_than_run() || slab_visit{visit().load(relaxed, device)}.is_again()) return places / 2;
-  return of_class(c).begun == now ? places / 64 : slabs_that_vary(c, places);
-}
-
-// By how many slabs what is asked of a class may differ from launch to launch. Of requests for sizes at random those for
-// one class vary by the square root of their number, and hardly ever by more than four times that; and a part of it, since who
-// comes last finds the last free blocks slowly. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c, std::uint32_t places) const {
-  const std::uint64_t blocks = std::uint64_t{places} * blocks_of(c);
-  const std::uint32_t root = 1u << (highest_bit(blocks) + 1) / 2;  // within a factor of the square root of 2
-  const std::uint32_t varies = 4 * root / blocks_of(c) + 1;
-  const std::uint32_t part = places / 20;
-  return varies > part ? varies : part;
-}
-
 // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over `group`.
 WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c,
                                                       std::uint32_t slabs, void*& found) const -> outcome {
   if (add_slabs(group, c, slabs)) return outcome::extended;
-  if (reclaim(group) && add_slabs(group, c, slabs)) return outcome::extended;
+  while (reclaim(group, slabs * units_of(c))) {  // not a spin: each turn takes slabs back
+    if (add_slabs(group, c, slabs)) return outcome::extended;
+  }
   // Blocks of the class may have come back since the caller looked.
   const bit_tree::watch units = free_units().begin_watch();
   sync(group);
@@ -155,38 +121,6 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   // A run may have had units that were there during the search. Then all look again.
   const bool quiet = any(group, is_leader(group) && free_units().was_quiet(units));
   return quiet ? outcome::refused : outcome::served;
-}
-
-// Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds, and one
-// extension for all of them is quicker than one for each few, and leaves each its place. Where no units are left there is none to
-// wait for. One lane, the lock's holder.
-WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
-  constexpr int pauses = 8;  // two microseconds on a GPU
-  const auto waiting = [this, c] {
-    return slab_demand{atomic_view{of_class(c).demand}.load(memory_order::relaxed, thread_scope::device)}.blocks();
-  };
-  std::int32_t seen = 0;
-  for (std::int32_t now = waiting(); now > seen + seen / 8 && has_units(); now = waiting()) {
-    seen = now;
-    backoff wait;
-    for (int i = 0; i < pauses; ++i) wait.pause();
-  }
-}
-
-// Whether there seem to be units. One lane.
-WARPHEAP_COLD_FN inline bool warp_slab::has_units() const {
-  std::uint32_t leaf = 0;
-  return free_units().next_leaf(0, leaf);
-}
-
-// All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes how
-// often that was.
-WARPHEAP_COLD_FN inline std::int32_t warp_slab::take_demand(std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view view{of_class(c).demand};
-  const slab_demand seen{view.load(relaxed, device)};
-  return slab_demand{view.exchange(seen.taken(), relaxed, device)}.blocks();
 }
 
 // Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was counted.
@@ -236,17 +170,10 @@ WARPHEAP_COLD_FN inline void warp_slab::make_slabs(lane_mask group, std::uint32_
     begin_change(c);
   }
   sync(group);
-  // Vacant places first; they are rare, so one lane looks for them.
-  std::uint32_t filled = 0;
-  std::uint32_t newest = places;
-  if (is_leader(group)) filled = fill_vacant(c, unit, slabs, newest);
-  filled = shuffle(group, filled, leader(group));
-  unit += filled * units_of(c);
-  slabs -= filled;
   make_headers(group, c, unit, places, slabs);
   open_slabs(group, c, unit, places, slabs);
   if (!is_leader(group)) return;
-  atomic_view{of_class(c).newest}.store(newest, relaxed, device);
+  atomic_view{of_class(c).newest}.store(places, relaxed, device);
   atomic_view{of_class(c).places}.store(places + slabs, release, device);
   end_change(c);
 }
@@ -303,43 +230,6 @@ WARPHEAP_COLD_FN inline void warp_slab::mark_places(lane_mask group, std::uint32
     const std::uint32_t to = (i + 1) * leaf < end ? (i + 1) * leaf : end;
     if (from < to) places.mark(i, detail::bit_range(from % leaf, to - from));
   }
-}
-
-// Makes slabs of units from `unit` on, up to `slabs`, at the vacant places of the table; returns how many, and in
-// `first` the first place if there was one. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_vacant(std::uint32_t c, std::uint32_t unit, std::uint32_t slabs,
-                                                             std::uint32_t& first) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t there = atomic_view{of_class(c).vacant}.load(relaxed, device);
-  const std::uint32_t count = there < slabs ? there : slabs;
-  if (count != 0) first = fill_places(c, unit, count);
-  atomic_view{of_class(c).vacant}.store(there - count, relaxed, device);
-  return count;
-}
-
-// Makes `slabs` slabs of units from `unit` on, at the first vacant places; returns the first of those. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_places(std::uint32_t c, std::uint32_t unit,
-                                                             std::uint32_t slabs) const {
-  const std::uint32_t first = fill_place(c, unit, 0);
-  std::uint32_t place = first;
-  WARPHEAP_ROLLED for (std::uint32_t i = 1; i < slabs; ++i) place = fill_place(c, unit + i * units_of(c), place + 1);
-  return first;
-}
-
-// Makes a slab of the units from `unit` on, at the first vacant place from `place` on, which there is and which it
-// returns. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::fill_place(std::uint32_t c, std::uint32_t unit,
-                                                            std::uint32_t place) const {
-  using enum memory_order;
-  using enum thread_scope;
-  while (table(c, place).load(relaxed, device) != 0) ++place;  // not a spin: each turn goes on to the next place
-  make_header(c, unit, place);
-  fence(release, device);
-  make_words(lane_bit(), c, unit, 1);
-  table(c, place).store(unit + 1, after_release_fence, device);
-  hints(c).mark(place);
-  return place;
 }
 
 // What tells of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block is

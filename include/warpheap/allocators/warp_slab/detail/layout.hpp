@@ -117,6 +117,33 @@ struct slab_visit {
   }
 };
 
+// How far a grid has come: the launch, and below it how many of its blocks have begun at least.
+struct slab_front {
+  std::uint64_t value;
+
+  // With the news that block `block` of a launch has.
+  WARPHEAP_FN slab_front with(std::uint32_t launch, std::uint32_t block) const {
+    const std::uint64_t begun = block + 1;
+    return {this->launch() == launch && blocks() >= begun ? value : std::uint64_t{launch} << 32 | begun};
+  }
+  WARPHEAP_FN std::uint32_t launch() const { return static_cast<std::uint32_t>(value >> 32); }
+  WARPHEAP_FN std::uint32_t blocks() const { return static_cast<std::uint32_t>(value); }
+};
+
+// What a grid will want of which some threads have begun, if the others want as much each.
+struct slab_forecast {
+  std::uint64_t begun;    // threads, at least one
+  std::uint64_t threads;  // of the grid
+
+  // How many slabs of `blocks` blocks all will want together, as the first wanted `slabs`: for a block each, no more, since a class
+  // may have more than was asked for.
+  WARPHEAP_FN std::uint64_t slabs(std::uint64_t slabs, std::uint32_t blocks) const {
+    const std::uint64_t most = begun / blocks + 1;
+    const std::uint64_t used = slabs < most ? slabs : most;
+    return used + used * (threads - begun) / begun;
+  }
+};
+
 // A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;
@@ -137,6 +164,8 @@ struct slab_hint {
   WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
   WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value & (shown_bit - 1)) == of_class + 1; }
   WARPHEAP_FN std::uint32_t place() const { return value >> (class_bits + 1); }
+  // The same at another place.
+  WARPHEAP_FN slab_hint at(std::uint32_t place) const { return {value % (2 * shown_bit) | place << (class_bits + 1)}; }
   WARPHEAP_FN std::uint32_t with() const { return value | shown_bit; }
   WARPHEAP_FN std::uint32_t without() const { return value & ~shown_bit; }
 };
@@ -241,16 +270,16 @@ struct warp_slab_layout {
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;  // of the table that were ever used; it only rises
+    alignas(128) std::uint32_t places;  // of the table that have slabs: all below it, but while slabs are taken back
     std::uint32_t newest;               // the first place of the latest extension
     std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
     std::uint32_t slab_blocks;
     alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
     std::uint32_t refused;              // the latest attempt that found nothing
     alignas(128) std::uint64_t demand;  // slab_demand
-    std::uint32_t vacant;               // places below `places` that have no slab; the lock's holder's
-    std::uint32_t begun;                // the launch in which it was first asked for; the lock's holder's
-    std::uint32_t changes_begun;        // hints of slabs that are about to be set, or cleared to look again
+    std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
+    std::uint32_t before;
+    std::uint32_t changes_begun;  // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
   };
@@ -262,6 +291,7 @@ struct warp_slab_layout {
     std::uint32_t slab_units;    // units that are part of slabs; only the lock's holder changes it
     std::uint32_t attempts;      // to find memory; each began when its number was drawn
     std::uint64_t refused_runs;  // refused_run
+    std::uint64_t front;         // slab_front; the lock's holder's
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];
   };

@@ -5,14 +5,19 @@
 #include <warpheap/allocators/warp_slab/warp_slab.hpp>
 
 // Slabs without a block in use go back to the units, for any class and for runs.
+//
+// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others have to move
+// for a table without gaps (compact.hpp).
 
 namespace warpheap {
 
-// Takes back each slab, of any class, whose blocks are all free; true if there was one. The lock's holder. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
+// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if there was none. The
+// lock's holder. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group, std::uint32_t units) const {
   bool found = false;
-  for (std::uint64_t left = control_->used_classes; left != 0; left &= left - 1) {  // not a spin: one turn a class
-    found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left))) || found;
+  for (std::uint64_t left = control_->used_classes; left != 0 && !found;
+       left &= left - 1) {  // not a spin: a turn a class
+    found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
   }
   sync(group);
   return found;
@@ -20,46 +25,63 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group) const {
 
 // The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more, after
 // a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or released.
-WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c) const {
+WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
   for (;;) {  // not a spin: it looks anew, and pauses in between
     bit_tree::watch before{};
     if (is_leader(group)) before = begin_watch(c);
     sync(group);
-    const bool found = reclaim_hinted(group, c);
-    sync(group);
-    if (any(group, found)) return true;
+    const reclaimed got = reclaim_once(group, c, units);
+    if (got.slabs != 0) {
+      compact(group, c, got.lowest, got.slabs);
+      return true;
+    }
     if (any(group, is_leader(group) && was_quiet(c, before))) return false;
     backoff{}.pause();  // a wait of its own each time, since a look is work
   }
 }
 
-// One pass along the hints, each lane along those of a part of the places; true for who took a slab back.
-WARPHEAP_COLD_FN inline bool warp_slab::reclaim_hinted(lane_mask group, std::uint32_t c) const {
+// One pass of that; tells what all lanes together took. Collective.
+WARPHEAP_COLD_FN inline auto warp_slab::reclaim_once(lane_mask group, std::uint32_t c,
+                                                     std::uint32_t units) const -> reclaimed {
+  reclaimed mine{0, ~0u};
+  reclaim_hinted(group, c, units, mine);
+  group = meet(group);
+  return {reduce(group, mine.slabs, plus{}), reduce(group, mine.lowest, minimum{})};
+}
+
+// One pass along the hints from the highest places down, until enough was taken back; tells each lane what it took.
+WARPHEAP_COLD_FN inline void warp_slab::reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units,
+                                                       reclaimed& got) const {
   // Only the lock's holder changes it.
   const std::uint32_t places = atomic_view{of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
-  const std::uint32_t part = (places + lanes - 1) / lanes;
-  const std::uint32_t from = static_cast<std::uint32_t>(group_rank(group)) * part;
-  const std::uint32_t to = from + part < places ? from + part : places;
-  bool found = false;
-  std::uint64_t marked = 0;
-  for (std::uint32_t at = next_place(c, from, to, marked); at < to;) {  // not a spin: each turn goes on to later places
-    while (marked != 0) found = reclaim_some(c, at, marked) || found;   // not a spin: each turn drops marks
-    constexpr std::uint32_t leaf = bit_tree::leaf_bits;
-    at = next_place(c, (at / leaf + 1) * leaf, to, marked);
+  const std::uint32_t enough = units / (units_of(c) * lanes) + 1;  // for one lane
+  const std::uint32_t leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
+  for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < leaves && got.slabs < enough; i += lanes) {
+    reclaim_leaf(c, leaves - 1 - i, places, got);
   }
-  return found;
 }
 
-// Takes back those of the slabs at the next few marked places, `marked` from `at` on, whose blocks are all free, and drops
-// these marks; true if there was one. Several at a time, since each look waits for memory. One lane.
-WARPHEAP_COLD_FN inline bool warp_slab::reclaim_some(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const {
-  std::uint64_t whole = take_whole_marks(c, at, marked);
-  bool found = false;
-  for (; whole != 0; whole &= whole - 1) {  // not a spin: one turn a mark
-    found = reclaim_slab(c, at + static_cast<std::uint32_t>(lowest_bit(whole))) || found;
+// The same for the places of one leaf, all of it. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places,
+                                                     reclaimed& got) const {
+  constexpr std::uint32_t bits = bit_tree::leaf_bits;
+  const std::uint32_t first = leaf * bits;
+  std::uint64_t marked = hints(c).leaf_word(leaf);
+  if (places - first < bits) marked &= detail::bit_range(0, places - first);
+  while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
+}
+
+// The same for the next few of the places `marked` from `first` on, which it drops. Several at a time, since each look waits for
+// memory. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
+                                                     reclaimed& got) const {
+  for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
+    const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
+    if (!reclaim_slab(c, place)) continue;
+    ++got.slabs;
+    if (place < got.lowest) got.lowest = place;
   }
-  return found;
 }
 
 // Drops the next few marks, and returns those of them whose slab seems to have all blocks free. One lane.
@@ -141,7 +163,7 @@ WARPHEAP_COLD_FN inline void warp_slab::restore_words(std::uint32_t c, std::uint
 WARPHEAP_COLD_FN inline bool warp_slab::take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const {
   using enum memory_order;
   using enum thread_scope;
-  slab_word seen{word(at).load(relaxed, device)};
+  slab_word seen = slab_word::make(c, whole);      // as it mostly is
   while (seen.is_of(c) && seen.free() == whole) {  // not a spin: it fails only when another change came first
     if (word(at).compare_exchange(seen.value, 0, relaxed, device)) return true;
   }
@@ -153,7 +175,6 @@ WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t pl
   using enum memory_order;
   using enum thread_scope;
   table(c, place).store(0, relaxed, device);
-  atomic_view{of_class(c).vacant}.fetch_add(1, relaxed, device);
   atomic_view{control_->slab_units}.fetch_sub(units_of(c), relaxed, device);
   atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
   WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) header(unit + u).owner = 0;

@@ -98,9 +98,11 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std
 // The same, if need be after slabs without blocks were taken back. The lock's holder, one lane.
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units_now(std::uint32_t least, std::uint32_t most,
                                                             std::uint32_t alignment) const {
-  const index_run run = take_units(least, most, alignment);
-  if (run.count != 0 || !reclaim(lane_bit())) return run;
-  return take_units(least, most, alignment);
+  index_run run = take_units(least, most, alignment);
+  while (run.count == 0 && reclaim(lane_bit(), least)) {  // not a spin: each turn takes slabs back
+    run = take_units(least, most, alignment);
+  }
+  return run;
 }
 
 // Waits for the lock, unless an attempt that began after `earlier` had is seen refused, for `count` units or fewer: false.

@@ -41,7 +41,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uin
 WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32_t c, std::uint32_t turn,
                                                     void* found) const {
   found = take_at_home(group, c, found);
-  return any(group, found == nullptr) ? probe(group, c, 2 * turn + 1, found) : found;
+  if (any(group, found == nullptr)) look_on(group, look_kind::latest, turn, c, found);
+  return found;
 }
 
 // Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks, which
@@ -151,8 +152,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (is_leader(group)) places = atomic_view{of_class(c).places}.load(acquire, device);
   places = shuffle(group, places, leader(group));
   if (places == 0) return nullptr;
-  // Those who search spread over the slabs.
-  const std::uint32_t home = detail::warp_number() / words_of(c) % places;
+  // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went behind each other,
+  // and each hint in vain was followed by thousands.
+  const std::uint32_t home = split(std::uint64_t{detail::warp_number() * 0x9e3779b1} * places).high;
   part.from = home;
   part.to = places;
   void* found = nullptr;
@@ -194,7 +196,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_m
   slab_look look{};
   std::uint32_t unit = no_unit;
   if (looks) look = look_through(c, place, unit);
-  void* const found = share(group, group, wanting, c, look);
+  void* const found = share(group, wanting, c, look);
   lost = any(group, look.free != 0) || lost;
   if (unit != no_unit && look.free == 0) hide(c, place, unit);
   return found;

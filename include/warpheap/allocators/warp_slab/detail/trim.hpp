@@ -13,7 +13,8 @@ WARPHEAP_FN inline void warp_slab::coalesce() const {
   const lane_mask group = active_group();
   if (is_leader(group)) control_->lock.acquire();
   sync(group);
-  reclaim(group);
+  while (reclaim(group, static_cast<std::uint32_t>(control_->units))) {  // not a spin: each turn takes slabs back
+  }
   if (is_leader(group)) control_->lock.release();
 }
 
