@@ -140,7 +140,7 @@ TEST(warp_slab_growth, sizes_at_random_are_in_store_from_the_first_launch_on) {
         const warp_slab_statistics after = heap.allocator_stats();
         units[round] = after.units - after.free_units;
       }
-      EXPECT_LE(units[rounds - 1], units[0] + units[0] / 64) << "of " << units[0] << " units";
+      EXPECT_LE(units[rounds - 1], units[0] + units[0] / 24) << "of " << units[0] << " units";
     });
   }
 }
