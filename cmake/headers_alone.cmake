@@ -11,22 +11,31 @@ file(
 )
 list(FILTER headers EXCLUDE REGEX "/detail/|/floor/(cuda|host)/")
 
-set(sources "")
-foreach(header IN LISTS headers)
-  string(MAKE_C_IDENTIFIER "${header}" name)
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/headers_alone/${name}.cpp")
-  # Twice: a header can be included again.
-  file(CONFIGURE OUTPUT "${source}" CONTENT "#include <${header}>\n#include <${header}>\n")
-  list(APPEND sources "${source}")
-endforeach()
+# sources_of(<header>...): a translation unit for each, in the caller's `sources`.
+function(sources_of)
+  set(sources "")
+  foreach(header IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER "${header}" name)
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/headers_alone/${name}.cpp")
+    # Twice: a header can be included again.
+    file(CONFIGURE OUTPUT "${source}" CONTENT "#include <${header}>\n#include <${header}>\n")
+    list(APPEND sources "${source}")
+  endforeach()
+  return(PROPAGATE sources)
+endfunction()
 
 add_custom_target(headers_alone)
 if(WARPHEAP_HOST AND NOT WARPHEAP_SANITIZE)
+  sources_of(${headers})
   add_library(headers_alone_host OBJECT ${sources})
   target_link_libraries(headers_alone_host PRIVATE warpheap_own)
   add_dependencies(headers_alone headers_alone_host)
 endif()
 if(WARPHEAP_WITH_CUDA)
+  # What is above the floor names no backend (tools/check_layers), so it leans on the same with nvcc as without, and the
+  # outermost headers bring all of it in.
+  list(FILTER headers INCLUDE REGEX "^warpheap[^/]*$|^warpheap/[^/]*$|^warpheap/floor/|/cuda_malloc/|/adaptors/cccl")
+  sources_of(${headers})
   warpheap_cuda_sources(headers_alone_cuda wrappers ${sources})
   add_library(headers_alone_cuda OBJECT ${wrappers})
   target_link_libraries(headers_alone_cuda PRIVATE warpheap_own)

@@ -122,7 +122,7 @@ make_environment() {
 prepare_python() {
   find_python "${python_modules[@]}" "$@" >/dev/null ||
     make_environment "$root/build/venv" "run the package in python/" "$(cksum <"$root/python/pyproject.toml")" \
-      pytest --editable "$root/python"
+      pytest pytest-xdist --editable "$root/python"
 }
 
 # prepared_python MODULE...: prints the Python that prepare_python saw to.

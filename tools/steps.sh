@@ -64,8 +64,12 @@ count_tests() {
 check_layers() { "$(find_python)" "$root/tools/check_layers" "$root"; }
 
 test_python() {
-  PYTHONPATH="$root/python" "$(prepared_python pytest)" -m pytest -c "$root/python/pyproject.toml" --rootdir "$root" \
-    "$root/python/tests" "$root/tests/layout"
+  local python side_by_side=()
+  python=$(prepared_python pytest)
+  # Many of these tests wait until a limit has passed, so more of them run than there are cores.
+  if has_modules "$python" xdist; then side_by_side=(--numprocesses $((2 * jobs)) --dist worksteal); fi
+  PYTHONPATH="$root/python" "$python" -m pytest -c "$root/python/pyproject.toml" --rootdir "$root" \
+    "${side_by_side[@]}" "$root/python/tests" "$root/tests/layout"
 }
 
 # Prints the table, and ends with status 1 if a step failed.

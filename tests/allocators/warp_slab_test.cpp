@@ -9,6 +9,7 @@
 #include <allocators/warp_slab_kernels.hpp>
 #include <cstdint>
 #include <support/random.hpp>
+#include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/heap.hpp>
@@ -307,7 +308,7 @@ TEST(warp_slab, classes_that_share_seats_lose_nothing) {
   for_each_schedule([&](std::uint64_t seed) {
     const heap<warp_slab> heap{std::uint64_t{1} << 20};
     const device_array<std::uint32_t> faults(1);
-    for (int launches = 0; launches < 3; ++launches) {
+    for (std::uint64_t launches = scaled(3, 3); launches != 0; --launches) {
       launch({8, 8 * warp_width}, share_seats{}, heap.ref(), faults.data());
     }
     EXPECT_EQ(faults.to_host().front(), 0u) << "seed " << seed;

@@ -35,6 +35,9 @@ inline std::uint64_t scaled(std::uint64_t host, std::uint64_t gpu) {
   return std::max<std::uint64_t>(small ? gpu / 32 : gpu, 1);
 }
 
+/// By how much larger the smallest blocks are that fill a heap, so that there are fewer of them at a small scale.
+inline std::uint64_t scaled_down() { return scale_in_force() == work_scale::small ? 8 : 1; }
+
 /// An amount of work on the host that says itself what `full` means; a test that has nothing to say does the normal one.
 inline std::uint64_t scaled_up_to(std::uint64_t normal, std::uint64_t full) {
   return scale_in_force() == work_scale::full ? full : scaled(normal, normal);
