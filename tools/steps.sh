@@ -67,7 +67,7 @@ test_python() {
   local python side_by_side=()
   python=$(prepared_python pytest)
   # Many of these tests wait until a limit has passed, so more of them run than there are cores.
-  if has_modules "$python" xdist; then side_by_side=(--numprocesses $((2 * jobs)) --dist worksteal); fi
+  if has_modules "$python" xdist; then side_by_side=(--numprocesses $((2 * jobs))); fi
   PYTHONPATH="$root/python" "$python" -m pytest -c "$root/python/pyproject.toml" --rootdir "$root" \
     "${side_by_side[@]}" "$root/python/tests" "$root/tests/layout"
 }
