@@ -103,15 +103,15 @@ TEST(bulk, heads_cost_at_most_four_percent) {
 
 template <class A>
 void largest_block_is_there_again() {
-  const std::uint64_t small = 40 * scaled_down();
+  const std::uint64_t least = scaled_block(40);
   for_each_schedule(
-      [small](std::uint64_t) {
+      [least](std::uint64_t) {
         for (const std::uint64_t bytes : {std::uint64_t{1} << 20, std::uint64_t{1'500'000}}) {
           const heap<A> of{bytes};
           std::uint64_t largest = next_power_of_two(bytes);
           while (largest > 4096 && !serves_one(of, largest)) largest /= 2;
           EXPECT_GT(4 * largest, bytes) << "any range has an aligned block of more than a quarter of it";
-          for (const std::uint64_t size : {small, std::uint64_t{1024}, std::uint64_t{9000}}) {
+          for (const std::uint64_t size : {least, std::uint64_t{1024}, std::uint64_t{9000}}) {
             filling<A> all{of, size};
             EXPECT_GT(all.count(), 0u);
             all.free_in(of);
@@ -134,13 +134,13 @@ TEST(bulk, largest_block_is_there_again_in_the_paper_s_form) {
 /// arena leave serves any other.
 template <class A>
 void memory_changes_its_class() {
-  const std::uint64_t smallest = 8 * scaled_down();
+  const std::uint64_t least = scaled_block(8);
   for_each_schedule(
-      [smallest](std::uint64_t) {
+      [least](std::uint64_t) {
         const heap<A> of{test_heap_bytes / 4};
         std::uint64_t first[9] = {};
         for (int round = 0; round < 2; ++round) {
-          for (int c = 8; (std::uint64_t{8} << c) >= smallest; --c) {
+          for (int c = 8; (std::uint64_t{8} << c) >= least; --c) {
             filling<A> all{of, std::uint64_t{8} << c};
             if (round == 0) first[c] = all.count();
             EXPECT_EQ(all.count(), first[c]) << "blocks of " << (8 << c) << " in round " << round;

@@ -9,7 +9,6 @@
 #include <allocators/warp_slab_kernels.hpp>
 #include <cstdint>
 #include <support/random.hpp>
-#include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/heap.hpp>
 
@@ -66,7 +65,7 @@ TEST(warp_slab_growth, a_class_does_not_outgrow_what_is_used) {
     if (current_schedule().fuzz) return;  // lanes that come one by one make more of it
     const heap<warp_slab> heap{std::uint64_t{32} << 20};
     const device_array<void*> kept(threads);
-    for (std::uint64_t rounds = scaled(5, 5); rounds != 0; --rounds) {
+    for (int round = 0; round < 5; ++round) {
       launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
       launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
     }

@@ -35,8 +35,10 @@ inline std::uint64_t scaled(std::uint64_t host, std::uint64_t gpu) {
   return std::max<std::uint64_t>(small ? gpu / 32 : gpu, 1);
 }
 
-/// By how much larger the smallest blocks are that fill a heap, so that there are fewer of them at a small scale.
-inline std::uint64_t scaled_down() { return scale_in_force() == work_scale::small ? 8 : 1; }
+/// A size of blocks with which a heap is filled: `bytes`, or at a small scale eight times as much, for an eighth of them.
+inline std::uint64_t scaled_block(std::uint64_t bytes) {
+  return scale_in_force() == work_scale::small ? 8 * bytes : bytes;
+}
 
 /// An amount of work on the host that says itself what `full` means; a test that has nothing to say does the normal one.
 inline std::uint64_t scaled_up_to(std::uint64_t normal, std::uint64_t full) {
