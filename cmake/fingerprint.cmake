@@ -1,16 +1,48 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The fingerprint of the sources that a measurement is about: SHA-256 over the sorted lines `<sha256>  <path>` of all
-# files in include/, src/ and benchmarks/.
+# Fingerprints: SHA-256 over the sorted lines `<sha256>  <path>` of all files in a scope.
 #
-#   cmake -P cmake/fingerprint.cmake                     prints it
-#   cmake -D OUTPUT=<header> -P cmake/fingerprint.cmake  writes a header with it, if it changed
+#   cmake -P cmake/fingerprint.cmake                     prints that of the scope `sources`
+#   cmake -D SCOPE=evidence -P cmake/fingerprint.cmake   prints that of the scope `evidence`
+#   cmake -D OUTPUT=<header> -P cmake/fingerprint.cmake  writes a header with that of `sources`, if it changed
+#
+# `sources` is what a measurement is about: include/, src/ and benchmarks/.
+# `evidence` is what the CUDA tests are made of: include/, src/, benchmarks/, examples/ and tests/, without the host
+# executor, files of host programs alone (folders host/), tests of the layout and of the consumer, CMake's own files and
+# pages. A change of anything else leaves the results of a GPU run valid.
 
 cmake_policy(VERSION 3.25)
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 
-file(GLOB_RECURSE files RELATIVE "${root}" "${root}/include/*" "${root}/src/*" "${root}/benchmarks/*")
+set(sources include src benchmarks)
+set(evidence ${sources} examples tests)
+set(
+  not_evidence
+  "^include/(.+/)?host/"
+  "^src/executor/"
+  "^tests/(layout|consumer|[^/]+/host)/"
+  "(^|/)CMakeLists\\.txt$"
+  "\\.md$"
+)
+
+if(NOT DEFINED SCOPE)
+  set(SCOPE sources)
+elseif(NOT SCOPE MATCHES "^(sources|evidence)$")
+  message(FATAL_ERROR "SCOPE is sources or evidence, not '${SCOPE}'.")
+endif()
+if(DEFINED OUTPUT AND NOT SCOPE STREQUAL "sources")
+  message(FATAL_ERROR "A header has the fingerprint of the sources: give OUTPUT without SCOPE.")
+endif()
+
+set(patterns ${${SCOPE}})
+list(TRANSFORM patterns REPLACE "(.+)" "${root}/\\1/*")
+file(GLOB_RECURSE files RELATIVE "${root}" ${patterns})
+if(SCOPE STREQUAL "evidence")
+  foreach(pattern IN LISTS not_evidence)
+    list(FILTER files EXCLUDE REGEX "${pattern}")
+  endforeach()
+endif()
 list(SORT files)
 set(manifest "")
 foreach(file IN LISTS files)

@@ -63,6 +63,9 @@ count_tests() {
 
 check_layers() { "$(find_python)" "$root/tools/check_layers" "$root"; }
 
+# Where a GPU is not at hand for each change, as in CI, the record in results/ stands for the run.
+check_evidence() { "$(find_python)" "$root/tools/check_evidence" "$root"; }
+
 test_python() {
   local python side_by_side=()
   python=$(prepared_python pytest)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Speaks the language of the pool's driver. What it does is in the subject's name."""
+"""Speaks the language of the pool's driver. What it does is in the subject's name; FAKE_SUBJECTS may list others."""
 
 import json
+import os
 import sys
 import time
 
@@ -11,7 +12,7 @@ def main() -> int:
     """Prints one record or two for a case."""
     words = sys.argv[1:]
     if words == ["--list"]:
-        print("pool\nstream_pool\nbroken\nendless")
+        print("\n".join(os.environ.get("FAKE_SUBJECTS", "pool stream_pool broken endless").split()))
         return 0
     case, subject = words[words.index("--case") + 1], words[words.index("--subject") + 1]
     known = {"case": case, "subject": subject, "backend": "host", "device": "Fake", "version": "0", "sources": "a" * 64}

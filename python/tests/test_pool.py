@@ -52,14 +52,14 @@ def test_it_measures_and_writes_report_and_figures(
         "pool", "stream_pool", "broken", "python",
     }  # fmt: skip
     assert {each["reason"] for each in records if each["status"] == "failed"} == {"ended with exit code 1: it broke"}
-    page = (out / "report.html").read_text(encoding="utf-8")
+    page = (out / "pool.html").read_text(encoding="utf-8")
     assert "Time of a call against size" in page
     assert "it broke" in page
     names = {path.name for path in (out / "figures").iterdir()}
     assert {"pool-sizes.png", "pool-live.svg", "pool-churn.png", "pool-streams.svg"} <= names
-    (out / "report.html").unlink()
+    (out / "pool.html").unlink()
     assert run(monkeypatch, "--out", out, "--no-measure") == 1
-    assert (out / "report.html").is_file()
+    assert (out / "pool.html").is_file()
 
 
 def _without_endless(steps_of: Any) -> Any:

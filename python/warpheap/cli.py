@@ -13,6 +13,8 @@ from rich.console import Console
 from warpheap import __version__, commands
 from warpheap.errors import UsageError, unknown_name
 from warpheap.plan import Wishes
+from warpheap.pool.run import Job as PoolJob
+from warpheap.sync.run import Job as SyncJob
 from warpheap.units import parse_bytes
 
 # A log has no width of its own; tables need about this much.
@@ -171,37 +173,46 @@ def export(
 
 @app.command("gpu")
 def gpu(
-    out: Annotated[Path, typer.Option(help="Folder for the results: eight files at most.")],
+    out: Annotated[Path, typer.Option(help="Folder for the record: eight files at most.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Run the programs in this folder's bin/; build nothing.")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="tests, memcheck or bench, separated by commas (all).")] = None,
-    time_limit: Annotated[float, typer.Option(help="Seconds for one test program.", min=1)] = 300,
+    only: Annotated[
+        str | None,
+        typer.Option(help="tests, memcheck, bench, sync, pool, separated by commas (tests,memcheck,bench)."),
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Test programs side by side; at most the number of processors.", min=1)] = 4,
+    time_limit: Annotated[float, typer.Option(help="Seconds for one process of a test program.", min=1)] = 300,
     budget: Annotated[
-        float, typer.Option(help="Seconds for all; what does not fit is recorded as skipped.", min=1)
+        float, typer.Option(help="Seconds for all; tests that do not fit are recorded as missed.", min=1)
     ] = 3600,
     preset: Annotated[str, typer.Option(help="The survey's preset: quick, default, paper or full.")] = "default",
     test_filter: Annotated[str, typer.Option("--filter", help="Which tests to run, as GoogleTest's filter.")] = "*",
 ) -> None:
     """Build, test, check and measure on a machine with a GPU and no network.
 
-    A test that hangs or crashes is recorded as that, and the rest goes on. Exit code 1: something failed.
+    A test that hangs or crashes is recorded as that, and the rest goes on. All parts of a folder are of one state of
+    the sources. Exit code 1: something failed, or had no turn.
     """
-    from warpheap.gpu.run import Job, run_gpu
+    from warpheap.gpu.job import Job
+    from warpheap.gpu.run import run_gpu
 
-    raise typer.Exit(run_gpu(_console(), Job(out, prebuilt, only, time_limit, budget, preset, test_filter)))
+    job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs)
+    raise typer.Exit(run_gpu(_console(), job))
 
 
 @app.command("pool")
 def pool(
-    out: Annotated[Path, typer.Option(help="Folder for pool.jsonl, report.html and figures/.")],
+    out: Annotated[Path, typer.Option(help="Folder for pool.jsonl, pool.html and figures/.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Take warpheap_pool_bench_cuda from this folder or its bin/ (the checkout's).")
     ] = None,
     backend: Annotated[str, typer.Option(help="auto, cuda, or host, where no GPU's pools can be compared.")] = "auto",
-    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=10)] = 360,
+    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=10)] = PoolJob.budget,
     size: Annotated[str, typer.Option("--bytes", help="Bytes of memory that pools hand out.")] = "32GiB",
-    repetitions: Annotated[int, typer.Option(help="Timed repetitions at most, as time allows.", min=1)] = 9,
+    repetitions: Annotated[
+        int, typer.Option(help="Timed repetitions at most, as time allows.", min=1)
+    ] = PoolJob.repetitions,
     cases: Annotated[
         str | None, typer.Option(help="sizes, fill, live, churn, streams, replay, separated by commas (all).")
     ] = None,
@@ -217,10 +228,10 @@ def pool(
     Needs no network, and for measuring nothing beside the programs; where matplotlib and jinja2 are missing, the report
     is made elsewhere with --no-measure. Libraries that are not there are left out. Exit code 1: something failed.
     """
-    from warpheap.pool.run import Job, run_pool
+    from warpheap.pool.run import run_pool
 
     _check_backend(backend)
-    job = Job(
+    job = PoolJob(
         out, prebuilt, backend, budget, parse_bytes(size, "--bytes"), repetitions, cases, peers, python, log, measure
     )
     raise typer.Exit(run_pool(_console(), job, _own_command()))
@@ -233,7 +244,7 @@ def sync(
         Path | None, typer.Option(help="Take warpheap_sync_bench_cuda from this folder or its bin/ (the checkout's).")
     ] = None,
     backend: Annotated[str, typer.Option(help="auto, cuda, or host, where times mean nothing.")] = "auto",
-    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=1)] = 60,
+    budget: Annotated[float, typer.Option(help="Seconds for all measurements.", min=1)] = SyncJob.budget,
     cases: Annotated[str | None, typer.Option(help="semaphores, delegation, separated by commas (all).")] = None,
     measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
 ) -> None:
@@ -243,10 +254,10 @@ def sync(
     report is made elsewhere with --no-measure. Points that do not fit the budget are recorded as skipped. Exit code 1:
     something failed.
     """
-    from warpheap.sync.run import Job, run_sync
+    from warpheap.sync.run import run_sync
 
     _check_backend(backend)
-    raise typer.Exit(run_sync(_console(), Job(out, prebuilt, backend, budget, cases, measure), _own_command()))
+    raise typer.Exit(run_sync(_console(), SyncJob(out, prebuilt, backend, budget, cases, measure), _own_command()))
 
 
 def _console() -> Console:

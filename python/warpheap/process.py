@@ -7,6 +7,7 @@ import selectors
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from typing import Any
 
 # A process that is inside the GPU driver dies only when the driver lets it.
 _SECONDS_TO_DIE = 30.0
+
+# The children of `run` that have not ended: several threads may wait for one each.
+_running: set[subprocess.Popen[Any]] = set()
+_running_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Outcome:
-    """Runs `command` in a process group of its own and kills the group at the limit, and when we are interrupted."""
+    """Run `command` in a process group of its own, which is killed at the limit, and when the caller is interrupted."""
     start = time.monotonic()
     child = subprocess.Popen(
         [str(word) for word in command],
@@ -73,6 +78,8 @@ def run(
         errors="replace",
     )
     timed_out = False
+    with _running_lock:
+        _running.add(child)
     try:
         stdout, stderr = child.communicate(timeout=time_limit)
     except subprocess.TimeoutExpired:
@@ -87,7 +94,16 @@ def run(
     finally:
         # Also what the child left running: nothing of a case may outlive it and disturb the next.
         _kill_group(child)
+        with _running_lock:
+            _running.discard(child)
     return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
+
+
+def kill_running() -> None:
+    """Kill the children that other threads wait for in `run`: an interruption reaches the main thread alone."""
+    with _running_lock:
+        for child in _running:
+            _kill_group(child)
 
 
 def follow(command: Sequence[str | Path], time_limit: float, hear: Callable[[str], None]) -> Outcome:

@@ -16,7 +16,15 @@ from warpheap.plan import Step
 from warpheap.record import Record, describe, unable
 from warpheap.units import show_seconds
 
-STYLES = {"ok": "green", "failed": "red", "timeout": "yellow", "crashed": "magenta", "skipped": "dim", "cannot": "dim"}
+STYLES = {
+    "ok": "green",
+    "failed": "red",
+    "timeout": "yellow",
+    "crashed": "magenta",
+    "missed": "red",
+    "skipped": "dim",
+    "cannot": "dim",
+}
 
 # A log has no bar that moves: it gets a line from time to time.
 _SECONDS_BETWEEN_LINES = 30.0

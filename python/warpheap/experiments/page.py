@@ -32,7 +32,7 @@ class Page:
     looks: Looks
     charts: Sequence[Chart]
     limits: Sequence[Limit]
-    file: str = "report.html"
+    file: str  # the name of its file, beside which the report of a survey may lie
 
 
 def write(console: Console, folder: Path, made: Page, records: Sequence[Record], command: str) -> None:

@@ -28,7 +28,7 @@ def keeping(folder: Path, name: str) -> Iterator[Callable[[Record], None]]:
 
         yield keep
     for device in devices:
-        add_facts(folder, {"device": device, **describe_machine({})})
+        add_facts(folder, {**describe_machine({}), "device": device})
 
 
 def report(console: Console, folder: Path, name: str, command: str, make: Callable[[], None]) -> None:

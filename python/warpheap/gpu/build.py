@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the CUDA programs with the checkout's presets."""
+"""CUDA programs: built with the checkout's presets, or found where they were built elsewhere."""
 
 import os
 import shutil
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpheap import process, project
+from warpheap.driver import Driver
 from warpheap.errors import UsageError
+from warpheap.gpu.expected import ProgramList
 from warpheap.gpu.result import Result
 
 _TOOLS = {
@@ -25,6 +27,27 @@ class Programs:
 
     tests: list[Path]
     driver: Path | None
+    expected: ProgramList | None  # of the tests; None: the build left no list, so nobody knows whether one is missing
+    unlisted: list[str]  # tests that lie beside those of the list, perhaps of an older state
+
+    @property
+    def names(self) -> list[str]:
+        """The tests that a whole run has, sorted by name."""
+        return sorted(test.name for test in self.tests) if self.expected is None else self.expected.names
+
+    @property
+    def absent(self) -> list[str]:
+        """The tests that are expected and were not built."""
+        built = {test.name for test in self.tests}
+        return [name for name in self.names if name not in built]
+
+
+@dataclass(frozen=True)
+class State:
+    """Fingerprints of the checkout; empty where there is no checkout or no CMake."""
+
+    evidence: str  # of what CUDA tests are made of
+    sources: str  # of what a measurement is about, as the build puts it into the driver
 
 
 def is_example(program: Path) -> bool:
@@ -37,13 +60,25 @@ def find_tool(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
 
-def sources_fingerprint() -> str | None:
-    """The fingerprint of the checkout's sources, as the build puts it into the driver; none without a checkout."""
+def state_of_checkout() -> State:
+    """The state that the checkout is in now."""
+    return State(_fingerprint("evidence"), _fingerprint("sources"))
+
+
+def _fingerprint(scope: str) -> str:
     checkout, cmake = project.find_checkout(), find_tool("cmake")
     if checkout is None or cmake is None:
-        return None
-    outcome = process.run([cmake, "-P", checkout / "cmake" / "fingerprint.cmake"], 60)
-    return (outcome.stdout + outcome.stderr).strip() or None
+        return ""
+    outcome = process.run([cmake, "-D", f"SCOPE={scope}", "-P", checkout / "cmake" / "fingerprint.cmake"], 60)
+    return outcome.stdout.strip() if outcome.exit_code == 0 else ""
+
+
+def sources_of(driver: Path | None) -> str:
+    """The fingerprint of the sources that a driver was built from; empty if there is no driver, or it does not say."""
+    try:
+        return "" if driver is None else Driver.start(driver).sources
+    except UsageError:
+        return ""
 
 
 def prebuilt(folder: Path) -> Programs:
@@ -51,22 +86,24 @@ def prebuilt(folder: Path) -> Programs:
     place = folder / "bin" if (folder / "bin").is_dir() else folder
     if not place.is_dir():
         raise UsageError(f"--prebuilt: {folder} is no folder")
-    found = collect([place])
+    found = collect([place], ProgramList.find(folder, folder / "bin"))
     if not found.tests and found.driver is None:
         raise UsageError(f"--prebuilt: {place} holds neither tests (*_cuda) nor warpheap_bench_cuda")
     return found
 
 
-def collect(places: list[Path]) -> Programs:
-    """The CUDA programs in these folders."""
+def collect(places: list[Path], expected: ProgramList | None) -> Programs:
+    """The CUDA programs in these folders; of tests only those that are expected, if there is a list of them."""
     programs = sorted(file for place in places for file in place.glob("*_cuda") if os.access(file, os.X_OK))
     tests = {file.name: file for file in programs if not file.name.startswith("warpheap_")}
+    listed = tests if expected is None else {name: tests[name] for name in expected.names if name in tests}
+    unlisted = [name for name in tests if name not in listed]
     drivers = [file for file in programs if file.name == "warpheap_bench_cuda"]
-    return Programs(list(tests.values()), drivers[-1] if drivers else None)
+    return Programs(list(listed.values()), drivers[-1] if drivers else None, expected, unlisted)
 
 
 def build(tests: bool, bench: bool, log: Path, time_limit: float) -> tuple[Programs, list[Result]]:
-    """Configures and builds what is needed, for this machine's GPU, on all cores. The log keeps all output."""
+    """Configure and build what is needed, for this machine's GPU, on all cores. The log keeps all output."""
     checkout = project.find_checkout()
     if checkout is None:
         raise UsageError("not in a checkout of warpheap: change to one, or name built programs with --prebuilt DIR")
@@ -84,15 +121,16 @@ def build(tests: bool, bench: bool, log: Path, time_limit: float) -> tuple[Progr
         results.append(_build_preset(checkout, preset, log, left))
         if results[-1].status == "ok":
             places.append(checkout / "build" / preset / "bin")
-    return collect(places), results
+    return collect(places, ProgramList.find(checkout / "build" / "cuda") if tests else None), results
 
 
 def _build_preset(checkout: Path, preset: str, log: Path, time_limit: float) -> Result:
     nvcc = find_tool("nvcc")
-    architectures = "-DWARPHEAP_CUDA_ARCHITECTURES=native"
+    # A tree may have been configured where there is no GPU, for the suites of some designs and without machine code.
+    whole = ["-DWARPHEAP_CUDA_ARCHITECTURES=native", "-DWARPHEAP_CUDA_SUITES="]
     seconds = 0.0
     for command in (
-        ["cmake", "--preset", preset, architectures, f"-DCMAKE_CUDA_COMPILER={nvcc}"],
+        ["cmake", "--preset", preset, *whole, f"-DCMAKE_CUDA_COMPILER={nvcc}"],
         ["cmake", "--build", "--preset", preset, "--parallel", str(os.cpu_count() or 1)],
     ):
         outcome = process.run(command, time_limit - seconds, folder=checkout)

@@ -41,7 +41,7 @@ class Device:
 
 
 def describe_machine(programs: dict[str, str]) -> dict[str, Any]:
-    """What is known of the machine and its tools. `programs` are commands that know `--version`."""
+    """What is known of the machine and its tools. `programs` are commands that know `--version`, by their names."""
     facts: dict[str, Any] = {
         "started": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "system": platform.platform(),
@@ -50,6 +50,7 @@ def describe_machine(programs: dict[str, str]) -> dict[str, Any]:
     }
     queries = "name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,persistence_mode"
     facts["gpu"] = _last_line(["nvidia-smi", f"--query-gpu={queries}", "--format=csv,noheader"])
+    facts["device"], facts["driver"] = (*facts["gpu"].split(", "), "", "")[:2]
     for name, program in programs.items():
         facts[name] = _last_line([program, "--version"])
     return {name: value for name, value in facts.items() if value}

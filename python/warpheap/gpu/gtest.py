@@ -4,7 +4,7 @@
 
 Results are read from the output as the tests run, not from the file that GoogleTest writes at the end: a program that
 hangs or crashes writes none. A test that fails ends its process too (a failed kernel takes the CUDA context with it,
-and every later test of that process would fail for it); the tests behind it run in a fresh one.
+and every later test of that process would fail for it); the tests after it run in a fresh one.
 """
 
 import re
@@ -23,7 +23,7 @@ _LONGEST_FILTER = 100_000  # characters; Linux takes 128 KiB for one argument
 
 
 def list_tests(program: Path, wanted: str) -> list[str] | process.Outcome:
-    """The full names of the program's tests, or how asking it ended if it did not answer."""
+    """Full names of the program's tests, or how the program ended if it did not list them."""
     outcome = process.run([program, "--gtest_list_tests", f"--gtest_filter={wanted}"], _SECONDS_TO_LIST)
     if outcome.timed_out or outcome.exit_code != 0:
         return outcome
@@ -49,12 +49,13 @@ def run_example(program: Path, time_limit: float) -> Result:
 
 
 def run_tests(
-    program: Path, wanted: str, time_limit: float, why_stop: Callable[[Result], str] = lambda _: ""
+    program: Path, wanted: str, time_limit: Callable[[], float], why_stop: Callable[[Result], str] = lambda _: ""
 ) -> Iterator[Result]:
-    """Runs the tests that the filter `wanted` names and yields a result for each, in order.
+    """Run the tests that the filter `wanted` names and yield a result for each, in order.
 
-    `why_stop` is asked before a new process is started; if it answers, the tests that are left are skipped for that
-    reason.
+    `time_limit` gives the seconds of the next process. `why_stop` is asked with the last result before a new process
+    starts; if it answers, the tests that are left are `missed` for that reason. They are `missed`, too, if a process
+    ends before its first test; how it ended is then a result of the program's own name.
     """
     names = list_tests(program, wanted)
     if isinstance(names, process.Outcome):
@@ -69,20 +70,26 @@ def run_tests(
             "--gtest_fail_fast",
             "--gtest_color=no",
         ]
-        outcome = process.run(command, time_limit)
+        outcome = process.run(command, time_limit())
         known = [result for result in _read(program.name, outcome) if result.name in left]
         if not known:
-            # The process ended before its first test: none of those left can be run.
-            for name in left:
-                yield Result("test", program.name, name, "crashed", 0.0, f"did not start: {outcome.describe_end()}")
+            status, seconds = "timeout" if outcome.timed_out else "crashed", round(outcome.seconds, 3)
+            end = Result("test", program.name, program.name, status, seconds, f"no test: {outcome.describe_end()}")
+            yield end
+            yield from missed(program, left, why_stop(end) or "the program ended before it")
             return
         for result in known:
             left.remove(result.name)
             yield result
         if left and (reason := why_stop(known[-1])):
-            for name in left:
-                yield Result("test", program.name, name, "skipped", 0.0, reason)
+            yield from missed(program, left, reason)
             return
+
+
+def missed(program: Path, names: Sequence[str], reason: str) -> Iterator[Result]:
+    """Results of tests that had no turn."""
+    for name in names:
+        yield Result("test", program.name, name, "missed", 0.0, reason)
 
 
 def _filter(names: Sequence[str]) -> str:
@@ -109,7 +116,7 @@ def _read(program: str, outcome: process.Outcome) -> Iterator[Result]:
             yield Result("test", program, running, status, seconds, "" if status == "ok" else _text(said))
             running = ""
             if status == "failed":
-                return  # what GoogleTest calls skipped from here on has not been tried
+                return  # GoogleTest has not tried the tests that it calls skipped from here on
         elif running:
             said.append(line)
     if running:

@@ -11,17 +11,17 @@ from warpheap.gpu.result import Result
 
 # What the checker exits with when it found something; GoogleTest's own failure is 1.
 _FOUND = 99
-# Tests that understand it run reduced sizes: the checker slows kernels down by a factor of ten to a hundred.
-ENVIRONMENT = {"WARPHEAP_TEST_SCALE": "small"}
+# Tests run reduced sizes: the checker slows kernels down by a factor of ten to a hundred.
+SCALE = "small"
 
 
 def check(program: Path, wanted: str, time_limit: float) -> Result:
-    """Runs the tests of `program` that the filter `wanted` names under the checker."""
+    """Run the tests of `program` that the filter `wanted` names under the checker."""
     if "_mutants_" in program.name:
         return Result("memcheck", program.name, program.name, "skipped", 0.0, "its allocators are broken on purpose")
     sanitizer = find_tool("compute-sanitizer")
     if sanitizer is None:
-        return Result("memcheck", program.name, program.name, "skipped", 0.0, "compute-sanitizer is not installed here")
+        return Result("memcheck", program.name, program.name, "missed", 0.0, "compute-sanitizer is not installed here")
     command: list[str | Path] = [
         sanitizer, "--tool", "memcheck", "--error-exitcode", str(_FOUND), "--print-limit", "5",
         # Tests provoke refusals of the CUDA runtime and check how those are reported; here kernels are checked.
@@ -30,7 +30,7 @@ def check(program: Path, wanted: str, time_limit: float) -> Result:
     ]  # fmt: skip
     if not is_example(program):
         command += [f"--gtest_filter={wanted}", "--gtest_color=no"]
-    outcome = process.run(command, time_limit, environment=ENVIRONMENT)
+    outcome = process.run(command, time_limit, environment={"WARPHEAP_TEST_SCALE": SCALE})
     status, reason = _judge(outcome)
     return Result("memcheck", program.name, program.name, status, round(outcome.seconds, 3), reason)
 
@@ -39,7 +39,7 @@ def _judge(outcome: process.Outcome) -> tuple[str, str]:
     output = outcome.stdout + outcome.stderr
     said = [line.removeprefix("=========").strip() for line in output.splitlines() if line.startswith("=========")]
     if "Device not supported" in output:
-        return "skipped", "compute-sanitizer does not support this device or its driver"
+        return "missed", "compute-sanitizer does not support this device or its driver"
     if outcome.timed_out:
         return "timeout", outcome.describe_end()
     if "terminated before first instrumented API call" in output:

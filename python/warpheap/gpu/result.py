@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""One line of tests.jsonl or memcheck.jsonl. docs/survey.md describes them."""
+"""The lines of tests.jsonl and memcheck.jsonl: a run's head, its results, its end. docs/survey.md describes them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-STATUSES = ("ok", "failed", "timeout", "crashed", "skipped")
-FAULTS = ("failed", "timeout", "crashed")
+STATUSES = ("ok", "failed", "timeout", "crashed", "missed", "skipped")
+# `missed` had no turn, so nothing is known of it; `skipped` is the word of the test itself.
+FAULTS = ("failed", "timeout", "crashed", "missed")
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,60 @@ class Result:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Head:
+    """The first line of a file: what was run, of which state, on which machine. Empty text: not known."""
+
+    what: str  # tests or memcheck
+    evidence: str  # fingerprint of what CUDA tests are made of
+    sources: str  # fingerprint of what a measurement is about
+    device: str
+    driver: str
+    nvcc: str
+    started: str  # UTC
+    scale: str  # WARPHEAP_TEST_SCALE in force
+    programs: tuple[str, ...] = ()  # all that are expected, sorted
+    filter: str = ""  # the filter of GoogleTest; empty: everything
+    partial: str = ""  # why the run cannot be known to be whole; empty: it can
+
+
 class ResultFile:
-    """Results on disk, each as soon as it is known."""
+    """Results on disk, each as soon as it is known.
+
+    The file that lies at `path` is replaced by `begin`; until `end`, the file has no last line that says it is whole.
+    """
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.results: list[Result] = []
-        self._path = path
-        path.write_text("", encoding="utf-8")
+        self.seconds: dict[str, float] = {}  # of each program, its start included
+
+    def begin(self, head: Head) -> None:
+        """Start the file with its first line."""
+        self.path.write_text("", encoding="utf-8")
+        line = {name: value for name, value in asdict(head).items() if value or name not in ("filter", "partial")}
+        self._write({"kind": "run"} | line)
 
     def add(self, result: Result) -> None:
-        """Keeps a result."""
+        """Keep a result."""
         self.results.append(result)
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
+        self._write(asdict(result))
+
+    def add_program(self, results: Iterable[Result], seconds: float) -> None:
+        """Keep the results of one program, which ran for `seconds`."""
+        for result in results:
+            self.add(result)
+            if result.status != "missed":
+                self.seconds[result.program] = round(seconds, 3)
+
+    def end(self, seconds: float) -> None:
+        """Write the last line: the run came to its end after `seconds`."""
+        counts = count(self.results)
+        self._write({"kind": "end", "seconds": round(seconds, 1), "counts": counts, "programs": self.seconds})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        with self.path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def count(results: Iterable[Result]) -> dict[str, int]:
@@ -44,3 +87,36 @@ def count(results: Iterable[Result]) -> dict[str, int]:
     for result in results:
         numbers[result.status] += 1
     return numbers
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file that a run has left. Lines that are no objects are left out; no file has none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    objects = []
+    for line in text.splitlines():
+        try:
+            objects.append(json.loads(line))
+        except ValueError:
+            continue  # the end of a line that a killed process did not finish
+    return [each for each in objects if isinstance(each, dict)]
+
+
+def read_head(path: Path) -> dict[str, Any]:
+    """The first line of a file that a run has left; empty for a file without one."""
+    lines = read_lines(path)[:1]
+    return lines[0] if lines and lines[0].get("kind") == "run" else {}
+
+
+def read_seconds(path: Path) -> dict[str, float]:
+    """The seconds of each program in a file that a run has left: those of its end, else the sum over its results."""
+    lines = read_lines(path)
+    seconds: dict[str, float] = {}
+    for line in lines:
+        if line.get("kind") in ("test", "memcheck") and line["status"] != "missed":
+            seconds[line["program"]] = seconds.get(line["program"], 0.0) + float(line["seconds"])
+    if lines and lines[-1].get("kind") == "end":
+        seconds.update(lines[-1]["programs"])
+    return seconds

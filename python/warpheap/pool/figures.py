@@ -22,7 +22,7 @@ _PYTHON = "torch, cupy and python are called from Python: python is a call that 
 def page_of(records: Sequence[Record]) -> Page:
     """The page for the records."""
     title = "Pools of device memory"
-    return Page(title, "pool", _TEXT, looks_of(records), charts_of(records), limits_of(records))
+    return Page(title, "pool", _TEXT, looks_of(records), charts_of(records), limits_of(records), "pool.html")
 
 
 def looks_of(records: Sequence[Record]) -> Looks:

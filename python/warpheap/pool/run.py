@@ -20,23 +20,24 @@ LOG_NAME = "training.log"
 
 @dataclass(frozen=True)
 class Job:
-    """The command line."""
+    """The command line of `warpheap pool`."""
 
     out: Path
     prebuilt: Path | None
     backend: str
-    budget: float
-    bytes: int
-    repetitions: int
-    cases: str | None
-    peers: str | None
-    python: str | None
-    log: Path | None
-    measures: bool
+    budget: float = 360  # seconds
+    bytes: int = 32 << 30
+    repetitions: int = 9
+    cases: str | None = None
+    peers: str | None = None
+    python: str | None = None
+    log: Path | None = None
+    measures: bool = True
+    reports: bool = True
 
 
 def run_pool(console: Console, job: Job, command: str) -> int:
-    """Does the job. Returns 0 if all that was to be measured was, 1 if something failed."""
+    """Measure and report, as far as the job asks for it. Returns 0 if no measurement failed, 1 if one did."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     libraries = records.chosen(job.peers, "--peers", peers.LIBRARIES)
     try:
@@ -53,7 +54,8 @@ def run_pool(console: Console, job: Job, command: str) -> int:
 
         page.write(console, job.out, figures.page_of(measured), measured, command)
 
-    run.report(console, job.out, RECORD_NAME, "pool", make)
+    if job.reports:
+        run.report(console, job.out, RECORD_NAME, "pool", make)
     return 1 if records.something_failed(measured) else 0
 
 

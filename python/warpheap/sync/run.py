@@ -25,25 +25,27 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 @dataclass(frozen=True)
 class Job:
-    """The command line."""
+    """The command line of `warpheap sync`."""
 
     out: Path
     prebuilt: Path | None
     backend: str
-    budget: float
-    cases: str | None
-    measures: bool
+    budget: float = 60  # seconds
+    cases: str | None = None
+    measures: bool = True
+    reports: bool = True
 
 
 def run_sync(console: Console, job: Job, command: str) -> int:
-    """Does the job. Returns 0 if the driver came to its end, 1 if not."""
+    """Measure and report, as far as the job asks for it. Returns 0 if the driver came to its end, 1 if not."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     try:
         job.out.mkdir(parents=True, exist_ok=True)
         if job.measures:
             _measure(console, job, cases)
         measured = records.read(job.out / RECORD_NAME)
-        run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
+        if job.reports:
+            run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
     except OSError as problem:
         raise UsageError(f"--out: {problem.filename} cannot be written or read: {problem.strerror}") from problem
     return 1 if records.something_failed(measured) else 0

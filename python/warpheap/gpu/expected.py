@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a whole run has: the programs that are expected, and how long each of them took when it last ran."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpheap import project
+from warpheap.gpu.result import read_head, read_seconds
+
+LIST_NAME = "cuda_tests.txt"
+COSTS_NAME = "cuda_test_costs.txt"
+
+
+@dataclass(frozen=True)
+class ProgramList:
+    """The list of test programs that a build leaves: one name a line."""
+
+    path: Path
+    names: list[str]  # sorted
+
+    @classmethod
+    def find(cls, *folders: Path) -> "ProgramList | None":
+        """The list in the first folder that has one with a name in it."""
+        for folder in folders:
+            path = folder / LIST_NAME
+            names = path.read_text(encoding="utf-8").split() if path.is_file() else []
+            if names:
+                return cls(path, sorted(dict.fromkeys(names)))
+        return None
+
+    def costs(self) -> dict[str, float]:
+        """Seconds of each program, from the file of costs beside the list; empty if there is none."""
+        path = self.path.with_name(COSTS_NAME)
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return dict(pair for line in lines for pair in _cost(line))
+
+
+def _cost(line: str) -> list[tuple[str, float]]:
+    words = line.split()
+    try:
+        return [(words[1], float(words[0]))]
+    except (IndexError, ValueError):
+        return []  # costs only make the order better, so a line that cannot be read is no reason to stop
+
+
+def recorded_costs(what: str, device: str) -> dict[str, float]:
+    """Seconds of each program in the checkout's last record of `what`, of the same device if it has one of that."""
+    checkout = project.find_checkout()
+    paths = [] if checkout is None else list(checkout.glob(f"results/*/{what}.jsonl"))
+    if not paths:
+        return {}
+    heads = {path: read_head(path) for path in paths}
+    return read_seconds(max(paths, key=lambda path: _rank(heads[path], device)))
+
+
+def _rank(head: Mapping[str, object], device: str) -> tuple[bool, str]:
+    return head.get("device") == device, str(head.get("started", ""))
+
+
+def longest_first(programs: Iterable[Path], costs: Mapping[str, float]) -> list[Path]:
+    """The programs in the order in which to start them: those of unknown cost, then the others from the longest on."""
+    return sorted(programs, key=lambda program: (-costs.get(program.name, math.inf), program.name))
