@@ -10,6 +10,7 @@
 #include <warpheap/floor/backoff.hpp>
 #include <warpheap/floor/bits.hpp>
 #include <warpheap/floor/call_site.hpp>
+#include <warpheap/floor/call_stack.hpp>
 #include <warpheap/floor/check.hpp>
 #include <warpheap/floor/cold_call.hpp>
 #include <warpheap/floor/device_array.hpp>

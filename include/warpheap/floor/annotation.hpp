@@ -18,7 +18,16 @@
 /// Marks a function that kernels may call.
 #define WARPHEAP_FN __host__ __device__
 /// Marks a function that kernels seldom call: it is not inlined, so that it costs its callers few registers.
+///
+/// In a program whose parts are compiled apart (`-rdc=true`) it has at most 32 registers. A kernel may not call a function
+/// that has more registers than the kernel's launch bounds allow, and two blocks of 1,024 threads leave 32.
+#if !defined(__CUDA_ARCH__)
+#define WARPHEAP_COLD_FN __host__ __device__  // g++ warns of `inline` after an attribute that forbids it
+#elif defined(__CUDACC_RDC__)
+#define WARPHEAP_COLD_FN __host__ __device__ __noinline__ __local_maxnreg__(32)
+#else
 #define WARPHEAP_COLD_FN __host__ __device__ __noinline__
+#endif
 /// Keeps its argument in a CUDA build, drops it in a host build.
 #define WARPHEAP_CUDA_ONLY(...) __VA_ARGS__
 #else

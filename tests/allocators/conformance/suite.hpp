@@ -3,6 +3,7 @@
 #pragma once
 
 #include <allocators/conformance/alignment.hpp>
+#include <allocators/conformance/call_stacks.hpp>
 #include <allocators/conformance/calloc.hpp>
 #include <allocators/conformance/churn.hpp>
 #include <allocators/conformance/disjointness.hpp>
@@ -64,6 +65,8 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(churn_when_full),
       WARPHEAP_BEHAVIOUR(blocks_pass_between_threads),
       WARPHEAP_BEHAVIOUR(grids_may_exceed_the_machine),
+      WARPHEAP_BEHAVIOUR(kernels_may_have_frames),
+      WARPHEAP_BEHAVIOUR(calls_may_recurse),
       WARPHEAP_BEHAVIOUR(reset_takes_back_everything),
       WARPHEAP_BEHAVIOUR(growth_keeps_blocks_and_adds_room),
       WARPHEAP_BEHAVIOUR(plain_memory_cannot_grow),

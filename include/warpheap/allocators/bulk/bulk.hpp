@@ -51,6 +51,7 @@ class bulk_allocator {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .state_in_arena = true,
+                                                       .stack_bytes = 3072,
                                                        .alignment = 8,
                                                        .largest_alignment = layout::page_bytes << Buddy::largest_order,
                                                        .largest_bytes = layout::page_bytes << Buddy::largest_order};

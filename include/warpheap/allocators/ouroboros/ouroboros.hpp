@@ -41,7 +41,8 @@ class basic_ouroboros {
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
-                                                       .state_in_arena = uses_chunks<Kind>};
+                                                       .state_in_arena = uses_chunks<Kind>,
+                                                       .stack_bytes = 3072};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return layout::metadata_bytes(bytes);

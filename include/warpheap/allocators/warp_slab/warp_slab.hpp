@@ -38,7 +38,8 @@ class warp_slab {
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
-                                                       .trim_bytes = slab_classes::unit_bytes};
+                                                       .trim_bytes = slab_classes::unit_bytes,
+                                                       .stack_bytes = 1536};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return warp_slab_layout::metadata_bytes(bytes);

@@ -8,36 +8,24 @@
 
 namespace warpheap::target {
 
-template <class Body, class Result>
-struct cold_frame {
-  Body body;
-  Result result;
-  WARPHEAP_FN explicit cold_frame(const Body& of) : body(of) {}
-  WARPHEAP_FN void run() { result = body(); }
-};
+// The call is direct, so ptxas and nvlink count its stack. The function takes its own address, since a function whose
+// address is taken must keep the calling convention of the ABI: ptxas then gives it, and all that it calls, registers of
+// their own. (Otherwise ptxas 13.0 lays the frames of the whole chain into registers side by side: malloc of warp_slab
+// takes 126 of them instead of 32. With a call through a pointer nobody counts the stack.) A function that is compiled
+// apart from its kernel keeps the convention anyhow, and its address would count as a call of all functions of this type.
 template <class Body>
-struct cold_frame<Body, void> {
-  Body body;
-  WARPHEAP_FN explicit cold_frame(const Body& of) : body(of) {}
-  WARPHEAP_FN void run() { body(); }
-};
-
-template <class Frame>
-WARPHEAP_COLD_FN void cold_entry(Frame* frame) {
-  frame->run();
+WARPHEAP_COLD_FN std::invoke_result_t<const Body&> cold_entry(const Body* body) {
+#if !defined(__CUDACC_RDC__)
+  [[maybe_unused]] const auto self = &cold_entry<Body>;
+  NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : : "l"(self));))
+#endif
+  return (*body)();
 }
 
-// Holds the frame, so that kernels need none: the address of theirs would be with them from their first instruction on.
+// Holds the body, so that kernels need no frame for it: its address would be with them from their first instruction on.
 template <class Body>
 WARPHEAP_COLD_FN auto cold_gate(Body body) {
-  using result = std::invoke_result_t<const Body&>;
-  using frame = cold_frame<Body, result>;
-  frame call{body};
-  void (*entry)(frame*) = &cold_entry<frame>;
-  // The compiler must not know which function it is.
-  NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : "+l"(entry));))
-  entry(&call);
-  if constexpr (!std::is_void_v<result>) return call.result;
+  return cold_entry(&body);
 }
 
 template <class Body>

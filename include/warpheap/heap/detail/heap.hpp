@@ -47,6 +47,9 @@ template <device_allocator A>
 heap<A>::heap(std::uint64_t bytes, heap_options options)
     : allocator_([&] {
         if (bytes == 0) throw std::invalid_argument("warpheap: a heap needs a size of at least 1 byte");
+        if constexpr (A::capabilities.stack_bytes != 0) {
+          if (options.raise_stack_limit) reserve_call_stack(A::capabilities.stack_bytes);
+        }
         if constexpr (A::capabilities.uses_arena) {
           place here = take_place(bytes, options, 0, 1);
           blocks_.swap(here.blocks);
