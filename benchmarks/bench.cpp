@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "cases.hpp"
 #include "entry.hpp"

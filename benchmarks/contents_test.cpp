@@ -9,16 +9,18 @@
 
 #include <sys/wait.h>
 #include <algorithm>
-#include <allocators/mutants.hpp>
-#include <allocators/reference.hpp>
+#include <allocator/mutants.hpp>
+#include <allocator/reference.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
+#include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 #include "cases/memory_access.hpp"
 #include "cases/trace.hpp"
@@ -27,7 +29,7 @@
 #include "measure/packed.hpp"
 #include "measure/prefix_sum.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::contents_test {
 namespace {
 
 using sound = test::locked_list<>;
@@ -337,4 +339,4 @@ TEST(packed, sizes_beyond_32_bits_are_refused) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::contents_test

@@ -16,7 +16,7 @@
 #include "measure/requests.hpp"
 #include "measure/samples.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::distribution_test {
 namespace {
 
 std::vector<float> numbers(int from, int upto) {
@@ -98,4 +98,4 @@ TEST(distribution, is_a_measure) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::distribution_test

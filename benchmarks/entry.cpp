@@ -4,28 +4,37 @@
 
 #include <optional>
 #include <vector>
-#include <warpheap/allocators.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::bench {
 
-#define WARPHEAP_DECLARE(name) allocator_entry entry_of_##name(int position);
-WARPHEAP_ALLOCATORS(WARPHEAP_DECLARE, WARPHEAP_DECLARE)
-#undef WARPHEAP_DECLARE
+#define WARPHEAP_DESIGN(name, header) allocator_entry entry_of_##name(int position);
+#define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
+#include <warpheap/designs/registry.def>
+#undef WARPHEAP_CUDA_DESIGN
+#undef WARPHEAP_DESIGN
 
 namespace {
 
-#define WARPHEAP_POSITION(name) position_of_##name,
-enum position : int { WARPHEAP_ALLOCATORS(WARPHEAP_POSITION, WARPHEAP_POSITION) };
-#undef WARPHEAP_POSITION
+enum position : int {
+#define WARPHEAP_DESIGN(name, header) position_of_##name,
+#define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
+#include <warpheap/designs/registry.def>
+#undef WARPHEAP_CUDA_DESIGN
+#undef WARPHEAP_DESIGN
+};
 
 }  // namespace
 
 std::span<const allocator_entry> all_entries() {
-#define WARPHEAP_ENTRY(name) entry_of_##name(position_of_##name),
-#define WARPHEAP_CUDA_ENTRY(name) WARPHEAP_CUDA_ONLY(WARPHEAP_ENTRY(name))
-  static const std::vector<allocator_entry> entries{WARPHEAP_ALLOCATORS(WARPHEAP_ENTRY, WARPHEAP_CUDA_ENTRY)};
-#undef WARPHEAP_CUDA_ENTRY
-#undef WARPHEAP_ENTRY
+  static const std::vector<allocator_entry> entries{
+#define WARPHEAP_DESIGN(name, header) entry_of_##name(position_of_##name),
+#define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(WARPHEAP_DESIGN(name, header))
+#include <warpheap/designs/registry.def>
+#undef WARPHEAP_CUDA_DESIGN
+#undef WARPHEAP_DESIGN
+  };
   return entries;
 }
 

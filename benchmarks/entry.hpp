@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <warpheap/allocators/capabilities.hpp>
+#include <warpheap/allocator/capabilities.hpp>
 
 #include "json.hpp"
 #include "options.hpp"

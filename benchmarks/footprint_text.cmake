@@ -3,7 +3,10 @@
 
 # cmake -DTEXT=<file> -P footprint_text.cmake -- <command>...
 #
-# Runs the command and keeps what it says in the file, which is there only if the command ended well.
+# Runs the command, by which ptxas compiles footprint.cu.in, and keeps what it says in the file, which is there only if
+# the command ended well and a call of malloc or free takes no more stack than the design's capabilities promise.
+
+cmake_minimum_required(VERSION 3.25)
 
 set(command "")
 set(behind FALSE)
@@ -21,4 +24,32 @@ execute_process(COMMAND ${command} RESULT_VARIABLE result OUTPUT_VARIABLE text E
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "${text}")
 endif()
+
+# stack_of(<kernel> <variable>): the bytes of stack that ptxas counts for a kernel with all that it calls.
+function(stack_of kernel variable)
+  # What is said of a kernel begins with its name, and the next one's name ends it.
+  string(REGEX MATCH "Compiling entry function '${kernel}'.*" about "${text}")
+  string(REGEX REPLACE "^(Compiling[^\n]*\n)" "" about "${about}")
+  string(REGEX REPLACE "Compiling entry function.*" "" about "${about}")
+  if(about MATCHES "([0-9]+) bytes cumulative stack size")
+    set(${variable} ${CMAKE_MATCH_1})
+  elseif(about MATCHES "Used [0-9]+ registers")
+    set(${variable} 0) # it has none
+  else()
+    message(FATAL_ERROR "ptxas says nothing of ${kernel}:\n${text}")
+  endif()
+  return(PROPAGATE ${variable})
+endfunction()
+
+stack_of(warpheap_footprint_promise promised)
+foreach(operation IN ITEMS malloc free)
+  stack_of(warpheap_footprint_${operation} taken)
+  if(taken GREATER promised)
+    message(
+      FATAL_ERROR
+      "${TEXT}: ${operation} takes ${taken} bytes of stack and the design's capabilities promise ${promised} at most; "
+      "raise their `stack_bytes`."
+    )
+  endif()
+endforeach()
 file(WRITE "${TEXT}" "${text}")

@@ -5,8 +5,6 @@
 # kernel of its own, and <allocator>.txt, in which ptxas says what they use. For the first architecture only; needs nvcc
 # and no GPU.
 
-warpheap_registered_allocators(footprint_both footprint_cuda_only)
-
 # The driver's own flags, so that the figures are those of the kernels that it measures.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 separate_arguments(footprint_flags UNIX_COMMAND "${CMAKE_CUDA_FLAGS} ${CMAKE_CUDA_FLAGS_${build_type}}")
@@ -25,10 +23,10 @@ endif() # `all` and such name no first one: then nvcc's own choice
 set(footprint_folder "${PROJECT_BINARY_DIR}/footprints")
 file(MAKE_DIRECTORY "${footprint_folder}")
 set(footprint_files "")
-foreach(ALLOCATOR IN LISTS footprint_both footprint_cuda_only)
+foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)
   set(source "${CMAKE_CURRENT_BINARY_DIR}/footprint/footprint_${ALLOCATOR}.cu")
   set(depends "${source}.d")
-  configure_file(footprint.cu.in "${source}" @ONLY)
+  warpheap_configure_for(${ALLOCATOR} footprint.cu.in "${source}")
   set(file "${footprint_folder}/${ALLOCATOR}")
   add_custom_command(
     OUTPUT "${file}.cubin"

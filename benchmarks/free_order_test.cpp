@@ -10,7 +10,7 @@
 
 #include "measure/free_order.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::free_order_test {
 namespace {
 
 std::vector<std::uint64_t> freed(free_order order, std::uint64_t count, std::uint64_t salt = 1) {
@@ -78,4 +78,4 @@ TEST(freed_blocks, are_of_the_same_place_in_another_block) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::free_order_test

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "measure/exhaustion.hpp"
 #include "measure/extent.hpp"
@@ -19,7 +19,7 @@
 #include "measure/placement.hpp"
 #include "measure/requests.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::holdings_test {
 namespace {
 
 constexpr request_stream alike{4, 24, 1, request_mode::thread};
@@ -259,4 +259,4 @@ TEST_F(holdings_test, knows_the_size_of_each_block) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::holdings_test

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "json.hpp"
 #include "measure/findings.hpp"
@@ -24,7 +24,7 @@
 #include "measure/requests.hpp"
 #include "measure/samples.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::measure_test {
 namespace {
 
 requests same_size(std::uint64_t count, std::uint64_t size) { return {count, size, 1, request_mode::thread}; }
@@ -251,4 +251,4 @@ TEST(json, escapes_what_it_must) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::measure_test

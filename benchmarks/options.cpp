@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 #include <utility>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <exception>
 #include <string>
 #include <utility>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap_fingerprint.hpp>
 
 namespace warpheap::bench {

@@ -7,15 +7,16 @@
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
-#include <allocators/mutants.hpp>
-#include <allocators/reference.hpp>
+#include <allocator/mutants.hpp>
+#include <allocator/reference.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <support/schedules.hpp>
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
+#include <warpheap/designs/bump/bump.hpp>
 
 #include "cases/churn.hpp"
 #include "cases/latency.hpp"
@@ -24,7 +25,7 @@
 #include "measure/kernel_judge.hpp"
 #include "measure/stamp.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::self_judged_test {
 namespace {
 
 using sound = test::locked_list<>;
@@ -215,4 +216,4 @@ TEST(stamps, cover_both_ends_and_nothing_behind_them) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::self_judged_test

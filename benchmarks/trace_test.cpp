@@ -13,12 +13,14 @@
 #include <vector>
 #include <warpheap/heap.hpp>
 #include <warpheap/trace.hpp>
+#include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 #include "trace/programs/adjacency.hpp"
 #include "trace/programs/rewriting.hpp"
 #include "trace/shipped.hpp"
 
-namespace warpheap::bench {
+namespace warpheap::bench::trace_test {
 namespace {
 
 std::string with_title(const std::string& rest) { return "warpheap trace 1\n" + rest; }
@@ -281,4 +283,4 @@ TEST(option_trace, names_files_by_their_stems) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::trace_test

@@ -5,6 +5,8 @@
 
 set(WARPHEAP_CUDA_ARCHITECTURES "80;90" CACHE STRING "GPUs that CUDA programs are compiled for, or `native`")
 
+option(WARPHEAP_CUDA_PROGRAMS "Build CUDA tests as programs; OFF: compile them to PTX, where no GPU can run them" ON)
+
 set(WARPHEAP_WITH_CUDA OFF)
 if(NOT WARPHEAP_CUDA STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

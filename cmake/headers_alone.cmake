@@ -9,7 +9,7 @@ file(
   RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/*.hpp"
 )
-list(FILTER headers EXCLUDE REGEX "/detail/|/floor/(cuda|host)/")
+list(FILTER headers EXCLUDE REGEX "/detail/|/platform/(cuda|host)/")
 
 # sources_of(<header>...): a translation unit for each, in the caller's `sources`.
 function(sources_of)
@@ -32,9 +32,9 @@ if(WARPHEAP_HOST AND NOT WARPHEAP_SANITIZE)
   add_dependencies(headers_alone headers_alone_host)
 endif()
 if(WARPHEAP_WITH_CUDA)
-  # No header above the floor has text for one compiler alone (an #if), so it leans on the same with nvcc as without, and
+  # No header above the platform has text for one compiler alone (an #if), so it leans on the same with nvcc as without, and
   # the outermost ones bring all of them in. Those that use the toolkit for themselves are compiled, too.
-  list(FILTER headers INCLUDE REGEX "^warpheap[^/]*$|^warpheap/[^/]*$|^warpheap/floor/|/cuda_malloc/|/adaptors/cccl")
+  list(FILTER headers INCLUDE REGEX "^warpheap[^/]*$|^warpheap/[^/]*$|^warpheap/platform/|/cuda_malloc/|/adaptors/cccl")
   sources_of(${headers})
   warpheap_cuda_sources(headers_alone_cuda wrappers ${sources})
   add_library(headers_alone_cuda OBJECT ${wrappers})

@@ -3,49 +3,46 @@
 
 # Reads the registry of allocators and makes sources for each of them.
 
-# warpheap_registered_allocators(<both_variable> <cuda_variable>)
-#
-# Sets the first variable to the allocators that run on both backends and the second to those that need a GPU, in
-# registry order.
-function(warpheap_registered_allocators both_variable cuda_variable)
-  set(registry "${PROJECT_SOURCE_DIR}/include/warpheap/allocators/registry.hpp")
-  set(${both_variable} "")
-  set(${cuda_variable} "")
-  if(EXISTS "${registry}")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${registry}")
-    file(STRINGS "${registry}" lines)
-    foreach(line IN LISTS lines)
-      string(REGEX REPLACE "//.*" "" line "${line}")
-      string(REGEX MATCHALL "(cuda_)?entry\\([a-z0-9_]+\\)" entries "${line}")
-      foreach(entry IN LISTS entries)
-        string(REGEX MATCH "\\(([a-z0-9_]+)\\)" _ "${entry}")
-        set(name "${CMAKE_MATCH_1}") # the next match overwrites it
-        if(entry MATCHES "^cuda_")
-          list(APPEND ${cuda_variable} "${name}")
-        else()
-          list(APPEND ${both_variable} "${name}")
-        endif()
-      endforeach()
-    endforeach()
+set(registry "${PROJECT_SOURCE_DIR}/include/warpheap/designs/registry.def")
+set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${registry}")
+
+# The designs in registry order: all, and those that need a GPU. WARPHEAP_HEADER_OF_<name> is a design's header.
+set(WARPHEAP_DESIGNS "")
+set(WARPHEAP_CUDA_DESIGNS "")
+file(STRINGS "${registry}" lines REGEX "^WARPHEAP_")
+foreach(line IN LISTS lines)
+  if(NOT line MATCHES "^WARPHEAP_(CUDA_)?DESIGN\\(([a-z0-9_]+), ([a-z0-9_/]+\\.hpp)\\)$")
+    message(FATAL_ERROR "${registry}: '${line}' is not written as the head of the file says.")
   endif()
-  return(PROPAGATE ${both_variable} ${cuda_variable})
+  list(APPEND WARPHEAP_DESIGNS ${CMAKE_MATCH_2})
+  if(CMAKE_MATCH_1)
+    list(APPEND WARPHEAP_CUDA_DESIGNS ${CMAKE_MATCH_2})
+  endif()
+  set(WARPHEAP_HEADER_OF_${CMAKE_MATCH_2} "warpheap/designs/${CMAKE_MATCH_3}")
+endforeach()
+
+# warpheap_configure_for(<design> <template> <file>)
+#
+# Writes <file> from <template>, with the design's name for @ALLOCATOR@ and its header for @HEADER@.
+function(warpheap_configure_for ALLOCATOR template file)
+  set(HEADER ${WARPHEAP_HEADER_OF_${ALLOCATOR}})
+  configure_file("${template}" "${file}" @ONLY)
 endfunction()
 
 # warpheap_instantiate(<template> HOST <variable> CUDA <variable>)
 #
-# Writes one C++ source for each registered allocator: <template> with @ALLOCATOR@ replaced. The variables get the
-# sources for a host program and for a CUDA program. The template is a path below the current source folder.
+# Writes one C++ source for each design, by `warpheap_configure_for`. The variables get the sources for a host program and
+# for a CUDA program. The template is a path below the current source folder.
 function(warpheap_instantiate template)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HOST;CUDA" "")
-  warpheap_registered_allocators(both cuda_only)
   get_filename_component(stem "${template}" NAME_WE)
   set(${arg_HOST} "")
   set(${arg_CUDA} "")
-  foreach(ALLOCATOR IN LISTS both cuda_only)
+  foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${stem}/${stem}_${ALLOCATOR}.cpp")
-    configure_file("${template}" "${source}" @ONLY)
+    warpheap_configure_for(${ALLOCATOR} "${template}" "${source}")
     list(APPEND ${arg_CUDA} "${source}")
-    if(ALLOCATOR IN_LIST both)
+    if(NOT ALLOCATOR IN_LIST WARPHEAP_CUDA_DESIGNS)
       list(APPEND ${arg_HOST} "${source}")
     endif()
   endforeach()

@@ -1,89 +1,150 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# One call declares a test: a host executable and a CUDA executable from the same source, both known to ctest.
+# One call declares a test program: a host executable and a CUDA executable from the same sources, both known to ctest.
 
 include_guard(GLOBAL)
 include(googletest)
 
-# warpheap_register_test(<target> <backend> [LABELS <label>...] [TIMEOUT <seconds>])
+# Programs for the host need no speed of their own, and compile in half the time with little optimisation. The executor
+# under them is optimised.
+add_library(warpheap_test_options INTERFACE)
+target_compile_options(warpheap_test_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O1>")
+
+if(WARPHEAP_WITH_CUDA)
+  add_custom_target(cuda_tests) # all CUDA test programs, and nothing else
+endif()
+
+# warpheap_register_test(<target> <backend> [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>])
 #
 # Tells ctest of a built program. Labels are the backend and the given ones, so `ctest -L host` runs what any machine
-# can run and `ctest -L cuda` what needs a GPU.
+# can run and `ctest -L cuda` what needs a GPU. Programs of a high COST start first.
 function(warpheap_register_test target backend)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT" "LABELS")
-  if(NOT arg_TIMEOUT)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;COST" "LABELS")
+  if(NOT DEFINED arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
+  if(NOT DEFINED arg_COST)
+    set(arg_COST 1)
+  endif()
+  if(TARGET ${target})
+    get_target_property(type ${target} TYPE)
+  endif()
+  if(backend STREQUAL "cuda")
+    set_property(GLOBAL APPEND PROPERTY warpheap_cuda_tests ${target})
+    if(TARGET ${target})
+      add_dependencies(cuda_tests ${target})
+    endif()
+    if(NOT TARGET ${target} OR NOT type STREQUAL "EXECUTABLE")
+      return() # its sources are compiled, and nothing can run them
+    endif()
+  endif()
   add_test(NAME ${target} COMMAND ${target})
-  set_tests_properties(${target} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${backend};${arg_LABELS}")
+  set_tests_properties(
+    ${target}
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_COST} LABELS "${backend};${arg_LABELS}"
+  )
   if(backend STREQUAL "cuda")
     set_tests_properties(${target} PROPERTIES RESOURCE_LOCK gpu)
   endif()
 endfunction()
 
-# warpheap_add_test(<layer> <behaviour> [HOST_ONLY] [CUDA_ONLY] [SOURCE <file>] [LABELS <label>...] [TIMEOUT <seconds>]
-#                   [LIBRARIES <target>...])
+# warpheap_add_test(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...]
+#                   [WHOLE] [APART]
+#                   [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>]
+#                   [LIBRARIES <target>...] [HOST_LIBRARIES <target>...] [CUDA_LIBRARIES <target>...])
 #
-# Builds <behaviour>_test.cpp, or <file>, as `<layer>_<behaviour>_host` and `<layer>_<behaviour>_cuda`. The label <layer>
-# is added. TIMEOUT is what a healthy run stays far below on two cores under a sanitizer; 300 unless given.
-function(warpheap_add_test layer behaviour)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HOST_ONLY;CUDA_ONLY" "SOURCE;TIMEOUT" "LABELS;LIBRARIES")
+# Builds `<name>_host` from SOURCES and HOST_SOURCES, and `<name>_cuda` from SOURCES and CUDA_SOURCES; a program without
+# sources is left out. All files of a CUDA program, and of a host program under a sanitizer, are one translation unit: most
+# of the time goes into the same headers. So a file keeps its names in a namespace of its own.
+#
+# Where no GPU can run CUDA programs (WARPHEAP_CUDA_PROGRAMS is OFF), their sources are compiled to PTX and no further;
+# with WHOLE also the program is built. APART compiles the CUDA program for separate linking (-rdc=true): nvcc then makes
+# machine code of a function once and not once for each kernel that calls it, which takes half the time. TIMEOUT is what a healthy run stays far below on two cores under a sanitizer; 300
+# unless given. COST is about how long the host program runs.
+function(warpheap_add_test name)
+  cmake_parse_arguments(
+    PARSE_ARGV 1
+    arg
+    "WHOLE;APART"
+    "TIMEOUT;COST"
+    "SOURCES;HOST_SOURCES;CUDA_SOURCES;LABELS;LIBRARIES;HOST_LIBRARIES;CUDA_LIBRARIES"
+  )
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "warpheap_add_test(${layer} ${behaviour}): unknown arguments '${arg_UNPARSED_ARGUMENTS}'.")
+    message(FATAL_ERROR "warpheap_add_test(${name}): unknown arguments '${arg_UNPARSED_ARGUMENTS}'.")
   endif()
-  if(NOT arg_SOURCE)
-    set(arg_SOURCE "${behaviour}_test.cpp")
+  set(host_sources ${arg_SOURCES} ${arg_HOST_SOURCES})
+  set(cuda_sources ${arg_SOURCES} ${arg_CUDA_SOURCES})
+  set(libraries GTest::gtest_main ${arg_LIBRARIES})
+  set(about LABELS ${arg_LABELS})
+  foreach(option IN ITEMS TIMEOUT COST)
+    if(DEFINED arg_${option})
+      list(APPEND about ${option} ${arg_${option}})
+    endif()
+  endforeach()
+  if(WARPHEAP_HOST AND host_sources)
+    set(target ${name}_host)
+    warpheap_host_program(
+      ${target}
+      SOURCES ${host_sources}
+      LIBRARIES warpheap_test_options ${libraries} ${arg_HOST_LIBRARIES}
+    )
+    if(WARPHEAP_SANITIZE)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    endif()
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    warpheap_register_test(${target} host ${about})
   endif()
-  foreach(backend IN ITEMS host cuda)
-    set(target ${layer}_${behaviour}_${backend})
-    if(backend STREQUAL "host" AND WARPHEAP_HOST AND NOT arg_CUDA_ONLY)
-      warpheap_host_program(${target} SOURCES "${arg_SOURCE}" LIBRARIES GTest::gtest_main ${arg_LIBRARIES})
-    elseif(backend STREQUAL "cuda" AND WARPHEAP_WITH_CUDA AND NOT arg_HOST_ONLY)
-      warpheap_cuda_program(${target} SOURCES "${arg_SOURCE}" LIBRARIES GTest::gtest_main ${arg_LIBRARIES})
+  if(WARPHEAP_WITH_CUDA AND cuda_sources)
+    set(target ${name}_cuda)
+    if(WARPHEAP_CUDA_PROGRAMS OR arg_WHOLE)
+      warpheap_cuda_program(${target} TOGETHER SOURCES ${cuda_sources} LIBRARIES ${libraries} ${arg_CUDA_LIBRARIES})
+      if(arg_APART)
+        set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+      else()
+        # Kernel by kernel on all cores. With -rdc=true the linker of CUDA 13.0 then takes calls for others than they are.
+        target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-split-compile=0>")
+      endif()
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1>")
     else()
+      warpheap_ptx(${target} SOURCES ${cuda_sources} LIBRARIES ${libraries} ${arg_CUDA_LIBRARIES})
+    endif()
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    warpheap_register_test(${target} cuda ${about})
+  endif()
+endfunction()
+
+# warpheap_add_conformance([COST <seconds>] [APART <design>...] [NOT_SANITIZED <design>...])
+#
+# The conformance suite, instantiated for each design from conformance/instance.cpp.in: `conformance_<design>`. Designs that
+# need a GPU get the CUDA program only, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of those in
+# APART are compiled as `warpheap_add_test` says.
+function(warpheap_add_conformance)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED")
+  foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)
+    if(WARPHEAP_SANITIZE AND ALLOCATOR IN_LIST arg_NOT_SANITIZED)
       continue()
     endif()
-    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests" "${CMAKE_CURRENT_SOURCE_DIR}")
-    warpheap_register_test(${target} ${backend} LABELS ${layer} ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/conformance/conformance_${ALLOCATOR}.cpp")
+    warpheap_configure_for(${ALLOCATOR} conformance/instance.cpp.in "${source}")
+    set(sources SOURCES)
+    if(ALLOCATOR IN_LIST WARPHEAP_CUDA_DESIGNS)
+      set(sources CUDA_SOURCES)
+    endif()
+    set(options LABELS conformance COST ${arg_COST})
+    if(ALLOCATOR IN_LIST arg_APART)
+      list(APPEND options APART)
+    endif()
+    warpheap_add_test(conformance_${ALLOCATOR} ${sources} "${source}" ${options})
   endforeach()
 endfunction()
 
-# warpheap_add_allocator_tests(<behaviour> TEMPLATE <file> [LABELS <label>...] [TIMEOUT <seconds>])
+# warpheap_write_list_of_cuda_tests()
 #
-# Declares one test for each registered allocator: `allocators_<behaviour>_<allocator>`, from <file> with @ALLOCATOR@
-# replaced. Those that need a GPU get the CUDA program only.
-function(warpheap_add_allocator_tests behaviour)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TEMPLATE;TIMEOUT" "LABELS;LIBRARIES")
-  warpheap_registered_allocators(both cuda_only)
-  foreach(ALLOCATOR IN LISTS both cuda_only)
-    set(source "${CMAKE_CURRENT_BINARY_DIR}/${behaviour}/${behaviour}_${ALLOCATOR}.cpp")
-    configure_file("${arg_TEMPLATE}" "${source}" @ONLY)
-    set(only "")
-    if(ALLOCATOR IN_LIST cuda_only)
-      set(only CUDA_ONLY)
-    endif()
-    if(WARPHEAP_CUDA_SUITES AND NOT ALLOCATOR IN_LIST WARPHEAP_CUDA_SUITES)
-      if(only)
-        continue()
-      endif()
-      set(only HOST_ONLY)
-    endif()
-    warpheap_add_test(
-      allocators
-      ${behaviour}_${ALLOCATOR}
-      ${only}
-      SOURCE "${source}"
-      LABELS ${behaviour} ${arg_LABELS}
-      TIMEOUT ${arg_TIMEOUT}
-      LIBRARIES ${arg_LIBRARIES}
-    )
-  endforeach()
-endfunction()
-
-# warpheap_add_conformance([TIMEOUT <seconds>])
-#
-# The conformance suite, instantiated for each registered allocator from conformance/instance.cpp.in.
-function(warpheap_add_conformance)
-  warpheap_add_allocator_tests(conformance TEMPLATE conformance/instance.cpp.in ${ARGN})
+# Writes the names of all CUDA test programs to cuda_tests.txt, by which a GPU run knows that none is missing.
+function(warpheap_write_list_of_cuda_tests)
+  get_property(names GLOBAL PROPERTY warpheap_cuda_tests)
+  list(SORT names)
+  list(JOIN names "\n" text)
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/cuda_tests.txt" CONTENT "${text}\n" @ONLY)
 endfunction()

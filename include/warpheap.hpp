@@ -3,8 +3,8 @@
 #pragma once
 
 /// @file
-/// All of warpheap.
+/// A heap of the default design. A program that uses another design includes <warpheap/heap.hpp> and the header of that
+/// design, such as <warpheap/designs/bulk/bulk.hpp>.
 
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/heap.hpp>

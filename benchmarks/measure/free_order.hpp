@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "../options.hpp"
 #include "requests.hpp"

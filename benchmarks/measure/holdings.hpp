@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "placement.hpp"
 #include "requests.hpp"

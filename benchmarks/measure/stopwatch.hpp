@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::bench {
 
@@ -15,7 +15,7 @@ struct empty_kernel {
 ///
 /// Between kernels the host looks at their blocks for milliseconds. After such a pause a launch starts later, whatever
 /// it does: on an H200 an empty one of a million threads takes 11 instead of 7 us. So some empty kernels go in front,
-/// launched and waited for just as what is timed; with 32 of them no difference is left (results/h200/warp_slab.md).
+/// launched and waited for just as what is timed; with 32 of them no difference is left (results/essays/warp_slab.md).
 class stopwatch {
  public:
   /// Wakes the machine, and marks the start, behind all launches so far.

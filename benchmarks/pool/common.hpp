@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap_fingerprint.hpp>
 
 #include "json.hpp"

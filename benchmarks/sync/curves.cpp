@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap_fingerprint.hpp>
 
 #include "../measure/samples.hpp"

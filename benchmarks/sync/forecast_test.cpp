@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace warpheap::bench {
+namespace warpheap::bench::forecast_test {
 namespace {
 
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
@@ -51,4 +51,4 @@ TEST(RowShare, RowsThatDoubleGetWhatTheyNeed) {
 }
 
 }  // namespace
-}  // namespace warpheap::bench
+}  // namespace warpheap::bench::forecast_test

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "../json.hpp"
 #include "curves.hpp"

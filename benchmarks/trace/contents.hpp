@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "../measure/requests.hpp"
 #include "../measure/stamp.hpp"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 #include <string_view>
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 #include "programs/adjacency.hpp"
 #include "programs/rewriting.hpp"

@@ -5,7 +5,6 @@
 /// @file
 /// The heap: `heap<A>` owns device memory, `heap_ref<A>` is what kernels take.
 
-#include <warpheap/heap/default_allocator.hpp>
 #include <warpheap/heap/heap.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 #include <warpheap/heap/relocation.hpp>

@@ -8,8 +8,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <warpheap/floor/bits.hpp>
-#include <warpheap/floor/host/error.hpp>
+#include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/host/error.hpp>
 
 #include "executor/notes.hpp"
 

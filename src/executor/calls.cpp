@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of floor/executor.hpp that a lane calls: each goes to the worker that runs the lane, or answers for a
+// The functions of platform/executor.hpp that a lane calls: each goes to the worker that runs the lane, or answers for a
 // thread that runs none.
 
 #include <sched.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <warpheap/floor/executor.hpp>
+#include <warpheap/platform/executor.hpp>
 
 #include "executor/worker.hpp"
 

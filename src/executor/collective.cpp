@@ -3,7 +3,7 @@
 
 // Meetings of the lanes of a warp, and of the threads of a block. All of it runs on the stacks of lanes.
 
-#include <warpheap/floor/bits.hpp>
+#include <warpheap/platform/bits.hpp>
 
 #include "executor/notes.hpp"
 #include "executor/worker.hpp"

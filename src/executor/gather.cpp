@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include <warpheap/floor/bits.hpp>
+#include <warpheap/platform/bits.hpp>
 
 #include "executor/worker.hpp"
 

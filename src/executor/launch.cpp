@@ -6,8 +6,8 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-#include <warpheap/floor/bits.hpp>
-#include <warpheap/floor/executor.hpp>
+#include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/executor.hpp>
 
 #include "executor/launch_state.hpp"
 #include "executor/monitor.hpp"

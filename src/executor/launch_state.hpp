@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <warpheap/floor/schedule.hpp>
+#include <warpheap/platform/schedule.hpp>
 
 #include "executor/quiet.hpp"
 

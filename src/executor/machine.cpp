@@ -7,7 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <string>
-#include <warpheap/floor/machine.hpp>
+#include <warpheap/platform/machine.hpp>
 
 namespace warpheap::executor {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <warpheap/floor/executor.hpp>
+#include <warpheap/platform/executor.hpp>
 
 #include "executor/block_storage.hpp"
 #include "executor/fiber.hpp"

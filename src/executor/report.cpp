@@ -7,7 +7,7 @@
 #include <sstream>
 #include <utility>
 #include <vector>
-#include <warpheap/floor/bits.hpp>
+#include <warpheap/platform/bits.hpp>
 
 #include "executor/worker.hpp"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
-#include <warpheap/floor/bits.hpp>
+#include <warpheap/platform/bits.hpp>
 
 #include "executor/block_storage.hpp"
 #include "executor/notes.hpp"

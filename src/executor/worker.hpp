@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <warpheap/floor/executor.hpp>
+#include <warpheap/platform/executor.hpp>
 
 #include "executor/context.hpp"
 #include "executor/launch_state.hpp"
@@ -35,7 +35,7 @@ class worker {
   lane& running() const { return *current_; }  ///< *lane*: the caller
   std::uint64_t launch_number() const;         ///< *lane*: of the launch that the caller belongs to
 
-  /// *lane*: each as the function of that name in floor/executor.hpp.
+  /// *lane*: each as the function of that name in platform/executor.hpp.
   const round& meet(meeting what, std::uint32_t group, std::uint64_t value, call_site site);
   void leave(const round& left);
   std::uint32_t gather(call_site site);

@@ -5,15 +5,16 @@
 
 #include <gtest/gtest.h>
 
-#include <allocators/reference.hpp>
+#include <allocator/reference.hpp>
 #include <cstdint>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <type_traits>
 #include <vector>
 #include <warpheap.hpp>
+#include <warpheap/designs/bump/bump.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::heap_ref_test {
 namespace {
 
 using full_heap_ref = heap_ref<locked_list<>>;
@@ -161,4 +162,4 @@ struct create_when_full_kernel {
 TEST(heap_ref, create_gives_null_when_full) { run_checked(create_when_full_kernel{}, 1024); }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::heap_ref_test

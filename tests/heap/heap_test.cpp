@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <allocators/reference.hpp>
+#include <allocator/reference.hpp>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -14,8 +14,11 @@
 #include <utility>
 #include <vector>
 #include <warpheap.hpp>
+#include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::heap_test {
 namespace {
 
 template <class A>
@@ -280,4 +283,4 @@ TEST(relocation, leads_from_old_places_to_new_ones) {
 TEST(heap, has_a_default_design) { static_assert(std::is_same_v<heap<>, heap<default_allocator>>); }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::heap_test

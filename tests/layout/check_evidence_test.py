@@ -264,7 +264,7 @@ def test_what_is_wrong_is_told_even_where_it_is_pending(record):
 
 TREE = {
     "include/warpheap/heap/heap.hpp": "a heap",
-    "include/warpheap/floor/host/lane.hpp": "a lane of the host",
+    "include/warpheap/platform/host/lane.hpp": "a lane of the host",
     "src/executor/worker.cpp": "a worker",
     "src/mam/mam.cpp": "an interface",
     "benchmarks/driver.cpp": "a driver",

@@ -13,25 +13,27 @@ SPDX = "// SPDX-FileCopyrightText: 2026 The warpheap authors\n// SPDX-License-Id
 FIRST_LINE = SPDX.count("\n") + 1
 
 CLEAN = {
-    "include/warpheap.hpp": "#include <warpheap/floor.hpp>\n#include <warpheap/heap.hpp>\n",
-    "include/warpheap/floor.hpp": "#include <warpheap/floor/bits.hpp>\n",
-    "include/warpheap/floor/bits.hpp": "#include <atomic>\nvolatile int of_the_floor;\nint f() { return __popc(1); }\n",
-    "include/warpheap/floor/cuda/bits.hpp": "",
-    "include/warpheap/floor/host/bits.hpp": "",
-    "include/warpheap/sync/lock.hpp": "#include <cstdint>\n#include <warpheap/floor.hpp>\n",
-    "include/warpheap/allocators/concept.hpp": "#include <warpheap/floor.hpp>\n",
-    "include/warpheap/allocators/registry.hpp": "#include <warpheap/allocators/bump/bump.hpp>\n",
-    "include/warpheap/allocators/bump/bump.hpp": "#include <warpheap/allocators/concept.hpp>\n",
-    "include/warpheap/allocators/slab/slab.hpp": "#include <warpheap/structures.hpp>\n",
-    "include/warpheap/heap/heap.hpp": "#include <warpheap/allocators.hpp>\n#include <warpheap/heap/ref.hpp>\n",
-    "include/warpheap/pool/pool.hpp": "#include <warpheap/floor.hpp>\n",
+    "include/warpheap.hpp": "#include <warpheap/heap.hpp>\n#include <warpheap/designs/slab/slab.hpp>\n",
+    "include/warpheap/platform.hpp": "#include <warpheap/platform/bits.hpp>\n",
+    "include/warpheap/platform/bits.hpp": (
+        "#include <atomic>\nvolatile int of_the_platform;\nint f() { return __popc(1); }\n"
+    ),
+    "include/warpheap/platform/cuda/bits.hpp": "",
+    "include/warpheap/platform/host/bits.hpp": "",
+    "include/warpheap/sync/lock.hpp": "#include <cstdint>\n#include <warpheap/platform.hpp>\n",
+    "include/warpheap/allocator/concept.hpp": "#include <warpheap/platform.hpp>\n",
+    "include/warpheap/designs/registry.hpp": "#include <warpheap/designs/bump/bump.hpp>\n",
+    "include/warpheap/designs/bump/bump.hpp": "#include <warpheap/allocator.hpp>\n",
+    "include/warpheap/designs/slab/slab.hpp": "#include <warpheap/structures.hpp>\n",
+    "include/warpheap/heap/heap.hpp": "#include <warpheap/allocator.hpp>\n#include <warpheap/heap/ref.hpp>\n",
+    "include/warpheap/pool/pool.hpp": "#include <warpheap/platform.hpp>\n",
     "include/warpheap/pool/face.h": "#include <stddef.h>\n",
     "src/c_api/face.cpp": "#include <warpheap/pool.hpp>\n#include <warpheap/pool/face.h>\n",
-    "src/executor/worker.cpp": '#include <thread>\n#include <warpheap/floor/bits.hpp>\n#include "worker.hpp"\n',
+    "src/executor/worker.cpp": '#include <thread>\n#include <warpheap/platform/bits.hpp>\n#include "worker.hpp"\n',
 }
 
 LOCK = "include/warpheap/sync/lock.hpp"
-BUMP = "include/warpheap/allocators/bump/bump.hpp"
+BUMP = "include/warpheap/designs/bump/bump.hpp"
 
 
 @pytest.fixture
@@ -75,23 +77,26 @@ def test_clean_tree_passes(tree):
 @pytest.mark.parametrize(
     ("name", "included", "words"),
     [
-        ("include/warpheap/floor/bits.hpp", "sync.hpp", "not below floor"),
+        ("include/warpheap/platform/bits.hpp", "sync.hpp", "not below platform"),
         ("include/warpheap/sync/lock.hpp", "structures.hpp", "not below sync"),
-        ("include/warpheap/structures/ring.hpp", "allocators.hpp", "not below structures"),
-        ("include/warpheap/allocators.hpp", "heap.hpp", "not below allocators"),
+        ("include/warpheap/structures/ring.hpp", "allocator.hpp", "not below structures"),
+        ("include/warpheap/allocator.hpp", "heap.hpp", "not below allocator"),
         ("include/warpheap/heap/heap.hpp", "graph.hpp", "not below heap"),
-        ("include/warpheap/graph/graph.hpp", "allocators.hpp", "not below graph"),
+        ("include/warpheap/heap/heap.hpp", "designs/bump/bump.hpp", "not below heap"),
+        ("include/warpheap/allocator/concept.hpp", "designs/bump/bump.hpp", "not below allocator"),
+        ("include/warpheap/graph/graph.hpp", "designs/bump/bump.hpp", "not below graph"),
         ("include/warpheap/pool/pool.hpp", "sync.hpp", "not below pool"),
         ("include/warpheap/heap/heap.hpp", "pool.hpp", "not below heap"),
-        ("include/warpheap/sync/lock.hpp", "floor/bits.hpp", "façade <warpheap/floor.hpp>"),
-        ("include/warpheap/heap/heap.hpp", "allocators/bump/bump.hpp", "façade <warpheap/allocators.hpp>"),
+        ("include/warpheap/sync/lock.hpp", "platform/bits.hpp", "façade <warpheap/platform.hpp>"),
+        ("include/warpheap/heap/heap.hpp", "allocator/concept.hpp", "façade <warpheap/allocator.hpp>"),
+        ("include/warpheap.hpp", "designs/bump/detail/bump.hpp", "façade <warpheap/designs/bump/bump.hpp>"),
         ("include/warpheap.hpp", "heap/heap.hpp", "façade <warpheap/heap.hpp>"),
-        ("include/warpheap/allocators/bump/bump.hpp", "allocators/slab/slab.hpp", "sibling"),
-        ("include/warpheap/allocators/bump/detail/bump.hpp", "allocators/slab/slab.hpp", "sibling"),
-        ("include/warpheap/allocators/bump/bump.hpp", "allocators/registry.hpp", "concept.hpp"),
+        ("include/warpheap/designs/bump/bump.hpp", "designs/slab/slab.hpp", "sibling"),
+        ("include/warpheap/designs/bump/detail/bump.hpp", "designs/slab/slab.hpp", "sibling"),
+        ("include/warpheap/designs/bump/bump.hpp", "designs/registry.hpp", "brings in every family"),
         ("include/warpheap/heap/heap.hpp", "cellar.hpp", "of no layer"),
-        ("src/executor/worker.cpp", "heap.hpp", "not below floor"),
-        ("src/c_api/heap.cpp", "floor/bits.hpp", "façade <warpheap/floor.hpp>"),
+        ("src/executor/worker.cpp", "heap.hpp", "not below platform"),
+        ("src/c_api/heap.cpp", "platform/bits.hpp", "façade <warpheap/platform.hpp>"),
     ],
 )
 def test_include_that_does_not_point_down_to_a_facade(tree, name, included, words):
@@ -133,7 +138,7 @@ def test_quoted_include(tree):
     ],
 )
 @pytest.mark.parametrize("name", [LOCK, "include/warpheap/heap/heap.hpp", "src/c_api/heap.cpp"])
-def test_machine_outside_the_floor(tree, name, code, word):
+def test_machine_outside_the_platform(tree, name, code, word):
     assert_found(tree(name, f"\n{code}\n"), name, FIRST_LINE + 1, f"{word}")
 
 
@@ -189,14 +194,21 @@ def test_loop_that_is_no_spin(tree, loop):
 
 
 @pytest.mark.parametrize(("there", "missing"), [("cuda", "host"), ("host", "cuda")])
-def test_floor_file_without_its_twin(tree, there, missing):
-    root = tree(f"include/warpheap/floor/{there}/clock.hpp", "")
-    assert_found(root, f"include/warpheap/floor/{missing}/clock.hpp", 1, f"floor/{there}/clock.hpp")
+def test_platform_file_without_its_twin(tree, there, missing):
+    root = tree(f"include/warpheap/platform/{there}/clock.hpp", "")
+    assert_found(root, f"include/warpheap/platform/{missing}/clock.hpp", 1, f"platform/{there}/clock.hpp")
 
 
 @pytest.mark.parametrize(
     "name",
-    [BUMP, "include/warpheap/pool/face.h", "src/executor/worker.cpp", "tests/floor/bits_test.cpp", "tools/tool", "run"],
+    [
+        BUMP,
+        "include/warpheap/pool/face.h",
+        "src/executor/worker.cpp",
+        "tests/platform/bits_test.cpp",
+        "tools/tool",
+        "run",
+    ],
 )
 def test_file_without_licence(tree, name):
     root = tree()

@@ -18,7 +18,7 @@
 #include <vector>
 #include <warpheap/pool.hpp>
 
-namespace warpheap {
+namespace warpheap::adaptors_test {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
@@ -251,4 +251,4 @@ TEST_F(adaptors, stack_in_any_order_and_serve_threads) {
 }
 
 }  // namespace
-}  // namespace warpheap
+}  // namespace warpheap::adaptors_test

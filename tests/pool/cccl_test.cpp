@@ -24,7 +24,7 @@
 // Release 3.1 gave the calls and the concepts other names.
 #define WARPHEAP_TEST_OLD_CCCL (CCCL_MAJOR_VERSION < 3 || (CCCL_MAJOR_VERSION == 3 && CCCL_MINOR_VERSION < 1))
 
-namespace warpheap {
+namespace warpheap::cccl_test {
 namespace {
 
 using pool_resource = cccl_resource<pool, cuda::mr::device_accessible>;
@@ -111,4 +111,4 @@ TEST(cccl, a_buffer_lives_in_a_stream_pool) {
 #endif
 
 }  // namespace
-}  // namespace warpheap
+}  // namespace warpheap::cccl_test

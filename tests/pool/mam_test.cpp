@@ -12,11 +12,11 @@
 #include <string>
 #include <thread>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 #include "mam_from_c.h"
 
-namespace warpheap {
+namespace warpheap::mam_test {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -139,4 +139,4 @@ TEST_F(mam, threads_make_and_end_lazy_environments_together) {
 TEST_F(mam, a_program_in_c_can_use_it) { EXPECT_EQ(mam_used_from_c(), 0); }
 
 }  // namespace
-}  // namespace warpheap
+}  // namespace warpheap::mam_test

@@ -18,7 +18,7 @@
 #include <vector>
 #include <warpheap/pool.hpp>
 
-namespace warpheap {
+namespace warpheap::pool_test {
 namespace {
 
 constexpr std::uint64_t kib = 1024;
@@ -377,4 +377,4 @@ TYPED_TEST(pool_test, threads_get_memory_of_their_own) {
 }
 
 }  // namespace
-}  // namespace warpheap
+}  // namespace warpheap::pool_test

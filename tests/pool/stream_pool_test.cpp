@@ -12,7 +12,7 @@
 #include <vector>
 #include <warpheap/pool.hpp>
 
-namespace warpheap {
+namespace warpheap::stream_pool_test {
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
@@ -128,4 +128,4 @@ TEST_F(stream_pool_test, threads_default_streams_are_streams_of_their_own) {
 #endif
 
 }  // namespace
-}  // namespace warpheap
+}  // namespace warpheap::stream_pool_test

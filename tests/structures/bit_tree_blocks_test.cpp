@@ -14,54 +14,54 @@
 
 #include "set_memory.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::bit_tree_blocks_test {
 namespace {
 
 /// One warp, and the results are known.
 struct block_steps_kernel {
   WARPHEAP_FN void operator()(bit_tree set) const {
-    if (is_leader(whole_warp)) single_blocks(set);
-    sync(whole_warp);
+    if (is_leader(full_warp)) single_blocks(set);
+    sync(full_warp);
     blocks(set);
   }
 
   WARPHEAP_FN static void blocks(const bit_tree& set) {
-    require(is(set.take_blocks(whole_warp, 1, 1), 0, 0), "no block in an empty set");
-    if (is_leader(whole_warp)) set.add({3, 10});
-    sync(whole_warp);
-    require(is(set.take_blocks(whole_warp, 8, 1), 0, 0), "neighbours that are not aligned");
-    require(is(set.take_blocks(whole_warp, 4, 1), 4, 4), "the lowest block");
-    require(is(set.take_blocks(whole_warp, 4, 9), 8, 4), "what there is, in whole blocks");
-    if (is_leader(whole_warp)) set.add({60, 3000});
-    sync(whole_warp);
-    require(is(set.take_blocks(whole_warp, 64, 2), 64, 128), "whole leaves");
-    require(is(set.take_blocks(whole_warp, 2, 9), 60, 4), "up to a gap");
-    require(is(set.take_blocks(whole_warp, 32, 21), 192, 672), "from the begin of a leaf to within another");
-    require(is(set.take_blocks(whole_warp, 16, 1000), 864, 2192), "across many leaves, to the last whole block");
-    require(is(set.take_blocks(whole_warp, 1, 3), 3, 1), "a single one");
-    require(is(set.take_blocks(whole_warp, 1, 99), 12, 1), "another one");
-    require(is(set.take_blocks(whole_warp, 1, 99), 3056, 4), "what was no whole block");
-    require(is(set.take_blocks(whole_warp, 1, 99), 0, 0), "nothing is left");
+    require(is(set.take_blocks(full_warp, 1, 1), 0, 0), "no block in an empty set");
+    if (is_leader(full_warp)) set.add({3, 10});
+    sync(full_warp);
+    require(is(set.take_blocks(full_warp, 8, 1), 0, 0), "neighbours that are not aligned");
+    require(is(set.take_blocks(full_warp, 4, 1), 4, 4), "the lowest block");
+    require(is(set.take_blocks(full_warp, 4, 9), 8, 4), "what there is, in whole blocks");
+    if (is_leader(full_warp)) set.add({60, 3000});
+    sync(full_warp);
+    require(is(set.take_blocks(full_warp, 64, 2), 64, 128), "whole leaves");
+    require(is(set.take_blocks(full_warp, 2, 9), 60, 4), "up to a gap");
+    require(is(set.take_blocks(full_warp, 32, 21), 192, 672), "from the begin of a leaf to within another");
+    require(is(set.take_blocks(full_warp, 16, 1000), 864, 2192), "across many leaves, to the last whole block");
+    require(is(set.take_blocks(full_warp, 1, 3), 3, 1), "a single one");
+    require(is(set.take_blocks(full_warp, 1, 99), 12, 1), "another one");
+    require(is(set.take_blocks(full_warp, 1, 99), 3056, 4), "what was no whole block");
+    require(is(set.take_blocks(full_warp, 1, 99), 0, 0), "nothing is left");
     odd_blocks(set);
   }
   // Blocks that begin in one leaf and end in the next.
   WARPHEAP_FN static void odd_blocks(const bit_tree& set) {
-    if (is_leader(whole_warp)) set.add({60, 8});
-    sync(whole_warp);
-    require(is(set.take_blocks(whole_warp, 7, 1), 0, 0), "neighbours that do not begin at a multiple");
-    require(is(set.take_blocks(whole_warp, 3, 1), 60, 3), "within a leaf");
-    require(is(set.take_blocks(whole_warp, 3, 9), 63, 3), "across leaves");
-    require(is(set.take_blocks(whole_warp, 1, 9), 66, 2), "the rest");
-    if (is_leader(whole_warp)) set.add({128, 400});
-    sync(whole_warp);
-    require(is(set.take_blocks(whole_warp, 28, 2), 140, 56), "to within a block of a leaf");
-    require(is(set.take_blocks(whole_warp, 5, 1000), 130, 10), "up to a gap");
-    require(is(set.take_blocks(whole_warp, 24, 1000), 216, 312), "across many leaves");
-    require(is(set.take_blocks(whole_warp, 7, 1000), 196, 14), "what lies between");
-    require(is(set.take_blocks(whole_warp, 5, 9), 210, 5), "beside it");
-    require(is(set.take_blocks(whole_warp, 1, 9), 128, 2) && is(set.take_blocks(whole_warp, 1, 9), 215, 1),
+    if (is_leader(full_warp)) set.add({60, 8});
+    sync(full_warp);
+    require(is(set.take_blocks(full_warp, 7, 1), 0, 0), "neighbours that do not begin at a multiple");
+    require(is(set.take_blocks(full_warp, 3, 1), 60, 3), "within a leaf");
+    require(is(set.take_blocks(full_warp, 3, 9), 63, 3), "across leaves");
+    require(is(set.take_blocks(full_warp, 1, 9), 66, 2), "the rest");
+    if (is_leader(full_warp)) set.add({128, 400});
+    sync(full_warp);
+    require(is(set.take_blocks(full_warp, 28, 2), 140, 56), "to within a block of a leaf");
+    require(is(set.take_blocks(full_warp, 5, 1000), 130, 10), "up to a gap");
+    require(is(set.take_blocks(full_warp, 24, 1000), 216, 312), "across many leaves");
+    require(is(set.take_blocks(full_warp, 7, 1000), 196, 14), "what lies between");
+    require(is(set.take_blocks(full_warp, 5, 9), 210, 5), "beside it");
+    require(is(set.take_blocks(full_warp, 1, 9), 128, 2) && is(set.take_blocks(full_warp, 1, 9), 215, 1),
             "and the rest");
-    require(is(set.take_blocks(whole_warp, 1, 9), 0, 0), "nothing is left");
+    require(is(set.take_blocks(full_warp, 1, 9), 0, 0), "nothing is left");
   }
   WARPHEAP_FN static void single_blocks(const bit_tree& set) {
     std::uint32_t first = 0;
@@ -102,7 +102,7 @@ struct blocks_kernel {
   }
 
   WARPHEAP_FN void take(random_stream& random) const {
-    const lane_mask group = whole_warp;
+    const lane_mask group = full_warp;
     std::uint64_t taken = 0;
     for (backoff wait; taken != members;) {
       const auto power = static_cast<std::uint32_t>(1u << random.below(7));
@@ -163,11 +163,11 @@ struct moving_blocks_kernel {
     random_stream random{seed, grid_thread_index()};
     for (int round = 0; round < rounds; ++round) {
       if (block_index() == 0) {
-        const index_run run = set.take_blocks(whole_warp, size, 1);
+        const index_run run = set.take_blocks(full_warp, size, 1);
         require(run.count == size, "a block was not found");
-        sync(whole_warp);
-        if (is_leader(whole_warp)) hold(static_cast<std::uint32_t>(run.first));
-        sync(whole_warp);
+        sync(full_warp);
+        if (is_leader(full_warp)) hold(static_cast<std::uint32_t>(run.first));
+        sync(full_warp);
       } else if (thread_index() == 0) {
         std::uint32_t first = 0;
         const auto mine = static_cast<std::uint32_t>(random.below(1000));
@@ -198,7 +198,7 @@ TEST(bit_tree_blocks, a_search_finds_a_block_beside_others_that_move) {
           const set_memory memory{leaves * bit_tree::leaf_bits};
           const device_array<std::uint64_t> owners(leaves);
           for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
-            launch({1, 1}, fill_kernel{}, memory.tree(), index_run{leaf * bit_tree::leaf_bits, in_leaf});
+            launch({1, 1}, insert_kernel{}, memory.tree(), index_run{leaf * bit_tree::leaf_bits, in_leaf});
           }
           launch({takers + 1, warp_width}, moving_blocks_kernel{memory.tree(), owners.data(), seed, 200});
           memory.expect_members(leaves * in_leaf);
@@ -208,4 +208,4 @@ TEST(bit_tree_blocks, a_search_finds_a_block_beside_others_that_move) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::bit_tree_blocks_test

@@ -16,36 +16,36 @@
 
 #include "set_memory.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::bit_tree_test {
 namespace {
 
 /// One warp, and the results are known.
 struct steps_kernel {
   WARPHEAP_FN void operator()(bit_tree set, std::uint64_t members) const {
-    const bool leads = is_leader(whole_warp);
-    require(is(set.take_run(whole_warp, 5), 0, 0), "a run of nothing");
+    const bool leads = is_leader(full_warp);
+    require(is(set.take_run(full_warp, 5), 0, 0), "a run of nothing");
     if (leads) {
       alone(set);
       neighbours(set);
       marks(set);
     }
-    sync(whole_warp);
+    sync(full_warp);
     if constexpr (warp_width >= 4) {
       highest(set);
-      sync(whole_warp);
+      sync(full_warp);
       lowest(set, members);
     }
-    sync(whole_warp);
+    sync(full_warp);
     // A run across many leaves, from within a leaf to within another.
     if (leads) set.add({60, 5000});
-    sync(whole_warp);
-    require(is(set.take_run(whole_warp, 3), 60, 3), "a part of a leaf");
-    require(is(set.take_run(whole_warp, 1), 63, 1), "up to the border");
-    require(is(set.take_run(whole_warp, 64), 64, 64), "a leaf");
-    require(is(set.take_run(whole_warp, 3001), 128, 3001), "many leaves");
-    require(is(set.take_run(whole_warp, 70), 3129, 70), "across one border");
-    require(is(set.take_run(whole_warp, ~std::uint64_t{0}), 3199, 1861), "the rest");
-    require(is(set.take_run(whole_warp, 1), 0, 0), "nothing is left");
+    sync(full_warp);
+    require(is(set.take_run(full_warp, 3), 60, 3), "a part of a leaf");
+    require(is(set.take_run(full_warp, 1), 63, 1), "up to the border");
+    require(is(set.take_run(full_warp, 64), 64, 64), "a leaf");
+    require(is(set.take_run(full_warp, 3001), 128, 3001), "many leaves");
+    require(is(set.take_run(full_warp, 70), 3129, 70), "across one border");
+    require(is(set.take_run(full_warp, ~std::uint64_t{0}), 3199, 1861), "the rest");
+    require(is(set.take_run(full_warp, 1), 0, 0), "nothing is left");
     // Gaps end a run, at the border and behind it.
     if (leads) {
       set.add({10, 54});
@@ -53,12 +53,12 @@ struct steps_kernel {
       set.add({200, 56 + 64 + 7});
       set.add({200 + 128, 30});
     }
-    sync(whole_warp);
-    require(is(set.take_run(whole_warp, 1000), 10, 54), "the next leaf begins later");
-    require(is(set.take_run(whole_warp, 1000), 65, 100), "it ends within a leaf");
-    require(is(set.take_run(whole_warp, 1000), 200, 127), "it ends before a gap");
-    require(is(set.take_run(whole_warp, 1000), 328, 30), "behind the gap");
-    require(is(set.take_run(whole_warp, 1000), 0, 0), "that was all");
+    sync(full_warp);
+    require(is(set.take_run(full_warp, 1000), 10, 54), "the next leaf begins later");
+    require(is(set.take_run(full_warp, 1000), 65, 100), "it ends within a leaf");
+    require(is(set.take_run(full_warp, 1000), 200, 127), "it ends before a gap");
+    require(is(set.take_run(full_warp, 1000), 328, 30), "behind the gap");
+    require(is(set.take_run(full_warp, 1000), 0, 0), "that was all");
     // Each lane for itself, with a run across leaves.
     for (int lane = 0; lane < warp_width; ++lane) {
       if (lane == lane_index()) {
@@ -66,7 +66,7 @@ struct steps_kernel {
         require(is(set.take_run(lane_bit(), 200), 100, 200), "a group of one");
         require(is(set.take_run(lane_bit(), 200), 300, 100), "a group of one, the rest");
       }
-      sync(whole_warp);
+      sync(full_warp);
     }
   }
 
@@ -124,43 +124,43 @@ struct steps_kernel {
 
   /// A leaf for each lane.
   WARPHEAP_FN static void highest(const bit_tree& set) {
-    if (is_leader(whole_warp)) {
+    if (is_leader(full_warp)) {
       set.add(70, 0xf0f0);
       set.add(69, ~std::uint64_t{0});
       set.add(67, 1);
       set.add(3, 6);
     }
-    sync(whole_warp);
+    sync(full_warp);
     const int lane = lane_index();
     std::uint32_t at = 0;
-    std::uint64_t mask = set.take_high(whole_warp, 2, 7, at);
+    std::uint64_t mask = set.take_high(full_warp, 2, 7, at);
     const std::uint64_t seven = lane == 0 ? 0xf0e0 : lane == 1 ? std::uint64_t{127} << 57 : 0;
     require(mask == seven && (mask == 0 || at == 70 - static_cast<std::uint32_t>(lane)), "the highest of two leaves");
-    mask = set.take_high(whole_warp, warp_width, 64, at);
+    mask = set.take_high(full_warp, warp_width, 64, at);
     const std::uint64_t all = lane == 0 ? 0x10 : lane == 1 ? low_57 : lane == 3 ? 1 : 0;
     require(mask == all && (mask == 0 || at == 70 - static_cast<std::uint32_t>(lane)), "all of the leaves below");
-    mask = set.take_high(whole_warp, warp_width, 64, at);
+    mask = set.take_high(full_warp, warp_width, 64, at);
     require(mask == (lane == 0 ? 6 : 0) && (lane != 0 || at == 3), "further below, and no leaf before the first");
-    require(set.take_high(whole_warp, warp_width, 64, at) == 0, "nothing is left");
+    require(set.take_high(full_warp, warp_width, 64, at) == 0, "nothing is left");
   }
   WARPHEAP_FN static void lowest(const bit_tree& set, std::uint64_t members) {
     const auto last = static_cast<std::uint32_t>((members - 1) / bit_tree::leaf_bits);
-    if (is_leader(whole_warp)) {
+    if (is_leader(full_warp)) {
       set.add(2, 0xf0f0);
       set.add(3, ~std::uint64_t{0});
       set.add(last, 1);
     }
-    sync(whole_warp);
+    sync(full_warp);
     const int lane = lane_index();
     std::uint32_t at = 0;
-    std::uint64_t mask = set.take_low(whole_warp, 2, 7, at);
+    std::uint64_t mask = set.take_low(full_warp, 2, 7, at);
     const std::uint64_t seven = lane == 0 ? 0xf0e0 : lane == 1 ? std::uint64_t{127} << 57 : 0;
     require(mask == seven && (mask == 0 || at == 2 + static_cast<std::uint32_t>(lane)), "the highest of two leaves");
-    mask = set.take_low(whole_warp, warp_width, 64, at);
+    mask = set.take_low(full_warp, warp_width, 64, at);
     require(mask == (lane == 0 ? 0x10 : lane == 1 ? low_57 : 0), "the rest of them");
-    mask = set.take_low(whole_warp, warp_width, 64, at);
+    mask = set.take_low(full_warp, warp_width, 64, at);
     require(mask == (lane == 0 ? 1 : 0) && (lane != 0 || at == last), "the last leaf, and none behind it");
-    require(set.take_low(whole_warp, warp_width, 64, at) == 0, "nothing is left");
+    require(set.take_low(full_warp, warp_width, 64, at) == 0, "nothing is left");
   }
   static constexpr std::uint64_t low_57 = (std::uint64_t{1} << 57) - 1;
 };
@@ -439,9 +439,9 @@ struct churn_kernel {
 /// All members are found, as one run.
 struct drain_kernel {
   WARPHEAP_FN void operator()(bit_tree set, std::uint64_t members) const {
-    const index_run run = set.take_run(whole_warp, members + 1);
+    const index_run run = set.take_run(full_warp, members + 1);
     require(run.first == 0 && run.count == members, "not all members are found again");
-    require(set.take_run(whole_warp, 1).count == 0, "a member too many");
+    require(set.take_run(full_warp, 1).count == 0, "a member too many");
   }
 };
 
@@ -452,7 +452,7 @@ TEST(bit_tree, members_are_neither_lost_nor_handed_out_twice) {
       const grid_shape grid = grid_shape::covering(scaled(256, 1 << 12), 64);
       const set_memory memory{members};
       const device_array<std::uint64_t> owners(members);
-      launch({1, 1}, fill_kernel{}, memory.tree(), index_run{0, members});
+      launch({1, 1}, insert_kernel{}, memory.tree(), index_run{0, members});
       launch(grid, churn_kernel{memory.tree(), owners.data(), members, seed, 6});
       memory.expect_members(members);
       launch({1, warp_width}, drain_kernel{}, memory.tree(), members);
@@ -462,4 +462,4 @@ TEST(bit_tree, members_are_neither_lost_nor_handed_out_twice) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::bit_tree_test

@@ -131,7 +131,7 @@ inline std::vector<std::uint32_t> blocks_of(std::uint32_t first, std::uint32_t e
 }
 
 /// Each thread takes blocks of `order` until there is none.
-struct fill_kernel {
+struct fill_buddy_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint32_t* owners, std::uint32_t order, std::uint32_t* blocks,
                               std::uint32_t* count, bool together) const {
@@ -166,7 +166,7 @@ std::uint32_t fill_and_empty(const pages<Tree>& all, std::uint32_t most, std::ui
   const device_array<std::uint32_t> blocks(most + grid.blocks * grid.threads);
   const device_array<std::uint32_t> count(1);
   const bool together = order % 2 == 0;
-  launch(grid, fill_kernel{}, all.tree(), all.owners(), order, blocks.data(), count.data(), together);
+  launch(grid, fill_buddy_kernel{}, all.tree(), all.owners(), order, blocks.data(), count.data(), together);
   const std::uint32_t had = count.at(0);
   launch(grid, empty_kernel{}, all.tree(), all.owners(), order, blocks.data(), had, together);
   return had;
@@ -240,7 +240,7 @@ void churn(bool ample, std::uint32_t orders, std::uint32_t count) {
         const pages<Tree> all(64, 64 + count);
         all.add(64, count);
         launch(grid_shape::covering(scaled(256, 1 << 13), 64), churn_kernel{ample}, all.tree(), all.owners(), seed,
-               orders, static_cast<int>(scaled(24, 64)));
+               orders, static_cast<int>(scaled(24, ample ? 64 : 24)));
         ASSERT_EQ(all.free(), count);
         const std::vector<std::uint32_t> expected = blocks_of(64, 64 + count);
         for (std::uint32_t order = buddy_tree::largest_order + 1; order-- != 0;) {

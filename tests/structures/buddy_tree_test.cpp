@@ -3,7 +3,7 @@
 
 #include "buddy_system.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::buddy_tree_test {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(buddy_tree, buddy_system, buddy_tree);
 
@@ -113,4 +113,4 @@ TEST(buddy_tree_turns, units_that_nobody_needs_stay_whole) {
   });
 }
 
-}  // namespace warpheap::test
+}  // namespace warpheap::test::buddy_tree_test

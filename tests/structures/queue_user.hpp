@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <support/masks.hpp>
 #include <support/random.hpp>
 #include <type_traits>
 #include <vector>
@@ -14,8 +15,6 @@
 #include <warpheap/sync.hpp>
 
 namespace warpheap::test {
-
-inline constexpr lane_mask whole_warp = low_bits(warp_width);
 
 struct add_chunks_kernel {
   WARPHEAP_FN void operator()(bit_tree free_chunks, std::uint64_t count) const { free_chunks.add({0, count}); }

@@ -15,7 +15,7 @@
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::segment_queue_test {
 namespace {
 
 template <class Kind>
@@ -31,7 +31,7 @@ struct order_kernel {
     for (std::uint64_t at = from; at < to; at += warp_width) {
       const lane_mask some = low_bits(to - at < warp_width ? static_cast<int>(to - at) : warp_width);
       if (at + lane < to) require(user.push(0, some, at + lane), "no room");
-      sync(whole_warp);
+      sync(full_warp);
     }
   }
   WARPHEAP_FN static std::uint64_t free_chunks(const Kind& kind, std::uint64_t chunks) {
@@ -48,7 +48,7 @@ struct order_kernel {
     const segment_queue<Kind> queue = user.queue(0);
     for (std::uint64_t from = 0; from < count * static_cast<std::uint64_t>(rounds); from += count) {
       fill(user, from, from + count);
-      if (is_leader(whole_warp)) {
+      if (is_leader(full_warp)) {
         require(queue.has_entries() && queue.size() == count, "another size");
         require(free_chunks(user.kind, chunks) + queue.chunks() == chunks, "another number of chunks");
         std::uint64_t next = from;
@@ -66,11 +66,11 @@ struct order_kernel {
         }
         require(!queue.has_entries() && queue.adopt().count == 0 && queue.size() == 0, "an entry too many");
       }
-      sync(whole_warp);
+      sync(full_warp);
     }
     // By then segments are as large as they become, so the last one is kept.
     const bool keeps = std::is_base_of_v<virtual_queue, Kind> && rounds >= 20;
-    if (is_leader(whole_warp)) require((queue.chunks() != 0) >= keeps, "nothing in reserve after many rounds");
+    if (is_leader(full_warp)) require((queue.chunks() != 0) >= keeps, "nothing in reserve after many rounds");
   }
 };
 
@@ -209,9 +209,9 @@ struct refusal_kernel {
   WARPHEAP_FN static std::uint64_t fill(const queue_user<Kind>& user, std::uint64_t& from) {
     std::uint64_t went_in = 0;
     for (lane_mask refused = 0; refused == 0; from += warp_width) {
-      const bool pushed = user.push(0, whole_warp, from + static_cast<std::uint64_t>(lane_index()));
-      refused = ballot(whole_warp, !pushed);
-      went_in += static_cast<std::uint64_t>(popcount(whole_warp & ~refused));
+      const bool pushed = user.push(0, full_warp, from + static_cast<std::uint64_t>(lane_index()));
+      refused = ballot(full_warp, !pushed);
+      went_in += static_cast<std::uint64_t>(popcount(full_warp & ~refused));
     }
     return went_in;
   }
@@ -227,7 +227,7 @@ struct refusal_kernel {
       require(fill(user, none) == 0, "room, and none before");
       from = none;
       std::uint64_t read = 0;
-      if (is_leader(whole_warp)) {
+      if (is_leader(full_warp)) {
         if constexpr (std::is_base_of_v<virtual_queue, Kind>)
           require(queue.chunks() == chunks, "refused, with a chunk free");
         // One segment, or half of what is there.
@@ -238,11 +238,11 @@ struct refusal_kernel {
           user.read(0, some);
         }
       }
-      read = shuffle(whole_warp, read, leader(whole_warp));
-      sync(whole_warp);
+      read = shuffle(full_warp, read, leader(full_warp));
+      sync(full_warp);
       require(fill(user, from) != 0, "no room after a segment was retired");
     }
-    if (is_leader(whole_warp)) *used = from;
+    if (is_leader(full_warp)) *used = from;
   }
 };
 
@@ -269,15 +269,15 @@ struct full_array_kernel {
     constexpr std::uint64_t most = virtual_array::ring_segments;
     std::uint64_t from = 0;
     for (std::uint64_t chunk = 0; chunk < most; ++chunk) {
-      if (is_leader(whole_warp)) user.kind.free_chunks.add({chunk, 1});
-      sync(whole_warp);
+      if (is_leader(full_warp)) user.kind.free_chunks.add({chunk, 1});
+      sync(full_warp);
       require(refusal_kernel<virtual_array>::fill(user, from) != 0, "a chunk is free, and no room");
     }
-    if (is_leader(whole_warp)) user.kind.free_chunks.add({most, 1});
-    sync(whole_warp);
+    if (is_leader(full_warp)) user.kind.free_chunks.add({most, 1});
+    sync(full_warp);
     require(refusal_kernel<virtual_array>::fill(user, from) == 0, "more segments than the array holds");
-    if (is_leader(whole_warp)) user.read(0, user.queue(0).adopt());
-    sync(whole_warp);
+    if (is_leader(full_warp)) user.read(0, user.queue(0).adopt());
+    sync(full_warp);
     require(refusal_kernel<virtual_array>::fill(user, from) != 0, "no room for a segment after one was adopted");
   }
 };
@@ -301,13 +301,13 @@ TEST(segment_queue, an_array_that_is_full_refuses) {
 struct gaps_kernel {
   WARPHEAP_FN void operator()(queue_user<virtual_list> user, std::uint64_t count) const {
     const std::uint32_t free[] = {64, 40, 64, 64, 64, 64, 64, 0, 64, 0, 10, 64, 21};  // of each leaf
-    if (is_leader(whole_warp)) {
+    if (is_leader(full_warp)) {
       std::uint64_t leaf = 0;
       for (const std::uint32_t each : free) user.kind.free_chunks.add({leaf++ * bit_tree::leaf_bits, each});
     }
-    sync(whole_warp);
+    sync(full_warp);
     for (std::uint64_t at = 0; at < count; at += warp_width) {
-      require(user.push(0, whole_warp, at + static_cast<std::uint64_t>(lane_index())), "no room");
+      require(user.push(0, full_warp, at + static_cast<std::uint64_t>(lane_index())), "no room");
     }
   }
 };
@@ -329,4 +329,4 @@ TEST(segment_queue, gaps_between_chunks_do_no_harm) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::segment_queue_test

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <support/masks.hpp>
 #include <vector>
 #include <warpheap/structures.hpp>
 
@@ -40,14 +41,12 @@ class set_memory {
   device_array<leaf> leaves_;
 };
 
-inline constexpr lane_mask whole_warp = low_bits(warp_width);
-
 /// Whether a run is `count` members from `first` on.
 WARPHEAP_FN inline bool is(index_run run, std::uint64_t first, std::uint64_t count) {
   return run.count == count && (count == 0 || run.first == first);
 }
 
-struct fill_kernel {
+struct insert_kernel {
   WARPHEAP_FN void operator()(bit_tree set, index_run run) const { set.add(run); }
 };
 

@@ -3,8 +3,8 @@
 
 #include "buddy_system.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::state_buddy_test {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(state_buddy, buddy_system, state_buddy);
 
-}  // namespace warpheap::test
+}  // namespace warpheap::test::state_buddy_test

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::test {
 

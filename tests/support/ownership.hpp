@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::test {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <support/random.hpp>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::test {
 

@@ -14,7 +14,7 @@
 #include <vector>
 #include <warpheap/sync.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::batch_ring_test {
 namespace {
 
 /// Draws `start` tickets for nobody, in `turns` small steps and large ones, so that what follows wraps around.
@@ -399,4 +399,4 @@ TEST(batch_ring, counts_as_it_says) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::batch_ring_test

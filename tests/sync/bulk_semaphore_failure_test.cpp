@@ -13,7 +13,7 @@
 
 #include "bulk_semaphore_supply.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::bulk_semaphore_failure_test {
 namespace {
 
 using outcome = bulk_semaphore::outcome;
@@ -304,4 +304,4 @@ TEST(bulk_semaphore_failure, a_refilled_parent_is_asked_again) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::bulk_semaphore_failure_test

@@ -10,7 +10,7 @@
 
 #include "bulk_semaphore_supply.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::bulk_semaphore_limits_test {
 namespace {
 
 using outcome = bulk_semaphore::outcome;
@@ -162,4 +162,4 @@ TEST(bulk_semaphore_limits, misuse_is_reported) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::bulk_semaphore_limits_test

@@ -14,7 +14,7 @@
 
 #include "bulk_semaphore_supply.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::bulk_semaphore_test {
 namespace {
 
 using outcome = bulk_semaphore::outcome;
@@ -290,4 +290,4 @@ TEST(bulk_semaphore, each_grant_has_a_unit) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::bulk_semaphore_test

@@ -13,7 +13,7 @@
 #include <vector>
 #include <warpheap/sync.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::collective_mutex_test {
 namespace {
 
 constexpr std::uint32_t block_size = 64;
@@ -166,4 +166,4 @@ TEST(collective_mutex, blocks_enter_as_one) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::collective_mutex_test

@@ -13,7 +13,7 @@
 #include <vector>
 #include <warpheap/sync.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::counting_semaphore_test {
 namespace {
 
 using outcome = counting_semaphore::outcome;
@@ -283,4 +283,4 @@ TEST(counting_semaphore, a_grant_sees_what_was_done_before) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::counting_semaphore_test

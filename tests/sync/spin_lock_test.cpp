@@ -12,7 +12,7 @@
 #include <vector>
 #include <warpheap/sync.hpp>
 
-namespace warpheap::test {
+namespace warpheap::test::spin_lock_test {
 namespace {
 
 /// A lock and what it guards: plain memory.
@@ -118,4 +118,4 @@ TEST(spin_lock, a_leader_holds_it_for_its_group) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::spin_lock_test

@@ -16,7 +16,7 @@
 
 #include "srcu_domains.hpp"
 
-namespace warpheap::test {
+namespace warpheap::test::srcu_test {
 namespace {
 
 /// Seeds of the schedules under which both forms are tried.
@@ -323,4 +323,4 @@ TEST(srcu, barriers_that_are_called_together_share_grace_periods) {
 }
 
 }  // namespace
-}  // namespace warpheap::test
+}  // namespace warpheap::test::srcu_test

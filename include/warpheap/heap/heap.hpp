@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
-#include <warpheap/heap/default_allocator.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 #include <warpheap/heap/relocation.hpp>
 

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <new>
 #include <utility>
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
-#include <warpheap/heap/default_allocator.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap {
 
@@ -25,11 +24,11 @@ class heap_ref {
 
   /// A block of at least `bytes` bytes, aligned to `capabilities.alignment`, any contents; null when the heap cannot
   /// serve it. A request of 0 bytes is one of 1 byte.
-  WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
+  WARPHEAP_ENTRY_FN void* malloc(std::uint64_t bytes) const;
 
   /// The same, aligned to `alignment` bytes. Null also if that is no power of two or above
   /// `capabilities.largest_alignment`.
-  WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
+  WARPHEAP_ENTRY_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
 
   /// A block of `count` times `bytes` zero bytes, written by the caller; null when the heap cannot serve it.
   WARPHEAP_FN void* calloc(std::uint64_t count, std::uint64_t bytes) const;
@@ -37,7 +36,7 @@ class heap_ref {
   /// Gives `block` back; null is ignored. Any thread of any later or running kernel may do so, once for each block.
   /// The caller's accesses to the block happen before those of its next owner. Does nothing if the design has no
   /// `individual_free`.
-  WARPHEAP_FN void free(void* block) const;
+  WARPHEAP_ENTRY_FN void free(void* block) const;
 
   /// Moves `block` to one of at least `bytes` bytes with the same contents, as far as they fit, or leaves it where it
   /// is. Null when the heap cannot serve it: `block` is then as before. A null `block` is a `malloc`.

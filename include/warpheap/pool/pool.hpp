@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/engine.hpp>
 #include <warpheap/pool/errors.hpp>
 #include <warpheap/pool/segregated_fit.hpp>

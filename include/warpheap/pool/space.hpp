@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap {
 

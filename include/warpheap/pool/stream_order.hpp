@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap {
 

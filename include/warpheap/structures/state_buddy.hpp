@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/structures/detail/state_buddy_layout.hpp>
 #include <warpheap/structures/patience.hpp>
 #include <warpheap/sync.hpp>

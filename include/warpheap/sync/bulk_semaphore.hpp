@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/sync/detail/bulk_semaphore_word.hpp>
 
 namespace warpheap {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/sync/detail/srcu_word.hpp>
 #include <warpheap/sync/spin_lock.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/allocators.hpp>
-#include <warpheap/floor.hpp>
+#include <warpheap/allocator.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/trace/recorder.hpp>
 
 namespace warpheap {

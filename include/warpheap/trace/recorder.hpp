@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <vector>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/trace/detail/phase_maker.hpp>
 #include <warpheap/trace/detail/trace_log.hpp>
 #include <warpheap/trace/trace.hpp>

@@ -126,12 +126,13 @@ def build(tests: bool, bench: bool, log: Path, time_limit: float) -> tuple[Progr
 
 def _build_preset(checkout: Path, preset: str, log: Path, time_limit: float) -> Result:
     nvcc = find_tool("nvcc")
-    # A tree may have been configured where there is no GPU, for the suites of some designs and without machine code.
-    whole = ["-DWARPHEAP_CUDA_ARCHITECTURES=native", "-DWARPHEAP_CUDA_SUITES="]
+    # A tree may have been configured where there is no GPU, for some designs and without machine code.
+    whole = ["-DWARPHEAP_CUDA_ARCHITECTURES=native", "-DWARPHEAP_CUDA_SUITES=", "-DWARPHEAP_CUDA_PROGRAMS=ON"]
+    target = "cuda_tests" if preset == "cuda" else "warpheap_bench_cuda"
     seconds = 0.0
     for command in (
         ["cmake", "--preset", preset, *whole, f"-DCMAKE_CUDA_COMPILER={nvcc}"],
-        ["cmake", "--build", "--preset", preset, "--parallel", str(os.cpu_count() or 1)],
+        ["cmake", "--build", "--preset", preset, "--target", target, "--parallel", str(os.cpu_count() or 1)],
     ):
         outcome = process.run(command, time_limit - seconds, folder=checkout)
         seconds += outcome.seconds

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap::detail {
 

@@ -8,7 +8,7 @@
 namespace warpheap {
 
 template <device_allocator A>
-WARPHEAP_FN void* heap_ref<A>::malloc(std::uint64_t bytes) const {
+WARPHEAP_ENTRY_FN void* heap_ref<A>::malloc(std::uint64_t bytes) const {
   if (bytes == 0) bytes = 1;
   void* const block = allocator_.malloc(bytes);
   if constexpr (hides_blocks) {
@@ -18,7 +18,7 @@ WARPHEAP_FN void* heap_ref<A>::malloc(std::uint64_t bytes) const {
 }
 
 template <device_allocator A>
-WARPHEAP_FN void* heap_ref<A>::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
+WARPHEAP_ENTRY_FN void* heap_ref<A>::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
   if (!is_power_of_two(alignment) || alignment > capabilities.largest_alignment) return nullptr;
   if (bytes == 0) bytes = 1;
   void* const block = allocator_.aligned_malloc(alignment, bytes);
@@ -37,7 +37,7 @@ WARPHEAP_FN void* heap_ref<A>::calloc(std::uint64_t count, std::uint64_t bytes) 
 }
 
 template <device_allocator A>
-WARPHEAP_FN void heap_ref<A>::free(void* block) const {
+WARPHEAP_ENTRY_FN void heap_ref<A>::free(void* block) const {
   if (block == nullptr) return;
   if constexpr (hides_freed) shadow_forbid(block, allocator_.usable_size(block));
   allocator_.free(block);

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <utility>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 #include <warpheap/pool/stream_pool.hpp>
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 
 namespace warpheap {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <string>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 #include <warpheap/pool/errors.hpp>
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 
 namespace warpheap {

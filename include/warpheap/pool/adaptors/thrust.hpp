@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 
 namespace warpheap {

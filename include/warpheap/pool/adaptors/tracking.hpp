@@ -8,7 +8,7 @@
 #include <source_location>
 #include <string>
 #include <utility>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
 
 namespace warpheap {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/engine.hpp>
 
 namespace warpheap::pool_detail {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/engine.hpp>
 
 namespace warpheap::pool_detail {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/floor.hpp>
+#include <warpheap/platform.hpp>
 #include <warpheap/pool/detail/balanced_tree.hpp>
 #include <warpheap/pool/detail/record_table.hpp>
 #include <warpheap/pool/engine.hpp>

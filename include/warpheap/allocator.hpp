@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// What each design of a heap models, and the adaptors that work with any of them. No design is included.
+
+#include <warpheap/allocator/arena.hpp>
+#include <warpheap/allocator/block_location.hpp>
+#include <warpheap/allocator/capabilities.hpp>
+#include <warpheap/allocator/checked/checked.hpp>
+#include <warpheap/allocator/concept.hpp>
+#include <warpheap/allocator/default_allocator.hpp>
+#include <warpheap/allocator/memory_fault.hpp>

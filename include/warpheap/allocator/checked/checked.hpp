@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <warpheap/allocator/checked/detail/fault_record.hpp>
+#include <warpheap/allocator/checked/detail/guarded_block.hpp>
+#include <warpheap/allocator/checked/detail/quarantine.hpp>
+#include <warpheap/allocator/concept.hpp>
+#include <warpheap/platform.hpp>
+
+namespace warpheap {
+
+/// How closely `checked` looks.
+struct checked_options {
+  /// Freed blocks that are kept from being handed out again, so that who still writes to them is found. A power of two.
+  std::uint32_t quarantine = 1024;
+  /// Bytes at the start of a freed block that are watched, at most. The thread that frees the block writes them, and
+  /// the one whose free drives it out of the quarantine reads them.
+  std::uint64_t poison_bytes = std::uint64_t{1} << 20;
+};
+
+/// The design `A`, and what programs do wrong with its blocks is found: `heap<checked<A>>` stands wherever `heap<A>`
+/// does. The first fault is kept for the host (`heap::first_fault`); no kernel is stopped, and the heap stays whole.
+///
+/// | fault | how it is found |
+/// |---|---|
+/// | `double_free` | the pointer is in no live block of `A`, or its block is in quarantine. Of threads that free one block together, all but one have it. Memory of the heap that never was a block looks the same. When a block has left the quarantine and was handed out again, a free by its former owner is one by the new owner |
+/// | `foreign_pointer`, `interior_pointer` | `A` says so |
+/// | `overrun` | guard bytes behind what was asked for, up to 256, and a trailer. Found by the free of the block; who writes just what is there is not found |
+/// | `use_after_free` | a freed block is filled with a pattern and goes into quarantine. Writes are found when the block comes out, which is when so many others were freed, or the heap has no room |
+///
+/// A call that is wrong does nothing else; a block that was overrun is taken back. Each block has 16 bytes more and is
+/// rounded up to 16. A free writes the whole block, and another reads it, up to `Options.poison_bytes`; all frees count
+/// in two words. Null means that at one moment of the call `A` had no room and the quarantine was empty; but other
+/// threads may have had blocks in hands, one each, between the quarantine and `A`. So `refuses_only_when_full` is not
+/// promised. Blocks in quarantine keep their places, so new ones are cut from what is left, in smaller pieces maybe.
+/// Live bytes are those of `A` without what is in quarantine.
+template <locates_blocks A, checked_options Options = checked_options{}>
+class checked {
+  static_assert(A::capabilities.alignment % detail::guarded_block::trailer_bytes == 0,
+                "checked: blocks of the design are aligned to 16 bytes or more, as trailers are");
+  static_assert(!A::capabilities.needs_full_warp,
+                "checked: lanes err one by one, so the design must serve single ones");
+
+ public:
+  static constexpr const char* name = A::name;
+  static constexpr allocator_capabilities capabilities = [] {
+    allocator_capabilities can = A::capabilities;
+    can.relocate = false;  // what marks a block depends on its address
+    can.refuses_only_when_full = false;
+    if (can.largest_bytes != unlimited) {
+      const std::uint64_t room = align_down(can.largest_bytes, detail::guarded_block::trailer_bytes);
+      can.largest_bytes = room < detail::guarded_block::trailer_bytes ? 0 : room - detail::guarded_block::trailer_bytes;
+    }
+    return can;
+  }();
+
+  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
+    return own_bytes() + A::metadata_bytes(bytes);
+  }
+
+  explicit checked(const arena& from)
+      : inner_(arena{from.data, from.bytes, from.reserved_bytes, from.metadata + own_bytes()}),
+        own_(reinterpret_cast<own_state*>(from.metadata)) {}
+
+  // Zero bytes are a clean record and an empty quarantine.
+  WARPHEAP_FN void initialise() const { inner_.initialise(); }
+  WARPHEAP_FN void grow(std::uint64_t bytes) const
+    requires(A::capabilities.grow)
+  {
+    inner_.grow(bytes);
+  }
+
+  std::uint64_t trim_begin() const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    return inner_.trim_begin();
+  }
+  WARPHEAP_FN void coalesce() const
+    requires(A::capabilities.trim_bytes != 0);
+  WARPHEAP_FN void withdraw(std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.withdraw(units);
+  }
+  WARPHEAP_FN void restore(const std::uint64_t* units) const
+    requires(A::capabilities.trim_bytes != 0)
+  {
+    inner_.restore(units);
+  }
+
+  WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
+  WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
+  /// Any pointer but null.
+  WARPHEAP_FN void free(void* pointer) const;
+  /// What was asked for; of a block that was overrun, all in front of its trailer; 0 for what is no live block.
+  WARPHEAP_FN std::uint64_t usable_size(const void* pointer) const;
+  WARPHEAP_FN void count(allocator_counts& counts) const
+    requires(A::capabilities.counts_live);
+
+  std::optional<memory_fault> first_fault() const;
+  void clear_fault() const;
+
+  auto statistics() const
+    requires(reports_statistics<A>)
+  {
+    return inner_.statistics();
+  }
+
+ private:
+  struct own_state {
+    detail::fault_record faults;
+    detail::quarantine<Options.quarantine> quarantine;
+  };
+  // In front of the metadata of `A`, and as many for each heap, so that of a smaller arena it stays a prefix.
+  WARPHEAP_FN static constexpr std::uint64_t own_bytes() { return align_up(sizeof(own_state), 256); }
+
+  // A memory checker knows of blocks: what is not their owner's is hidden from it, but for what we use.
+  static constexpr bool hides_blocks = A::capabilities.uses_arena && !A::capabilities.state_in_arena;
+
+  WARPHEAP_FN detail::guarded_block at(const void* block) const {
+    return {const_cast<void*>(block), inner_.usable_size(block)};
+  }
+  WARPHEAP_FN void* begin(void* block, std::uint64_t bytes) const;
+  WARPHEAP_COLD_FN void take_back(void* block) const;
+  WARPHEAP_COLD_FN void let_go(void* block) const;
+  WARPHEAP_COLD_FN void empty_quarantine() const;
+
+  // Kernels get it by value, so no byte of it is padding.
+  A inner_;
+  own_state* own_;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/allocator/checked/detail/checked.hpp>

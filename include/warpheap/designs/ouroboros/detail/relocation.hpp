@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
+
+// All that the design keeps names chunks, pages and segments by number, as the paper has it ("addressed by an integer
+// index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid behind any base.
+// Two things depend on the size of the heap: where the records begin, and the rings of the static queues. Rings are not
+// made longer or cut otherwise, but emptied and made anew: then no number of a segment is left that would have to be
+// rewritten.
+
+namespace warpheap {
+namespace detail {
+
+// Takes all sizes apart, as a sweep does, each by a block of one warp. Nobody else uses the heap, and sizes share
+// nothing but the set of free chunks, so it needs no lock.
+struct empty_ouroboros_queues {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator) const {
+    const lane_mask group = active_group();
+    // The warp may have come apart; one part of it is enough, and only one may be the size's renewer.
+    if (!any(group, thread_index() == 0)) return;
+    const auto q = static_cast<std::uint32_t>(block_index());
+    if (any(group, is_leader(group) && allocator.can_sweep(q))) allocator.sweep_class(q, group);
+  }
+};
+
+}  // namespace detail
+
+template <class Items, class Kind, ouroboros_options Options>
+void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const arena& to) const {
+  const basic_ouroboros there{to};
+  std::uint64_t segments = layout::staging_segments;
+  if constexpr (!uses_chunks<Kind>) {
+    if (layout::same_rings(initial_bytes_, there.initial_bytes_)) {
+      segments = layout::ring_begin(initial_bytes_, layout::classes);
+    } else {
+      launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, *this);
+    }
+  }
+  device_copy(to.metadata, from.metadata, layout::words_at() + segments * segment_words * sizeof(std::uint32_t));
+  device_copy(there.groups_, groups_,
+              divide_up(from.bytes / Options.chunk_bytes, chunk_group::chunks) * sizeof(chunk_group));
+  if constexpr (!uses_chunks<Kind>) {
+    for (std::uint32_t q = 0; q < layout::classes; ++q) {
+      const static_ring::extent ring = layout::ring(there.initial_bytes_, q);
+      device_copy(&there.of_class(q).queue.ring, &ring, sizeof(ring));
+    }
+  }
+}
+
+}  // namespace warpheap

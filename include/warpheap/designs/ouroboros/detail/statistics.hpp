@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <vector>
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
+
+// The host reads copies of what the design keeps, so there is no kernel for it.
+//
+// The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch of
+// which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
+// several: those still say who had them before. The first two are known by number and set aside; the others are stepped
+// over, from a block's first chunk to the chunk behind its last.
+
+namespace warpheap {
+
+template <class Items, class Kind, ouroboros_options Options>
+ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
+  const auto control = std::make_unique<typename layout::control>();
+  device_copy(control.get(), control_, sizeof(*control));
+  ouroboros_statistics result{};
+  result.chunk_bytes = Options.chunk_bytes;
+  result.chunks = control->chunks;
+  std::vector<std::uint64_t> aside(divide_up(control->chunks, chunk_group::chunks));
+  for (std::uint32_t q = 0; q < layout::classes; ++q) {
+    result.page_sizes.push_back(inspect_class(q, control->classes[q], aside));
+  }
+  inspect_chunks(result, aside);
+  for (std::uint32_t q = 0; q < layout::classes; ++q) {
+    ouroboros_page_statistics& size = result.page_sizes[q];
+    size.pages = size.chunks / layout::chunks_of_page(q) * layout::pages(q);
+    size.live_pages = size.pages - size.free_pages();
+  }
+  return result;
+}
+
+// What is known of size q beside the chunks that have pages in use, from a copy of its state. Sets aside the chunks that
+// hold its queue or have no page that was claimed.
+template <class Items, class Kind, ouroboros_options Options>
+ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
+    std::uint32_t q, const page_class& size, std::vector<std::uint64_t>& aside) const {
+  ouroboros_page_statistics result{};
+  result.page_bytes = layout::page_bytes(q);
+  const Kind of = kind();
+  const auto fetch = [&](std::uint32_t id) {
+    segment_header header;
+    device_copy(&header, &of.segments().header(id), sizeof(header));
+    return header;
+  };
+  const auto add_storage = [&](const segment_header& header) {
+    if constexpr (uses_chunks<Kind>) {
+      result.queue_chunks += header.chunks;
+      for (std::uint32_t part = 0; part < header.parts; ++part) aside[header.leaf[part]] |= header.mask[part];
+    }
+  };
+
+  // The queue itself. In a list, each segment names the next one.
+  segment_name segment{};
+  for (std::uint32_t i = 0; i < size.queue.opened - size.queue.adopted; ++i) {
+    segment_header header;
+    if constexpr (std::is_same_v<Kind, virtual_list>) {
+      segment = i == 0 ? of.name(size.queue, 0) : segment;
+      header = fetch(segment.id);
+      segment = segment_name::unpack(header.next);
+    } else {
+      header = fetch(of.name(size.queue, i).id);
+    }
+    result.queue_entries += header.count;
+    add_storage(header);
+  }
+  if constexpr (uses_chunks<Kind>) {
+    for (const std::uint32_t kept : size.queue.reserve) {
+      if (kept != 0) add_storage(fetch(segment_name::unpack(kept).id));
+    }
+  }
+  const bool is_open = size.queue.places.what(size.queue.places.newest()) != 0;
+  if (size.queue.opened != size.queue.adopted && is_open) {
+    result.queue_entries -= static_cast<std::uint64_t>(size.queue.places.balance());  // places that nobody drew
+  }
+  if (layout::stores_pages(q)) result.queued_pages = result.queue_entries;
+
+  // What was taken out of it and is not read to the end.
+  const source from{size.stock.what(size.stock.newest())};
+  const std::int32_t unclaimed = from.what() != source::none ? size.stock.balance() : 0;
+  if (unclaimed != 0 && from.what() == source::queued) {
+    // An entry is used up with its last unit.
+    const std::uint64_t per_entry = std::uint64_t{1} << from.shift();
+    result.queue_entries += divide_up(static_cast<std::uint64_t>(unclaimed), per_entry);
+    add_storage(fetch(static_cast<std::uint32_t>(from.base())));
+  }
+  result.chunks = set_aside_unclaimed(q, size, static_cast<std::uint32_t>(unclaimed), aside);
+  if (from.what() != source::queued || layout::stores_pages(q)) {
+    result.unclaimed_pages = static_cast<std::uint64_t>(unclaimed);
+  }
+
+  result.queue_bytes = result.queue_chunks * Options.chunk_bytes;
+  if constexpr (std::is_same_v<Kind, virtual_array>) result.queue_bytes += sizeof(size.queue.ring);
+  if constexpr (!uses_chunks<Kind>) {
+    const std::uint64_t words = std::uint64_t{segment_words} << segment_name::unpack(size.queue.ring.packed_first).size;
+    result.queue_bytes += size.queue.ring.count * words * sizeof(std::uint32_t);
+  }
+  return result;
+}
+
+// Sets aside the chunks of the newest batch, if it is a fresh one, of which nobody claimed a page; returns how many. They
+// lie at its end, as the `unclaimed` pages do.
+template <class Items, class Kind, ouroboros_options Options>
+std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::uint32_t q, const page_class& size,
+                                                                         std::uint32_t unclaimed,
+                                                                         std::vector<std::uint64_t>& aside) const {
+  const batch_ring::batch newest = size.stock.newest();
+  const source from{size.stock.what(newest)};
+  if (from.what() != source::run && from.what() != source::listed) return 0;
+  const std::uint32_t end = newest.size() >> layout::pages_log2(q);
+  const std::uint32_t begin = end - (unclaimed >> layout::pages_log2(q));
+  std::vector<std::uint32_t> list(from.what() == source::listed ? end - begin : 0);
+  if (!list.empty()) {
+    const std::uint32_t* const entries = &flat().entry(static_cast<std::uint32_t>(from.base()), begin);
+    device_copy(list.data(), entries, list.size() * sizeof(std::uint32_t));
+  }
+  const std::uint64_t each = layout::chunks_of_page(q);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const std::uint64_t first = from.what() == source::listed ? list[i - begin] : from.base() + i * each;
+    for (std::uint64_t chunk = first; chunk < first + each; ++chunk) {
+      aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
+    }
+  }
+  return (end - begin) * each;
+}
+
+// Goes through the records of all chunks but those set aside, a part of them at a time.
+template <class Items, class Kind, ouroboros_options Options>
+void basic_ouroboros<Items, Kind, Options>::inspect_chunks(ouroboros_statistics& result,
+                                                           const std::vector<std::uint64_t>& aside) const {
+  constexpr std::uint64_t most = 4096;  // groups at a time: 21 MB
+  std::vector<chunk_group> groups(std::min(most, std::uint64_t{aside.size()}));
+  std::uint64_t at = 0;
+  for (std::uint64_t first = 0; first < aside.size(); first += most) {
+    const std::uint64_t count = std::min(most, aside.size() - first);
+    device_copy(groups.data(), groups_ + first, count * sizeof(chunk_group));
+    const std::uint64_t end = std::min(result.chunks, (first + count) * chunk_group::chunks);
+    while (at < end) {
+      const chunk_group& group = groups[at / chunk_group::chunks - first];
+      const std::uint64_t bit = std::uint64_t{1} << at % chunk_group::chunks;
+      const chunk_record& chunk = group.record[at % chunk_group::chunks];
+      std::uint64_t chunks = 1;
+      if ((group.free & bit) != 0) {
+        ++result.free_chunks;
+      } else if ((aside[at / chunk_group::chunks] & bit) != 0) {
+        // counted with its size
+      } else if (chunk.owner > chunk_record::run_base) {
+        chunks = chunk.owner - chunk_record::run_base;
+        ++result.large_blocks;
+        result.large_chunks += chunks;
+      } else {
+        const std::uint32_t q = chunk.owner - 1;
+        chunks = layout::chunks_of_page(q);
+        result.page_sizes.at(q).chunks += chunks;
+        if (q < layout::chunk_classes) result.page_sizes[q].parked_pages += chunk_state{chunk.state}.count();
+      }
+      at += chunks;
+    }
+  }
+}
+
+}  // namespace warpheap

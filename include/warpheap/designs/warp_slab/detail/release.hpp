@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+
+// Blocks that come back, and the hints that lead to them.
+//
+// Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
+// release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
+// that is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in
+// `changes_ended`. The same holds for a word that says that it is shown. A hint of a slab without free blocks only costs
+// time, and so does a word that is shown and does not say so.
+//
+// A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
+// slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
+// the set of places, late news can only be a mark too many.
+//
+// Orders: who hides a slab clears the hint and then looks at all words by RMWs, which make them say that they are not
+// shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the later, the
+// releaser reads that the word is not shown. Who makes a word say so does it before he looks at the hint. His RMW and the
+// hider's acquire and release, by themselves or by the fences around them, so of the two the later sees the earlier and
+// what came before it: either the hider takes it back, or he sees the cleared hint. The same holds one level up.
+
+namespace warpheap {
+
+WARPHEAP_FN inline void warp_slab::begin_change(std::uint32_t c) const {
+  // Released by the RMWs that follow, or by a fence before them.
+  atomic_view{of_class(c).changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+}
+WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
+  atomic_view{of_class(c).changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+// Makes blocks free. One lane, after a fence that releases the accesses of who had the blocks.
+WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
+  const slab_word old{word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
+  invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
+  if (!old.shown()) show_of(*this, blocks.word, old.of_class());
+}
+
+// Blocks that the caller took by mistake, from a slab of another class. One lane. Their claim acquired what those did who
+// had them before, and the fence passes it on to who has them next.
+WARPHEAP_COLD_FN inline void warp_slab::put_back_of(warp_slab self, slab_claim blocks) {
+  fence(memory_order::acq_rel, thread_scope::device);
+  blocks.word &= ~slab_claim::foreign_bit;
+  if (blocks.blocks != 0) self.put_back(blocks);
+}
+
+// What free seldom does, by a copy of the handle: a call of a member would have each free put the handle in memory.
+WARPHEAP_COLD_FN inline void warp_slab::show_of(warp_slab self, std::uint32_t at, std::uint32_t c) { self.show(at, c); }
+WARPHEAP_COLD_FN inline void warp_slab::free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units) {
+  self.free_run(unit, units);
+}
+
+// Leads searchers to the slab of word `at`, in which a block was made free, and has the word say so; unless the slab is
+// no longer of class `c`. One lane.
+WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{word(at)};
+  begin_change(c);
+  slab_word seen{view.load(relaxed, device)};
+  bool said = seen.shown();
+  while (!said && seen.is_of(c)) {  // not a spin: it fails only when another change came first
+    said = view.compare_exchange(seen.value, seen.value | slab_word::shown_bit, acq_rel, device) || seen.shown();
+  }
+  set_hint(word_number::unit(at), c);
+  end_change(c);
+}
+
+// Sets the hint of the slab that begins at `unit`, if it is still of class `c`, and the bit of its place. One lane, with
+// the change begun.
+WARPHEAP_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view view{header(unit).hint};
+  slab_hint seen{view.load(acquire, device)};
+  while (seen.is_of(c) && !seen.shown()) {  // not a spin: it fails only when another change came first
+    if (!view.compare_exchange(seen.value, seen.with(), acq_rel, device)) continue;
+    hints(c).mark(seen.place());
+    break;
+  }
+}
+
+// Clears the hint of a slab that was seen to have no free block, and sets it again if it turns out to have some. One
+// lane.
+WARPHEAP_COLD_FN inline void warp_slab::hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const {
+  using enum memory_order;
+  using enum thread_scope;
+  begin_change(c);
+  const atomic_view view{header(unit).hint};
+  slab_hint seen{view.load(relaxed, device)};
+  bool cleared = false;
+  while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: as above
+    cleared = view.compare_exchange(seen.value, seen.without(), acq_rel, device);
+  }
+  if (cleared) {
+    // Two fences order all looks, each of which would wait by itself.
+    fence(acq_rel, device);
+    bool some = false;
+    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < words_of(c); ++w) {
+      const slab_word left{word(word_number::make(unit, w)).fetch_and(~slab_word::shown_bit, relaxed, device)};
+      if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
+    }
+    fence(acq_rel, device);
+    if (some) {
+      set_hint(unit, c);
+    } else {
+      drop_place(c, place);
+    }
+  }
+  end_change(c);
+}
+
+// Takes a place out of the class's set that seems to have no slab with hints.
+WARPHEAP_COLD_FN inline void warp_slab::drop_place(std::uint32_t c, std::uint32_t place) const {
+  using enum memory_order;
+  using enum thread_scope;
+  begin_change(c);
+  hints(c).unmark(place);
+  const std::uint32_t entry = table(c, place).fetch_or(0, acq_rel, device);
+  if (entry != 0) {
+    const slab_hint left{atomic_view{header(entry - 1).hint}.fetch_or(0, acq_rel, device)};
+    if (left.shown() && left.is_of(c) && left.place() == place) hints(c).mark(place);
+  }
+  end_change(c);
+}
+
+WARPHEAP_FN inline void warp_slab::free(void* freed) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(freed) - data_);
+  const word_halves halves = split(offset);
+  const std::uint32_t unit = halves.high << (32 - classes::unit_shift) | halves.low >> classes::unit_shift;
+  // What the header says was written before the block was handed out.
+  const unit_owner owner{header(unit).owner};
+  // Each releases the accesses of all in the group, while the header is on its way.
+  const lane_mask group = active_group();
+  const bool alone = group == lane_bit();
+  if (!alone) sync(group);
+  fence(release, device);
+  const lane_mask of_slabs = alone ? group : ballot(group, !owner.is_run());
+  if (owner.is_run()) return free_run_of(*this, unit, owner.run_units());
+  const std::uint32_t at = owner.block_at(owner.in_slab(offset));
+  slab_claim back{word_number::make(unit - owner.below(), at / 32), 1u << at % 32};
+  if (!alone) {
+    // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
+    const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
+    const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(back.word)) - common);
+    back.blocks = reduce_parts(of_slabs, same, back.blocks, bit_or{});
+    if (group_rank(same) != 0) return;
+  }
+  put_back(back);
+}
+
+}  // namespace warpheap

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+
+// What there is, counted by a grid that looks at the header of each unit, while no other kernel uses the heap.
+
+namespace warpheap {
+
+namespace detail {
+
+// A kernel's arguments cannot be private, so this is none of the design's members.
+struct tally_warp_slab {
+  WARPHEAP_FN void operator()(warp_slab allocator, warp_slab_tally* sums) const { allocator.tally(*sums); }
+};
+
+}  // namespace detail
+
+// Calls `of_slab(class, free blocks)` for each slab and `of_run(units)` for each run whose first unit falls to the caller.
+template <class OfSlab, class OfRun>
+WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
+  for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
+    const auto unit = static_cast<std::uint32_t>(i);
+    const unit_owner owner{header(unit).owner};
+    if (owner.is_run()) {
+      of_run(owner.run_units());
+    } else if (owner.is_slab() && owner.below() == 0) {
+      std::uint32_t free = 0;
+      for (std::uint32_t w = 0; w < words_of(owner.of_class()); ++w) {
+        const slab_word each{word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
+        free += static_cast<std::uint32_t>(popcount(each.free()));
+      }
+      of_slab(owner.of_class(), free);
+    }
+  }
+}
+
+WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
+  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
+    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
+  };
+  visit_units(
+      [&](std::uint32_t c, std::uint32_t free) {
+        add(sums.slabs[c], 1);
+        add(sums.free_blocks[c], free);
+      },
+      [&](std::uint32_t units) {
+        add(sums.large_blocks, 1);
+        add(sums.large_units, units);
+      });
+  const std::uint64_t leaves = divide_up(control_->units, bit_tree::leaf_bits);
+  for (std::uint64_t i = grid_thread_index(); i < leaves; i += grid_threads()) {
+    const std::uint64_t leaf = free_units().leaf_word(static_cast<std::uint32_t>(i));
+    if (leaf != 0) add(sums.free_units, static_cast<std::uint64_t>(popcount(leaf)));
+  }
+}
+
+WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
+  std::uint64_t live = 0;
+  visit_units(
+      [&](std::uint32_t c, std::uint32_t free) { live += std::uint64_t{blocks_of(c) - free} * classes::bytes(c); },
+      [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
+  atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+}
+
+inline warp_slab_statistics warp_slab::statistics() const {
+  const device_array<warp_slab_tally> sums(1);
+  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_warp_slab{}, *this, sums.data());
+  const warp_slab_tally found = sums.at(0);
+  std::uint64_t units = 0;
+  device_copy(&units, &control_->units, sizeof(units));
+  warp_slab_statistics result{.unit_bytes = classes::unit_bytes,
+                              .units = units,
+                              .free_units = found.free_units,
+                              .large_blocks = found.large_blocks,
+                              .large_units = found.large_units,
+                              .classes = {}};
+  for (std::uint32_t c = 0; c < classes::count; ++c) {
+    result.classes.push_back({.block_bytes = classes::bytes(c),
+                              .slabs = found.slabs[c],
+                              .blocks = found.slabs[c] * classes::blocks(c, is_small()),
+                              .free_blocks = found.free_blocks[c]});
+  }
+  return result;
+}
+
+}  // namespace warpheap

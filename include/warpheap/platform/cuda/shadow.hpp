@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/platform/annotation.hpp>
+
+namespace warpheap::target {
+
+// compute-sanitizer has no call by which a kernel could mark memory.
+WARPHEAP_FN inline void shadow_allow(void*, std::uint64_t) {}
+WARPHEAP_FN inline void shadow_forbid(void*, std::uint64_t) {}
+
+}  // namespace warpheap::target

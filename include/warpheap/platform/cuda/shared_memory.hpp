@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <warpheap/platform/cuda/error.hpp>
+
+namespace warpheap::target {
+
+inline void* pinned_allocate(std::uint64_t bytes) {
+  void* memory = nullptr;
+  cuda_must(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "allocating pinned host memory");
+  return memory;
+}
+// A context that is being torn down refuses; there is nothing left to lose then.
+inline void pinned_release(void* memory) noexcept { static_cast<void>(cudaFreeHost(memory)); }
+
+inline void* managed_allocate(std::uint64_t bytes) {
+  void* memory = nullptr;
+  cuda_must(cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal), "allocating managed memory");
+  return memory;
+}
+inline void managed_release(void* memory) noexcept { static_cast<void>(cudaFree(memory)); }
+
+}  // namespace warpheap::target

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <warpheap/platform/host/error.hpp>
+#include <warpheap/platform/memory_place.hpp>
+
+namespace warpheap::target {
+
+// Pages are behind their addresses as long as the addresses may be used, so there is nothing to keep.
+struct mapping {};
+
+inline std::uint64_t mapping_granularity(memory_place) { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+
+// At a multiple of what a GPU's are multiples of, so that a design which aligns the start of its arena loses as little
+// here as there, and the same each time.
+inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
+  constexpr std::uint64_t alignment = std::uint64_t{2} << 20;
+  void* const mapped =
+      ::mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  system_must(mapped != MAP_FAILED, errno, "reserving addresses");
+  auto* const begin = static_cast<char*>(mapped);
+  const std::uint64_t above = -reinterpret_cast<std::uint64_t>(begin) % alignment;
+  if (above != 0) ::munmap(begin, above);
+  ::munmap(begin + above + bytes, alignment - above);
+  return begin + above;
+}
+
+inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
+
+inline mapping map(void* address, std::uint64_t bytes, memory_place) {
+  system_must(::mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0, errno, "committing memory");
+  return {};
+}
+
+inline void unmap(void* address, std::uint64_t bytes, mapping&) noexcept {
+  // A fresh mapping over the old one drops the pages and makes any later access fault.
+  ::mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+inline constexpr std::align_val_t allocation_alignment{256};
+
+inline void* device_allocate(std::uint64_t bytes) { return ::operator new(bytes, allocation_alignment); }
+inline void device_release(void* memory) noexcept { ::operator delete(memory, allocation_alignment); }
+
+inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {
+  std::memset(destination, value, bytes);
+}
+inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
+  // An empty copy may come with null pointers, which memcpy does not take.
+  if (bytes != 0) std::memcpy(destination, source, bytes);
+}
+
+}  // namespace warpheap::target

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <warpheap/platform/annotation.hpp>
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+#include <warpheap/platform/cuda/machine.hpp>
+#else
+#include <warpheap/platform/host/machine.hpp>
+#endif
+
+namespace warpheap {
+
+/// The machine that kernels run on, as host code sees it.
+struct machine_description {
+  std::string name;               ///< the product's name
+  std::uint32_t multiprocessors;  ///< processors that run blocks
+  std::uint64_t memory_bytes;     ///< memory of the device
+  int capability;                 ///< compute capability times ten, 90 for 9.0; 0 on the host
+};
+
+/// Describes the current device. Throws `launch_failure` when there is none.
+inline machine_description describe_machine() { return target::describe_machine<machine_description>(); }
+
+/// True if kernels can run: always on the host; in a CUDA build if a driver and a device answer.
+inline bool machine_available() { return target::machine_available(); }
+
+/// The multiprocessor that the caller runs on. A hint to spread work by: it can change at any time, and numbers can
+/// have gaps, so take it modulo the number of shards.
+WARPHEAP_FN inline std::uint32_t multiprocessor_index() { return target::multiprocessor_index(); }
+
+/// A clock of the caller's multiprocessor, in its cycles. Compare values of one thread only.
+WARPHEAP_FN inline std::uint64_t cycle_count() { return target::cycle_count(); }
+
+}  // namespace warpheap

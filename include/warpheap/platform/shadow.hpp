@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/platform/annotation.hpp>
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+#include <warpheap/platform/cuda/shadow.hpp>
+#else
+#include <warpheap/platform/host/shadow.hpp>
+#endif
+
+namespace warpheap {
+
+/// Tells a memory checker that `[block, block + bytes)` may be used. AddressSanitizer on the host; no GPU checker takes
+/// such notes from a kernel.
+WARPHEAP_FN inline void shadow_allow(void* block, std::uint64_t bytes) { target::shadow_allow(block, bytes); }
+
+/// Tells a memory checker that `[block, block + bytes)` must not be used, as for a freed block. The ends that share a
+/// granule of 8 bytes with a neighbour stay usable.
+WARPHEAP_FN inline void shadow_forbid(void* block, std::uint64_t bytes) { target::shadow_forbid(block, bytes); }
+
+}  // namespace warpheap

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/platform/annotation.hpp>
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+#include <warpheap/platform/cuda/stream.hpp>
+#else
+#include <warpheap/platform/host/stream.hpp>
+#endif
+
+namespace warpheap {
+
+/// The streams of this backend: on a GPU `cudaStream_t`, on the host any pointer, as work there is done when the call
+/// that starts it returns. Null is the default stream. All members throw `launch_failure` for what the runtime refuses.
+class device_streams {
+ public:
+  /// Names a stream.
+  using stream = target::stream;
+  /// A mark in the work of a stream.
+  using event = target::event;
+
+  /// A number that tells the stream from all others that exist. The default stream of each thread is one of its own.
+  static std::uint64_t key(stream which) { return target::stream_key(which); }
+  /// False for a stream that only the calling thread can name: its own default stream.
+  static bool is_shared(stream which) { return target::stream_is_shared(which); }
+  /// True while what is done on the stream is captured into a graph and not run.
+  static bool is_capturing(stream which) { return target::stream_is_capturing(which); }
+  /// Moves the mark behind all work of the stream so far.
+  static void record(event& mark, stream which) { target::record(mark, which); }
+  /// Lets later work of the stream begin only when the stream of the mark has come to it. The caller does not wait.
+  static void wait(stream which, event& mark) { target::stream_wait(which, mark); }
+  /// True if all work before the mark is done; for one that was never recorded too.
+  static bool is_finished(event& mark) { return target::is_finished(mark); }
+  /// Waits until all work before the mark is done.
+  static void synchronise(event& mark) { target::synchronise(mark); }
+};
+
+}  // namespace warpheap

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/platform/annotation.hpp>
+
+#if defined(WARPHEAP_BACKEND_CUDA)
+#include <warpheap/platform/cuda/timer.hpp>
+#else
+#include <warpheap/platform/host/timer.hpp>
+#endif
+
+namespace warpheap {
+
+/// Measures the time that launches take, in microseconds, their start included. On a GPU the device's own events; on
+/// the host the time of the executor, which says nothing about a GPU.
+class launch_timer {
+ public:
+  /// Marks the start, behind all launches so far.
+  void start() { clock_.start(); }
+  /// Waits for the launches since `start` and returns the microseconds from the mark until they ended.
+  double stop() { return clock_.stop(); }
+
+ private:
+  target::launch_clock clock_;
+};
+
+}  // namespace warpheap

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <allocator/conformance/alignment.hpp>
+#include <allocator/conformance/call_stacks.hpp>
+#include <allocator/conformance/calloc.hpp>
+#include <allocator/conformance/churn.hpp>
+#include <allocator/conformance/disjointness.hpp>
+#include <allocator/conformance/divergence.hpp>
+#include <allocator/conformance/edge_requests.hpp>
+#include <allocator/conformance/exchange.hpp>
+#include <allocator/conformance/exhaustion.hpp>
+#include <allocator/conformance/growth.hpp>
+#include <allocator/conformance/hand_over.hpp>
+#include <allocator/conformance/host_copy.hpp>
+#include <allocator/conformance/objects.hpp>
+#include <allocator/conformance/oversubscription.hpp>
+#include <allocator/conformance/realloc.hpp>
+#include <allocator/conformance/relocation.hpp>
+#include <allocator/conformance/reset.hpp>
+#include <allocator/conformance/several_heaps.hpp>
+#include <allocator/conformance/statistics.hpp>
+#include <allocator/conformance/trimming.hpp>
+#include <exception>
+#include <vector>
+
+namespace warpheap::test {
+
+/// One promise of an allocator and the check that finds what breaks it.
+struct behaviour {
+  const char* name;
+  void (*check)(findings&);
+};
+
+/// All that a design must keep, whichever it is. What depends on a capability asks for it.
+template <class A>
+const std::vector<behaviour>& conformance_suite() {
+  static const std::vector<behaviour> all{
+#define WARPHEAP_BEHAVIOUR(name) {#name, &name<A>}
+      WARPHEAP_BEHAVIOUR(blocks_are_aligned),
+      WARPHEAP_BEHAVIOUR(aligned_blocks_are_aligned),
+      WARPHEAP_BEHAVIOUR(impossible_alignments_give_null),
+      WARPHEAP_BEHAVIOUR(small_blocks_are_disjoint),
+      WARPHEAP_BEHAVIOUR(mixed_blocks_are_disjoint),
+      WARPHEAP_BEHAVIOUR(nothing_is_a_size),
+      WARPHEAP_BEHAVIOUR(impossible_sizes_give_null),
+      WARPHEAP_BEHAVIOUR(large_blocks_are_served),
+      WARPHEAP_BEHAVIOUR(calloc_gives_zeros),
+      WARPHEAP_BEHAVIOUR(realloc_keeps_contents),
+      WARPHEAP_BEHAVIOUR(usable_size_is_usable),
+      WARPHEAP_BEHAVIOUR(objects_begin_and_end),
+      WARPHEAP_BEHAVIOUR(full_heap_gives_null),
+      WARPHEAP_BEHAVIOUR(full_heap_serves_after_frees),
+      WARPHEAP_BEHAVIOUR(everything_comes_back),
+      WARPHEAP_BEHAVIOUR(failed_requests_cost_nothing),
+      WARPHEAP_BEHAVIOUR(other_lanes_may_free),
+      WARPHEAP_BEHAVIOUR(other_warps_may_free),
+      WARPHEAP_BEHAVIOUR(other_blocks_and_launches_may_free),
+      WARPHEAP_BEHAVIOUR(free_without_promise_does_nothing),
+      WARPHEAP_BEHAVIOUR(any_lanes_may_call),
+      WARPHEAP_BEHAVIOUR(lanes_may_loop_differently),
+      WARPHEAP_BEHAVIOUR(lanes_may_branch_differently),
+      WARPHEAP_BEHAVIOUR(churn_with_room),
+      WARPHEAP_BEHAVIOUR(churn_when_full),
+      WARPHEAP_BEHAVIOUR(blocks_pass_between_threads),
+      WARPHEAP_BEHAVIOUR(grids_may_exceed_the_machine),
+      WARPHEAP_BEHAVIOUR(kernels_may_have_frames),
+      WARPHEAP_BEHAVIOUR(calls_may_recurse),
+      WARPHEAP_BEHAVIOUR(reset_takes_back_everything),
+      WARPHEAP_BEHAVIOUR(growth_keeps_blocks_and_adds_room),
+      WARPHEAP_BEHAVIOUR(plain_memory_cannot_grow),
+      WARPHEAP_BEHAVIOUR(relocation_keeps_blocks_and_adds_room),
+      WARPHEAP_BEHAVIOUR(trimming_gives_back_what_no_block_is_in),
+      WARPHEAP_BEHAVIOUR(plain_memory_stays),
+      WARPHEAP_BEHAVIOUR(heaps_are_independent),
+      WARPHEAP_BEHAVIOUR(heaps_can_move),
+      WARPHEAP_BEHAVIOUR(host_can_copy_blocks),
+      WARPHEAP_BEHAVIOUR(statistics_agree),
+#undef WARPHEAP_BEHAVIOUR
+  };
+  return all;
+}
+
+/// Runs one check. An exception, such as a launch that failed, is a finding like any other.
+inline void run_check(const behaviour& which, findings& found) {
+  try {
+    which.check(found);
+  } catch (const std::exception& error) {
+    found.add(error.what());
+  }
+}
+
+}  // namespace warpheap::test
