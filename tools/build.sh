@@ -4,6 +4,8 @@
 #
 # Builds for ./run. Sourced; needs `root`, `jobs` and tools/setup.sh.
 
+seconds_of_building=0
+
 has_gpu() { have nvidia-smi && nvidia-smi --list-gpus 2>/dev/null | grep -q GPU; }
 
 # The compute capability of the first GPU, as CMake names it: 90 for 9.0.
@@ -26,16 +28,24 @@ configure() {
 
 # build_preset PRESET [TARGET]: all of it with the tests, or one target of it.
 build_preset() {
-  configure "$1" &&
-    cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"}
+  configure "$1" && build_tree "$@"
 }
 
-# Where no GPU can run them, the suites of three designs stand for all, and the portable code of the oldest architecture
-# for machine code: the driver holds every allocator anyway, and their footprints are compiled to the end.
+# build_tree PRESET [TARGET]: what was configured. Adds the seconds that it takes to `seconds_of_building`.
+build_tree() {
+  local start=$SECONDS status=0
+  cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"} || status=$?
+  seconds_of_building=$((seconds_of_building + SECONDS - start))
+  return "$status"
+}
+
+# Where no GPU can run them, tests are compiled to PTX, and those that instantiate every design for three that stand for
+# all. The driver holds every design anyway, and their footprints are compiled to the end.
 build_cuda_tests() {
   local fewer=()
-  has_gpu || fewer=("-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c" -DWARPHEAP_CUDA_ARCHITECTURES=80-virtual)
-  configure cuda "${fewer[@]}" && cmake --build "$root/build/cuda" --parallel "$jobs"
+  has_gpu || fewer=(-DWARPHEAP_CUDA_PROGRAMS=OFF "-DWARPHEAP_CUDA_SUITES=bump;cuda_malloc;ouroboros_va_c"
+    -DWARPHEAP_CUDA_ARCHITECTURES=80-virtual)
+  configure cuda "${fewer[@]}" && build_tree cuda
 }
 
 # ctest_preset PRESET CTEST_ARGUMENT...
@@ -53,7 +63,7 @@ test_preset() { build_preset "$1" && ctest_preset "$1"; }
 
 # Four lanes a warp: many warps, which meet and part more often. The suite of the default design stands for all.
 test_narrow_warps() {
-  build_preset host-narrow allocators_conformance_warp_slab_host && ctest_preset host-narrow
+  build_preset host-narrow conformance_warp_slab_host && ctest_preset host-narrow
 }
 
 # build_driver PRESET [TARGET]: the benchmark driver and nothing else, or what TARGET makes instead. A tree that was

@@ -6,7 +6,7 @@
 
 # What need not be told again: the members of an allocator, which the concept explains; that a move moves; and the call
 # of a function object, which its class explains.
-documented_elsewhere='(/allocators/[a-z0-9_]+/.* Member .*|Member .*(&& ?other\)|operator\(\)).*) is not documented'
+documented_elsewhere='(/designs/[a-z0-9_]+/.* Member .*|Member .*(&& ?other\)|operator\(\)).*) is not documented'
 
 # Builds the site; ends with status 1 if doxygen found fault with it.
 build_docs() {

@@ -5,6 +5,7 @@
 # The steps of `./run test` and their summary. Sourced; needs `root`, tools/setup.sh and tools/build.sh.
 
 step_rows=()
+test_rows=()
 tests_passed=0
 tests_failed=0
 
@@ -22,7 +23,7 @@ join_background() {
   ((status == 0)) || exit "$status"
 }
 
-# step NAME COMMAND...: runs a step into a log of its own, and notes how it went.
+# step NAME COMMAND...: runs a step into a log of its own, and notes how it went. Meanwhile it shows how far that is.
 #
 # Commands are chained with && where each must succeed: `set -e` does not hold in a function that a condition calls.
 step() {
@@ -31,14 +32,57 @@ step() {
   log="$root/build/logs/${name// /-}.log"
   mkdir -p "$root/build/logs"
   say "$name ..."
+  seconds_of_building=0
+  : >"$log"
+  show_progress "$log" &
+  local watcher=$!
   if "$@" >"$log" 2>&1; then
     count_tests "$log" 0
   else
     result=FAILED
+  fi
+  kill "$watcher" 2>/dev/null || true
+  wait "$watcher" 2>/dev/null || true
+  if [[ $result == FAILED ]]; then
     tail -n 40 "$log"
     count_tests "$log" 1
   fi
-  step_rows+=("$(printf '%-16s %6d s   %-8s %s' "$name" $((SECONDS - start)) "$result" "${log#"$root"/}")")
+  note_test_times "$name" "$log"
+  step_rows+=("$(printf '%-16s %6d s %6d s   %-8s %s' \
+    "$name" $((SECONDS - start)) "$seconds_of_building" "$result" "${log#"$root"/}")")
+}
+
+# show_progress LOG: tells what ninja or ctest does last, in place on a terminal, else twice a minute.
+show_progress() {
+  local log=$1 pause=30 line shown='' columns
+  # A reader of a pipe waits until the last process that holds it has ended, so what sleeps here must not hold it.
+  trap 'kill "$sleeper" 2>/dev/null; [[ ! -t 1 ]] || printf "\r\033[K"; exit 0' TERM
+  if [[ -t 1 ]]; then pause=1; fi
+  while kill -0 $$ 2>/dev/null; do
+    sleep "$pause" >/dev/null 2>&1 &
+    local sleeper=$!
+    wait "$sleeper" || true
+    line=$(tail -c 4096 "$log" | grep -aE '^ *(\[[0-9]+/[0-9]+\]|[0-9]+/[0-9]+ Test)' | tail -n 1) || true
+    line=${line#"${line%%[! ]*}"}
+    if [[ -z $line || $line == "$shown" ]]; then continue; fi
+    shown=$line
+    if [[ -t 1 ]]; then
+      columns=$(tput cols 2>/dev/null || echo 80)
+      printf '\r\033[K%s' "${line:0:columns-1}"
+    else
+      printf '  %s\n' "${line:0:110}"
+    fi
+  done
+}
+
+# note_test_times STEP LOG: keeps how long each program took that ctest ran.
+note_test_times() {
+  local step=$1 log=$2 line
+  while IFS= read -r line; do
+    if [[ $line =~ Test\ +\#[0-9]+:\ ([^ ]+)\ .*\ ([0-9]+\.[0-9]+)\ sec ]]; then
+      test_rows+=("$(printf '%8.1f s   %-12s %s' "${BASH_REMATCH[2]}" "$step" "${BASH_REMATCH[1]}")")
+    fi
+  done < <(grep -aE 'Test +#[0-9]+:.* sec' "$log")
 }
 
 # Adds up the closing lines of ctest and pytest in a log; a step that has none counts as one test.
@@ -75,9 +119,13 @@ test_python() {
     "${side_by_side[@]}" "$root/python/tests" "$root/tests/layout"
 }
 
-# Prints the table, and ends with status 1 if a step failed.
+# Prints the tables, and ends with status 1 if a step failed.
 summary() {
-  printf '\n%-16s %8s   %-8s %s\n' step time result log
+  if ((${#test_rows[@]} > 0)); then
+    printf '\nthe slowest test programs\n'
+    printf '%s\n' "${test_rows[@]}" | sort -rn | head -n 10
+  fi
+  printf '\n%-16s %8s %8s   %-8s %s\n' step time building result log
   printf '%s\n' "${step_rows[@]}"
   printf '\ntests: %d passed, %d failed\n' "$tests_passed" "$tests_failed"
   ((tests_failed == 0))
