@@ -53,6 +53,38 @@ def test_of_the_same_case_the_newest_is_kept(warpheap: Command, tmp_path: Path) 
     assert warpheap("merge", tmp_path / "out.jsonl", tmp_path / "old.jsonl", "--force").code == 0
 
 
+def test_a_file_beside_the_record_is_left_alone(warpheap: Command, tmp_path: Path) -> None:
+    write_records(tmp_path / "a.jsonl", [record()])
+    beside = tmp_path / "all.draft"
+    beside.write_text("a letter\n")
+    assert warpheap("merge", tmp_path / "all.jsonl", tmp_path / "a.jsonl").code == 0
+    assert beside.read_text() == "a letter\n"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.jsonl", "all.draft", "all.jsonl"]
+
+
+def test_a_record_that_cannot_be_written_leaves_the_old_one_and_no_draft(tmp_path: Path) -> None:
+    path = tmp_path / "survey.jsonl"
+    write_records(path, [record()])
+    before = path.read_text()
+    unwritable: Any = {"case": object()}
+    with pytest.raises(TypeError):
+        write_records(path, [unwritable])
+    assert path.read_text() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_brackets_in_a_path_are_no_markup(warpheap: Command, tmp_path: Path) -> None:
+    done = warpheap("merge", tmp_path / "out.jsonl", tmp_path / "[" / "old]" / "a.jsonl")
+    assert done.code == 2
+    assert "/[/old]/a.jsonl" in done.err
+    folder = tmp_path / "[" / "old]"
+    folder.mkdir(parents=True)
+    write_records(folder / "a.jsonl", [record()])
+    done = warpheap("merge", folder / "all.jsonl", folder / "a.jsonl")
+    assert done.code == 0, done.err
+    assert "/[/old]/all.jsonl" in done.out
+
+
 def test_bad_input_of_merge_and_export_is_one_line(warpheap: Command, tmp_path: Path) -> None:
     write_records(tmp_path / "a.jsonl", [record()])
     (tmp_path / "newer.jsonl").write_text('{"schema": 3}\n')

@@ -34,6 +34,14 @@ def test_each_figure_is_written_twice(tmp_path: Path) -> None:
         assert start.startswith(b"\x89PNG") if path.suffix == ".png" else b"<svg" in start
 
 
+def test_no_name_in_a_record_leads_out_of_the_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "figures"
+    written = write_figures(folder, [record(case="../../x", mode="a/b")])
+    assert written
+    assert {each.resolve().parent for each in written} == {folder}
+    assert [each for each in tmp_path.rglob("*") if each.is_file() and each.parent != folder] == []
+
+
 def test_all_figures_of_the_paper_but_the_graphs_are_there() -> None:
     records = survey(designs=DESIGNS[:3])
     charts, missing = paper.charts(records, survey("Other GPU", designs=DESIGNS[:3]))

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from warpheap import __version__, commands
 from warpheap.errors import UsageError, unknown_name
@@ -279,5 +280,7 @@ def main() -> None:
     try:
         app()
     except UsageError as problem:
-        Console(stderr=True).print(f"[red]warpheap:[/] {problem}", highlight=False, soft_wrap=True)
+        # A text that is assembled is not read as markup: a path may hold brackets.
+        line = Text.assemble(("warpheap:", "red"), f" {problem}")
+        Console(stderr=True).print(line, highlight=False, soft_wrap=True)
         sys.exit(2)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from warpheap import summary, survey, terminal
 from warpheap.devices import find_driver
@@ -40,9 +41,10 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     folder = place.out or Path("out") / "survey" / driver.backend
     file, others = survey.open_record(folder, driver, place.fresh)
     todo = survey.still_to_run(steps, file, driver)
-    console.print(f"[bold]{driver.device}[/], {driver.backend} backend: {', '.join(_allocators(steps))}")
+    what = f", {driver.backend} backend: {', '.join(_allocators(steps))}"
+    console.print(Text.assemble((driver.device, "bold"), what))
     for case, reason in plan.left_out.items():
-        console.print(f"[dim]{case} is left out: {reason}[/]", highlight=False, soft_wrap=True)
+        console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
     if others:
         console.print(f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}")
     if len(todo) < len(steps):
@@ -60,7 +62,7 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     summary.print_summary(console, records)
     report = folder / "report.html"
     write_page(report, records, again, folder)
-    console.print(f"Report: {report}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -98,7 +100,7 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
     records = _records(source)
     path = out or source.with_name("report.html")
     write_page(path, records, _command_for(records), source.parent)
-    console.print(f"Report: {path}", highlight=False, soft_wrap=True)
+    console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
     if figures is not None:
         from warpheap.report.files import write_figures
 
@@ -106,7 +108,7 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
             count = len(write_figures(figures, records))
         except OSError as problem:
             raise UsageError(f"--figures: {figures} cannot be written: {problem.strerror}") from problem
-        console.print(f"Figures: {figures}, {count} files", highlight=False, soft_wrap=True)
+        console.print(f"Figures: {figures}, {count} files", markup=False, highlight=False, soft_wrap=True)
 
 
 def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, against: str) -> None:
@@ -137,7 +139,7 @@ def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, a
         plots.to_png(plots.draw(chart, Looks(shown), title), out)
     except OSError as problem:
         raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem
-    console.print(f"Picture: {out}", highlight=False, soft_wrap=True)
+    console.print(f"Picture: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _records(source: Path) -> list[Record]:

@@ -35,17 +35,15 @@ def run_merge(console: Console, out: Path, sources: Sequence[Path], force: bool)
         facts += _of_records(read_machines(path.parent), records)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        draft = out.with_suffix(".draft")
-        write_records(draft, newest.values())
-        draft.replace(out)
+        write_records(out, newest.values())
         for each in facts:
             add_facts(out.parent, each)
     except OSError as problem:
         raise UsageError(f"{out} cannot be written: {problem.strerror}") from problem
     devices = ", ".join(dict.fromkeys(record["device"] for record in newest.values()))
     replaced = f"; {count - len(newest)} older ones of the same cases were left out" if count > len(newest) else ""
-    console.print(f"{len(newest)} records of {devices}{replaced}", highlight=False, soft_wrap=True)
-    console.print(f"Record: {out}", highlight=False, soft_wrap=True)
+    console.print(f"{len(newest)} records of {devices}{replaced}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Record: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _of_records(facts: Sequence[Facts], records: Sequence[Record]) -> list[Facts]:

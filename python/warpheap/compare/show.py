@@ -59,7 +59,8 @@ def run_compare(console: Console, options: Options) -> int:
             "--force tells at least which points are ok"
         )
     for letter, side in (("A", a), ("B", b)):
-        console.print(f"[bold]{letter}[/] {_describe_side(side)}", highlight=False, soft_wrap=True)
+        line = Text.assemble((letter, "bold"), f" {_describe_side(side)}")
+        console.print(line, highlight=False, soft_wrap=True)
     for x, y in broken:
         _print(console, "BROKEN", "", f"{describe(x)}: {y['status']} in B: {y['reason']}")
     for line in lines:

@@ -40,8 +40,8 @@ def write(console: Console, folder: Path, made: Page, records: Sequence[Record],
     facts = read_machines(folder)
     path = write_report(folder, made, records, facts[0] if facts else {}, command)
     written = write_figures(folder / "figures", made)
-    console.print(f"Report: {path}", highlight=False, soft_wrap=True)
-    console.print(f"Figures: {folder / 'figures'}, {len(written)} files", highlight=False, soft_wrap=True)
+    console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"Figures: {folder / 'figures'}, {len(written)} files", markup=False, highlight=False, soft_wrap=True)
 
 
 def write_report(folder: Path, made: Page, records: Sequence[Record], facts: Mapping[str, Any], command: str) -> Path:

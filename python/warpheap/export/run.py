@@ -33,7 +33,7 @@ def run_export(console: Console, source: Path, out: Path) -> None:
             count += len(tables)
     except OSError as problem:
         raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem
-    console.print(f"{count} files: {out}", highlight=False, soft_wrap=True)
+    console.print(f"{count} files: {out}", markup=False, highlight=False, soft_wrap=True)
     if not all(record["timing_comparable"] for record in records):
         console.print("Times of the host backend were left out: they say nothing about a GPU.")
 

@@ -70,7 +70,9 @@ def _run(
     course.console.print(f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time", highlight=False)
     if course.programs.unlisted:
         names = ", ".join(course.programs.unlisted)
-        course.console.print(f"  left out, since the list does not have them: {names}", highlight=False, soft_wrap=True)
+        course.console.print(
+            f"  left out, since the list does not have them: {names}", markup=False, highlight=False, soft_wrap=True
+        )
     ended = 0
 
     def turn(program: Path) -> list[Result]:

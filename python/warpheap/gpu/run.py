@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.text import Text
 
 from warpheap import commands, summary
 from warpheap.gpu import build, checks, folder, measures, show
@@ -32,7 +33,7 @@ def run_gpu(console: Console, job: Job) -> int:
         device = Device(programs.driver)
         course = Course(console, job, state, facts, programs, device, deadline, files, partial)
         if partial and files:
-            console.print(f"[yellow]partial[/]: {partial}", highlight=False, soft_wrap=True)
+            console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
         if "tests" in files:
             checks.run_tests(course, built)
         if "memcheck" in files:
@@ -106,7 +107,7 @@ def _summarise(course: Course, built: Sequence[Result], records: Sequence[Record
     for name in folder.parts_of_another_state(out, course.job.parts, course.state):
         text = f"{out / name} is of another state: measure it again, or remove it"
         console.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"Results: {out}", highlight=False, soft_wrap=True)
+    console.print(f"Results: {out}", markup=False, highlight=False, soft_wrap=True)
     results = [*built, *(result for file in course.files.values() for result in file.results)]
     faults = [result for result in results if result.status in FAULTS]
     unsound = [each for each in records if each["status"] == "failed" and not (each["verified"] or unable(each))]

@@ -67,10 +67,17 @@ def _measure(console: Console, job: Job, cases: Sequence[str], libraries: Sequen
         log.write_text(training_log(), encoding="utf-8")
     python = job.python or measure.own_python()
     steps = measure.steps_of(program, Wishes(job.bytes, job.repetitions, cases, libraries, python, log))
-    console.print(f"{len(steps)} measurements by {program}, within {job.budget:.0f} s", highlight=False, soft_wrap=True)
+    console.print(
+        f"{len(steps)} measurements by {program}, within {job.budget:.0f} s",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
 
     def tell(step: Step, end: str) -> None:
-        console.print(f"  {step.case} {step.subject}{': ' + end if end else ''}", highlight=False, soft_wrap=True)
+        console.print(
+            f"  {step.case} {step.subject}{': ' + end if end else ''}", markup=False, highlight=False, soft_wrap=True
+        )
 
     with run.keeping(job.out, RECORD_NAME) as keep:
         for record in measure.measure(steps, job.budget, tell):

@@ -66,10 +66,7 @@ class RecordFile:
         return len(others)
 
     def _rewrite(self) -> None:
-        # Through a second file, so that an interruption leaves the old record or the new one.
-        draft = self.path.with_suffix(".draft")
-        write_records(draft, self)
-        draft.replace(self.path)
+        write_records(self.path, self)
 
 
 def _line(record: Record) -> str:
@@ -77,9 +74,17 @@ def _line(record: Record) -> str:
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Writes JSON lines."""
-    with path.open("w", encoding="utf-8") as stream:
-        stream.writelines(_line(record) for record in records)
+    """Writes JSON lines in place of what `path` holds. An interruption leaves the old file or the new one."""
+    # A name of this process, made and never reused: no file of the user's is in the way.
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    with draft.open("x", encoding="utf-8") as stream:
+        try:
+            stream.writelines(_line(record) for record in records)
+            stream.flush()
+            draft.replace(path)
+        except BaseException:
+            draft.unlink()
+            raise
 
 
 def read_lines(path: Path) -> list[Any]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each figure of the report as a PNG and an SVG file."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,8 +36,10 @@ def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
 
 
 def write(folder: Path, name: str, figure: Canvas) -> list[Path]:
-    """Writes a figure as SVG and PNG; returns the files."""
-    paths = [folder / f"{name}.svg", folder / f"{name}.png"]
+    """Writes a figure as SVG and PNG into `folder`, by a name made of letters, digits and `-_.`; returns the files."""
+    # A name may come from a record, which anybody can have written: what could lead out of the folder is replaced.
+    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).lstrip(".-") or "figure"
+    paths = [folder / f"{safe}.svg", folder / f"{safe}.png"]
     for path in paths:
         plots.to_png(figure, path)
     return paths

@@ -53,7 +53,9 @@ def run_sync(console: Console, job: Job, command: str) -> int:
 
 def _measure(console: Console, job: Job, cases: Sequence[str]) -> None:
     program = measure.DRIVER.find(job.prebuilt, job.backend)
-    console.print(f"Measured by {program}, within about {job.budget:.0f} s", highlight=False, soft_wrap=True)
+    console.print(
+        f"Measured by {program}, within about {job.budget:.0f} s", markup=False, highlight=False, soft_wrap=True
+    )
     with run.keeping(job.out, RECORD_NAME) as keep, _watch(console, job.budget) as tell:
 
         def heard(record: Record) -> None:
@@ -82,10 +84,12 @@ def _watch(console: Console, budget: float) -> Iterator[Callable[[Record], None]
             name = measure.name_of(record)
             bar.update(task, completed=now - begin, point=name)
             if record["status"] in ("failed", "timeout"):
-                bar.console.print(f"  {name}: {record['status']}: {record['reason']}", highlight=False, soft_wrap=True)
+                bar.console.print(
+                    f"  {name}: {record['status']}: {record['reason']}", markup=False, highlight=False, soft_wrap=True
+                )
             elif not console.is_terminal and now - told > _SECONDS_BETWEEN_LINES:
                 told = now
-                console.print(f"  {now - begin:.0f} s: {name}", highlight=False, soft_wrap=True)
+                console.print(f"  {now - begin:.0f} s: {name}", markup=False, highlight=False, soft_wrap=True)
 
         yield tell
 
@@ -95,5 +99,5 @@ def _report(console: Console, folder: Path, measured: Sequence[Record], command:
     from warpheap.sync import figures, text
 
     (folder / TEXT_NAME).write_text(text.markdown_of(measured, command), encoding="utf-8")
-    console.print(f"Tables: {folder / TEXT_NAME}", highlight=False, soft_wrap=True)
+    console.print(f"Tables: {folder / TEXT_NAME}", markup=False, highlight=False, soft_wrap=True)
     page.write(console, folder, figures.page_of(measured), measured, command)
