@@ -54,13 +54,13 @@ step() {
 
 # show_progress LOG: tells what ninja or ctest does last, in place on a terminal, else twice a minute.
 show_progress() {
-  local log=$1 pause=30 line shown='' columns
+  local log=$1 pause=30 line shown='' columns sleeper=''
   # A reader of a pipe waits until the last process that holds it has ended, so what sleeps here must not hold it.
-  trap 'kill "$sleeper" 2>/dev/null; [[ ! -t 1 ]] || printf "\r\033[K"; exit 0' TERM
+  trap '[[ -z $sleeper ]] || kill "$sleeper" 2>/dev/null; [[ ! -t 1 ]] || printf "\r\033[K"; exit 0' TERM
   if [[ -t 1 ]]; then pause=1; fi
   while kill -0 $$ 2>/dev/null; do
     sleep "$pause" >/dev/null 2>&1 &
-    local sleeper=$!
+    sleeper=$!
     wait "$sleeper" || true
     line=$(tail -c 4096 "$log" | grep -aE '^ *(\[[0-9]+/[0-9]+\]|[0-9]+/[0-9]+ Test)' | tail -n 1) || true
     line=${line#"${line%%[! ]*}"}

@@ -4,6 +4,7 @@
 
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -75,8 +76,8 @@ def _line(record: Record) -> str:
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Writes JSON lines in place of what `path` holds. An interruption leaves the old file or the new one."""
-    # A name of this process, made and never reused: no file of the user's is in the way.
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    # A name by chance, for a new file only: neither the user's files nor the draft of a killed process are in the way.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.draft")
     with draft.open("x", encoding="utf-8") as stream:
         try:
             stream.writelines(_line(record) for record in records)
