@@ -30,9 +30,10 @@ WARPHEAP_FN inline void take_unit(supply<counting_semaphore>& from, std::uint64_
 }
 /// The same.
 WARPHEAP_FN inline void take_unit(supply<bulk_semaphore>& from, std::uint64_t batch) {
-  if (from.units.wait(1, batch) != bulk_semaphore::outcome::produce) return;
-  from.make_batch();
-  require(from.units.deliver(1, batch), "sync_bench: a batch was refused");
+  from.units.wait(1, batch, [&] {
+    from.make_batch();
+    return bulk_semaphore::production::made;
+  });
 }
 
 /// Each of the first `asking` threads takes one unit.

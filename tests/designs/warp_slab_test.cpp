@@ -107,6 +107,31 @@ TEST(warp_slab, blocks_are_aligned_in_memory_that_is_not) {
   }
 }
 
+// Blocks of several classes, and runs, all of which need an attempt to find memory.
+struct take_all_kinds_kernel {
+  WARPHEAP_FN void operator()(warp_slab slabs, warp_slab_layout::control* heap, std::uint64_t attempts, void** blocks) const {
+    const std::uint64_t i = grid_thread_index();
+    if (i == 0) heap->attempts = attempts;
+    sync(low_bits(warp_width));
+    blocks[i] = slabs.malloc(i % 8 == 0 ? classes::largest_bytes + 1 : std::uint64_t{16} << i % 8);
+  }
+};
+
+// A number of an attempt that wrapped would look older than a refusal that never was: then a heap that is nearly empty
+// refuses.
+TEST(warp_slab, the_number_of_attempts_wraps_never) {
+  for (const std::uint64_t attempts : {0x7fff'fffeu, 0x8000'0005u, 0xffff'fffeu}) {
+    const std::uint64_t bytes = 256 * classes::unit_bytes;
+    const plain_arena memory{bytes};
+    const warp_slab slabs{memory.place()};
+    launch({1, 32}, initialise_kernel{}, slabs);
+    const device_array<void*> blocks{32};
+    auto* const control = reinterpret_cast<warp_slab_layout::control*>(memory.place().metadata);
+    launch({1, 32}, take_all_kinds_kernel{}, slabs, control, attempts, blocks.data());
+    for (void* const block : blocks.to_host()) EXPECT_NE(block, nullptr) << "after " << attempts << " attempts";
+  }
+}
+
 TEST(warp_slab, a_hint_says_whose_it_is) {
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     for (const std::uint32_t place : {0u, 77u, (1u << 25) - 1}) {

@@ -17,7 +17,8 @@ namespace warpheap::test::bulk_semaphore_failure_test {
 namespace {
 
 using outcome = bulk_semaphore::outcome;
-using cause = bulk_semaphore::cause;
+using production = bulk_semaphore::production;
+using standing = bulk_semaphore::standing;
 
 void expect_nothing_left(const device_array<supply>& shared) {
   const bulk_semaphore::counts counts = counts_of(shared);
@@ -29,7 +30,7 @@ void expect_nothing_left(const device_array<supply>& shared) {
 /// Threads ask for random sizes, and then for one unit at a time until they are refused one.
 struct drain_kernel {
   WARPHEAP_FN void operator()(supply* shared, std::uint64_t batch, std::uint64_t seed, std::uint64_t largest,
-                              cause why) const {
+                              production why) const {
     random_stream random{seed, grid_thread_index()};
     shared->get_together(static_cast<std::uint32_t>(1 + random.below(largest)), batch, why);
     for (bool more = true; more;) {
@@ -42,12 +43,12 @@ TEST(bulk_semaphore_failure, every_unit_is_granted_before_one_is_refused) {
   const grid_shape grid = grid_shape::covering(scaled(384, 1 << 15), 128);
   for_each_schedule([&](std::uint64_t seed) {
     for (const std::uint64_t batch : {1, 5, 64}) {
-      for (const cause why : {cause::parent_empty, cause::passing}) {
+      for (const production why : {production::parent_empty, production::passing}) {
         const std::uint64_t batches = divide_up(scaled(1000, batch < 8 ? 1 << 14 : 1 << 17), batch);
         const device_array<supply> shared = supply_of(batches);
         const std::uint64_t largest = batch < 8 ? batch : 8;
         // Without the hint each request asks the parent, one after the other.
-        if (why == cause::passing && this_backend == backend::cuda && batch != 64) continue;
+        if (why == production::passing && this_backend == backend::cuda && batch != 64) continue;
         launch(grid, drain_kernel{}, shared.data(), batch, seed, largest, why);
         const supply after = shared.at(0);
         EXPECT_EQ(after.granted, batches * batch) << "batches of " << batch;
@@ -61,18 +62,17 @@ TEST(bulk_semaphore_failure, every_unit_is_granted_before_one_is_refused) {
 
 /// The first producer fails when all others wait for it.
 struct all_wait_kernel {
-  WARPHEAP_FN void operator()(supply* shared, cause why) const {
+  WARPHEAP_FN void operator()(supply* shared, production why) const {
     const std::uint64_t batch = grid_threads();
     bulk_semaphore& semaphore = shared->semaphore;
-    outcome what = semaphore.wait(1, batch);
-    if (what == outcome::produce) {
+    const outcome what = semaphore.wait(1, batch, [&] {
       const atomic_view producers{shared->producers};
       if (producers.fetch_add(1, memory_order::relaxed, thread_scope::device) == 0) {
         backoff wait;
         while (semaphore.count().reserved != batch) wait.pause();
       }
-      what = semaphore.give_up(1, batch, why);
-    }
+      return why;
+    });
     require(what == outcome::failed, "granted a unit of nothing");
     supply::tally(shared->failed);
   }
@@ -81,7 +81,7 @@ struct all_wait_kernel {
 TEST(bulk_semaphore_failure, an_empty_parent_wakes_all_who_wait) {
   for_each_schedule([](std::uint64_t) {
     const device_array<supply> shared = supply_of(0);
-    launch({4, 64}, all_wait_kernel{}, shared.data(), cause::parent_empty);
+    launch({4, 64}, all_wait_kernel{}, shared.data(), production::parent_empty);
     EXPECT_EQ(shared.at(0).failed, 256u);
     EXPECT_EQ(shared.at(0).producers, 1u) << "the hint kept nobody from the empty parent";
     expect_nothing_left(shared);
@@ -92,7 +92,7 @@ TEST(bulk_semaphore_failure, an_empty_parent_wakes_all_who_wait) {
 TEST(bulk_semaphore_failure, after_a_passing_failure_the_next_produces) {
   for_each_schedule([](std::uint64_t) {
     const device_array<supply> shared = supply_of(0);
-    launch({4, 64}, all_wait_kernel{}, shared.data(), cause::passing);
+    launch({4, 64}, all_wait_kernel{}, shared.data(), production::passing);
     EXPECT_EQ(shared.at(0).failed, 256u);
     EXPECT_EQ(shared.at(0).producers, 256u);
     expect_nothing_left(shared);
@@ -106,21 +106,18 @@ struct one_of_two_fails_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     const std::uint64_t batch = grid_threads() / 2;
     bulk_semaphore& semaphore = shared->semaphore;
-    outcome what = semaphore.wait(1, batch);
-    if (what == outcome::produce) {
+    const outcome what = semaphore.wait(1, batch, [&] {
       const atomic_view producers{shared->producers};
       const bool first = producers.fetch_add(1, memory_order::relaxed, thread_scope::device) == 0;
       if (first) {
         backoff wait;
         while (semaphore.count().reserved != 2 * batch || semaphore.count().expected != 2) wait.pause();
-        what = semaphore.give_up(1, batch, cause::parent_empty);
-      } else {
-        supply::wait_for(shared->failed, batch);
-        require(semaphore.deliver(1, batch), "a batch was refused");
-        what = outcome::granted;
+        return production::parent_empty;
       }
-    }
-    supply::arrive(what == outcome::granted ? shared->granted : shared->failed);
+      supply::wait_for(shared->failed, batch);
+      return production::made;
+    });
+    supply::arrive(what == outcome::failed ? shared->failed : shared->granted);
   }
 };
 
@@ -139,10 +136,10 @@ struct leftovers_kernel {
   WARPHEAP_FN void operator()(supply* shared, std::uint64_t units, bool known_empty) const {
     bulk_semaphore& semaphore = shared[grid_thread_index()].semaphore;
     if (known_empty) {
-      require(semaphore.wait(1, 4) == outcome::produce, "nothing is there");
+      const bulk_semaphore::request mine = ask_for(semaphore, 1, 4, standing::produces, "nothing is there");
       // The units come before the failure, so that they do not clear the hint, and one of them serves the producer.
       require(semaphore.signal(units + 1), "units were refused");
-      require(semaphore.give_up(1, 4, cause::parent_empty) == outcome::granted, "a unit was there");
+      require(give_up_and_wait(semaphore, mine, production::parent_empty) == standing::granted, "a unit was there");
       require(semaphore.count().parent_empty, "the hint is not there");
     } else {
       semaphore.initialise(units);
@@ -177,11 +174,11 @@ struct doomed_neighbours_kernel {
     const std::uint64_t place = grid_thread_index() % 8;
     if (place >= 5) {
       if (trying && place > 5) return;
-      require(mine.semaphore.wait(10, 16) == outcome::failed, "granted more than there is");
+      require(mine.get(10, 16) == false, "granted more than there is");
     } else if (trying) {
       require(mine.semaphore.try_wait(1), "a request in vain hid a free unit");
     } else {
-      require(mine.semaphore.wait(1, 16) == outcome::granted, "a request in vain hid a unit");
+      require(mine.get(1, 16), "a request in vain hid a unit");
     }
   }
 };
@@ -213,16 +210,15 @@ struct late_message_kernel {
       require(semaphore.signal(batch), "units were refused");
       return;
     }
-    const bulk_semaphore::turn turn = semaphore.wait_together(1, batch);
-    bulk_semaphore::outcome what = turn.what;
-    if (what == outcome::produce) {
-      if (is_leader(turn.group)) {
-        supply::arrive(shared->waiting);
-        backoff wait;
-        while (semaphore.count().available < 0) wait.pause();
-      }
-      what = semaphore.give_up_together(turn, 1, batch, cause::passing).what;
-    }
+    const outcome what = semaphore
+                             .wait_together(1, batch,
+                                            [&](std::uint32_t) {
+                                              supply::arrive(shared->waiting);
+                                              backoff wait;
+                                              while (semaphore.count().available < 0) wait.pause();
+                                              return production::passing;
+                                            })
+                             .what;
     require(what == outcome::granted && *message == 42, "granted without what was done before");
   }
 };
@@ -240,23 +236,31 @@ TEST(bulk_semaphore_failure, a_late_grant_sees_what_was_done_before) {
 struct hint_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     bulk_semaphore& semaphore = shared->semaphore;
-    require(semaphore.wait(2, 4) == outcome::produce, "nothing is there");
-    require(semaphore.give_up(2, 4, cause::parent_empty) == outcome::failed, "nothing came");
-    require(semaphore.wait(1, 4) == outcome::failed && semaphore.count().parent_empty, "the hint did not stick");
+    const auto expect = [&](std::uint32_t n, standing expected, const char* otherwise) {
+      return ask_for(semaphore, n, 4, expected, otherwise);
+    };
+    const auto expect_to_fail = [&](std::uint32_t n, const char* otherwise) {
+      require(give_up_and_wait(semaphore, expect(n, standing::produces, otherwise), production::parent_empty) ==
+                  standing::failed,
+              otherwise);
+    };
+    expect_to_fail(2, "nothing came");
+    expect(1, standing::failed, "the hint did not stick");
+    require(semaphore.count().parent_empty, "the hint did not stick");
     require(semaphore.signal(1) && !semaphore.count().parent_empty, "a signal did not clear the hint");
-    require(semaphore.wait(1, 4) == outcome::granted && semaphore.wait(1, 4) == outcome::produce, "1 and a batch");
-    require(semaphore.give_up(1, 4, cause::parent_empty) == outcome::failed, "nothing came");
+    expect(1, standing::granted, "1 and a batch");
+    expect_to_fail(1, "nothing came");
     semaphore.parent_refilled();
-    require(semaphore.wait(1, 4) == outcome::produce, "a refilled parent was not asked");
-    require(semaphore.give_up(1, 4, cause::parent_empty) == outcome::failed, "nothing came");
+    expect_to_fail(1, "a refilled parent was not asked");
     // Too little for one request is enough for the next.
-    require(semaphore.signal(1) && semaphore.wait(2, 4) == outcome::produce, "1 is less than 2");
-    require(semaphore.give_up(2, 4, cause::parent_empty) == outcome::failed, "1 is still less than 2");
-    require(semaphore.wait(1, 4) == outcome::granted, "the hint kept a unit back");
+    require(semaphore.signal(1), "a unit was refused");
+    expect_to_fail(2, "1 is less than 2");
+    expect(1, standing::granted, "the hint kept a unit back");
     // A unit that comes while the producer works serves it when it gives up.
     semaphore.parent_refilled();
-    require(semaphore.wait(1, 4) == outcome::produce && semaphore.signal(1), "a unit came");
-    require(semaphore.give_up(1, 4, cause::parent_empty) == outcome::granted, "the unit was there");
+    const bulk_semaphore::request mine = expect(1, standing::produces, "the parent was refilled");
+    require(semaphore.signal(1), "a unit was refused");
+    require(give_up_and_wait(semaphore, mine, production::parent_empty) == standing::granted, "the unit was there");
   }
 };
 
@@ -271,22 +275,14 @@ struct revived_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     bulk_semaphore& semaphore = shared->semaphore;
     const std::uint64_t batch = grid_threads();
-    outcome what = semaphore.wait(1, batch);
-    while (what == outcome::failed) {
+    const auto make = [&] {
+      const atomic_view producers{shared->producers};
+      const bool fails = producers.fetch_add(1, memory_order::relaxed, thread_scope::device) < 20;
+      return fails ? production::parent_empty : production::made;
+    };
+    while (semaphore.wait(1, batch, make) == outcome::failed) {  // not a spin: each turn refills the parent
       supply::tally(shared->failed);
       semaphore.parent_refilled();
-      what = semaphore.wait(1, batch);
-    }
-    if (what == outcome::produce) {
-      const atomic_view producers{shared->producers};
-      if (producers.fetch_add(1, memory_order::relaxed, thread_scope::device) < 20) {
-        if (semaphore.give_up(1, batch, cause::parent_empty) == outcome::failed) {
-          semaphore.parent_refilled();
-          shared->get(1, batch);
-        }
-      } else {
-        require(semaphore.deliver(1, batch), "a batch was refused");
-      }
     }
   }
 };

@@ -13,7 +13,8 @@
 namespace warpheap::test::bulk_semaphore_limits_test {
 namespace {
 
-using outcome = bulk_semaphore::outcome;
+using production = bulk_semaphore::production;
+using standing = bulk_semaphore::standing;
 
 /// As many lanes at once as the limits take.
 schedule roomy(schedule plan) {
@@ -37,14 +38,15 @@ struct capacity_kernel {
 
     // A batch that does not fit beside what came while it was made: the producer keeps all of it.
     for (const std::uint64_t batch : {std::uint64_t{100}, std::uint64_t{100'000}, std::uint64_t{1'000'000}}) {
-      require(semaphore.wait(3, batch) == outcome::produce, "nothing is there");
+      bulk_semaphore::request mine = ask_for(semaphore, 3, batch, standing::produces, "nothing is there");
       require(semaphore.signal(full - 90), "room for nearly all");
-      require(!semaphore.deliver(3, batch), "a batch beyond the capacity");
+      require(!semaphore.deliver(mine), "a batch beyond the capacity");
       const bulk_semaphore::counts counts = semaphore.count();
       require(counts.expected == 0 && counts.reserved == 0 && available() == full - 90, "only the batch was refused");
       require(semaphore.try_wait(full - 90) && available() == 0, "all units");
     }
-    require(semaphore.wait(3, full) == outcome::produce && semaphore.deliver(3, full), "the largest batch");
+    bulk_semaphore::request largest = ask_for(semaphore, 3, full, standing::produces, "nothing is there");
+    require(semaphore.deliver(largest), "the largest batch");
     require(available() == full - 3 && semaphore.try_wait(full - 3), "all but what was kept");
   }
 };
@@ -85,7 +87,7 @@ TEST(bulk_semaphore_limits, units_are_conserved_at_the_brim) {
 /// work are counted here, since a field that has overflowed tells no more.
 struct crowd_of_producers_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
-    if (shared->semaphore.wait(1, 1) == outcome::produce) {
+    shared->semaphore.wait(1, 1, [&] {
       const atomic_view at_work{shared->waiting};
       const std::uint64_t others = at_work.fetch_add(1, memory_order::relaxed, thread_scope::device);
       require(others < detail::bulk_word::max_expected, "more producers than the field can count");
@@ -93,8 +95,8 @@ struct crowd_of_producers_kernel {
       supply::wait_for(shared->producers, detail::bulk_word::max_at_once);
       require(!shared->semaphore.count().parent_empty, "the fields ran together");
       at_work.fetch_sub(1, memory_order::relaxed, thread_scope::device);
-      require(shared->semaphore.deliver(1, 1), "a batch was refused");
-    }
+      return production::made;
+    });
   }
 };
 
@@ -117,12 +119,12 @@ struct crowd_of_requests_kernel {
     bulk_semaphore& semaphore = shared->semaphore;
     const std::uint32_t n = 2000;
     const std::uint64_t batch = grid_threads() * n;
-    if (semaphore.wait(n, batch) == outcome::produce) {
+    semaphore.wait(n, batch, [&] {
       backoff wait;
       while (semaphore.count().reserved + n <= detail::bulk_word::crowded_reserved) wait.pause();
       require(semaphore.count().expected == 1 && !semaphore.count().parent_empty, "the fields ran together");
-      require(semaphore.deliver(n, batch), "a batch was refused");
-    }
+      return production::made;
+    });
     supply::tally(shared->granted, n);
   }
 };
@@ -143,12 +145,15 @@ TEST(bulk_semaphore_limits, requests_beyond_the_limit_wait) {
 struct misuse_kernel {
   WARPHEAP_FN void operator()(supply* shared, int which) const {
     bulk_semaphore& semaphore = shared->semaphore;
-    if (which == 0) semaphore.wait(0, 8);
-    if (which == 1) semaphore.wait(9, 8);
-    if (which == 2) semaphore.wait(bulk_semaphore::largest_request + 1, 1 << 20);
-    if (which == 3) semaphore.wait_together(9, 8);
-    if (which == 4) semaphore.deliver(1, 8);
-    if (which == 5) semaphore.give_up(1, 8, bulk_semaphore::cause::passing);
+    const auto make = [] { return production::made; };
+    const auto make_units = [](std::uint32_t) { return production::made; };
+    bulk_semaphore::request unasked = bulk_semaphore::producer_of(1, 8);
+    if (which == 0) semaphore.wait(0, 8, make);
+    if (which == 1) semaphore.wait(9, 8, make);
+    if (which == 2) semaphore.wait(bulk_semaphore::largest_request + 1, 1 << 20, make);
+    if (which == 3) semaphore.wait_together(9, 8, make_units);
+    if (which == 4) semaphore.deliver(unasked);
+    if (which == 5) semaphore.give_up(unasked, production::passing);
     if (which == 6) semaphore.initialise(bulk_semaphore::capacity + 1);
   }
 };

@@ -44,48 +44,50 @@ struct supply {
 
   /// Asks for `n` units with the lanes that are there; the producer takes its batch from the parent. True if granted.
   WARPHEAP_FN bool get_together(std::uint32_t n, std::uint64_t batch,
-                                bulk_semaphore::cause why = bulk_semaphore::cause::parent_empty) {
-    bulk_semaphore::turn turn = semaphore.wait_together(n, batch);
-    if (turn.what == bulk_semaphore::outcome::produce) {
-      bool made = false;
-      if (is_leader(turn.group)) {
-        tally(producers);
-        made = take_batch();
-        if (made) tally(batches);
-        if (made) require(semaphore.deliver(turn.units, batch), "a batch was refused");
-      }
-      made = shuffle(turn.group, made ? 1 : 0, leader(turn.group)) != 0;
-      if (!made) turn = semaphore.give_up_together(turn, n, batch, why);
-      if (made) turn.what = bulk_semaphore::outcome::granted;
-    }
-    return count_in(turn.what, n);
+                                bulk_semaphore::production why = bulk_semaphore::production::parent_empty) {
+    return count_in(semaphore.wait_together(n, batch, [&](std::uint32_t) { return make(why); }).what, n);
   }
 
   /// As `get_together`, for the caller alone.
   WARPHEAP_FN bool get(std::uint32_t n, std::uint64_t batch,
-                       bulk_semaphore::cause why = bulk_semaphore::cause::parent_empty) {
-    bulk_semaphore::outcome what = semaphore.wait(n, batch);
-    if (what == bulk_semaphore::outcome::produce) {
-      tally(producers);
-      if (take_batch()) {
-        tally(batches);
-        require(semaphore.deliver(n, batch), "a batch was refused");
-        what = bulk_semaphore::outcome::granted;
-      } else {
-        what = semaphore.give_up(n, batch, why);
-      }
-    }
-    return count_in(what, n);
+                       bulk_semaphore::production why = bulk_semaphore::production::parent_empty) {
+    return count_in(semaphore.wait(n, batch, [&] { return make(why); }), n);
   }
 
  private:
+  WARPHEAP_FN bulk_semaphore::production make(bulk_semaphore::production failure) {
+    tally(producers);
+    if (!take_batch()) return failure;
+    tally(batches);
+    return bulk_semaphore::production::made;
+  }
   WARPHEAP_FN bool count_in(bulk_semaphore::outcome what, std::uint32_t n) {
-    require(what != bulk_semaphore::outcome::produce, "asked to produce without a duty");
-    const bool served = what == bulk_semaphore::outcome::granted;
+    const bool served = what != bulk_semaphore::outcome::failed;
     tally(served ? granted : failed, served ? n : 1);
     return served;
   }
 };
+
+/// A request that has ended or produces, as `expected`. One thread calls, while no other uses the semaphore.
+WARPHEAP_FN inline bulk_semaphore::request ask_for(bulk_semaphore& semaphore, std::uint32_t n, std::uint64_t batch,
+                                                   bulk_semaphore::standing expected, const char* otherwise) {
+  lane_mask alone = lane_bit();
+  bulk_semaphore::request mine = semaphore.ask(n, batch);
+  while (mine.what() == bulk_semaphore::standing::waits && semaphore.waits(mine, alone)) {
+  }
+  require(mine.what() == expected, otherwise);
+  return mine;
+}
+
+/// Gives up a production of the caller, and waits for the end of its request.
+WARPHEAP_FN inline bulk_semaphore::standing give_up_and_wait(bulk_semaphore& semaphore, bulk_semaphore::request mine,
+                                                             bulk_semaphore::production why) {
+  lane_mask alone = lane_bit();
+  semaphore.give_up(mine, why);
+  while (semaphore.waits(mine, alone)) {
+  }
+  return mine.what();
+}
 
 /// What the semaphore counts, while nobody uses it.
 inline bulk_semaphore::counts counts_of(const device_array<supply>& shared) {

@@ -18,6 +18,8 @@ namespace warpheap::test::bulk_semaphore_test {
 namespace {
 
 using outcome = bulk_semaphore::outcome;
+using production = bulk_semaphore::production;
+using standing = bulk_semaphore::standing;
 
 constexpr std::uint64_t plenty = std::uint64_t{1} << 40;
 
@@ -32,15 +34,18 @@ struct steps_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     bulk_semaphore& semaphore = shared->semaphore;
     semaphore.initialise(5);
-    require(semaphore.wait(3, 8) == outcome::granted && semaphore.count().available == 2, "3 of 5");
+    ask_for(semaphore, 3, 8, standing::granted, "3 of 5");
+    require(semaphore.count().available == 2, "3 of 5");
     require(!semaphore.try_wait(3) && semaphore.try_wait(2) && !semaphore.try_wait(1), "2 are left");
     require(semaphore.signal(1) && semaphore.count().available == 1, "1 came back");
-    require(semaphore.wait(3, 8) == outcome::produce, "1 and nothing in the making");
+    bulk_semaphore::request three = ask_for(semaphore, 3, 8, standing::produces, "1 and nothing in the making");
     require(semaphore.count().expected == 1 && semaphore.count().reserved == 3, "a batch is in the making");
     require(!semaphore.try_wait(1), "the unit on hand is spoken for");
-    require(semaphore.deliver(3, 8) && semaphore.count().available == 6, "1 and 8 less 3");
-    require(semaphore.wait(6, 8) == outcome::granted && semaphore.wait(8, 8) == outcome::produce, "a whole batch");
-    require(semaphore.deliver(8, 8) && semaphore.count().available == 0, "nothing is left of it");
+    require(semaphore.deliver(three) && semaphore.count().available == 6, "1 and 8 less 3");
+    require(three.what() == standing::granted, "who delivers has its units");
+    ask_for(semaphore, 6, 8, standing::granted, "all that is left");
+    bulk_semaphore::request eight = ask_for(semaphore, 8, 8, standing::produces, "a whole batch");
+    require(semaphore.deliver(eight) && semaphore.count().available == 0, "nothing is left of it");
   }
 };
 
@@ -83,12 +88,11 @@ TEST(bulk_semaphore, as_many_batches_are_made_as_are_lacking) {
 /// Producers deliver only when all are at it: this ends only if nobody waits for the first of them.
 struct parallel_producers_kernel {
   WARPHEAP_FN void operator()(supply* shared, std::uint64_t batch, std::uint64_t producers) const {
-    const bulk_semaphore::turn turn = shared->semaphore.wait_together(1, batch);
-    if (turn.what == outcome::produce && is_leader(turn.group)) {
+    shared->semaphore.wait_together(1, batch, [&](std::uint32_t) {
       supply::arrive(shared->waiting);
       supply::wait_for(shared->waiting, producers);
-      require(shared->semaphore.deliver(turn.units, batch), "a batch was refused");
-    }
+      return production::made;
+    });
   }
 };
 
@@ -106,15 +110,11 @@ TEST(bulk_semaphore, producers_work_at_once) {
 /// One thread makes the only batch, of units for all threads or more, and writes down plainly that it did.
 struct message_kernel {
   WARPHEAP_FN void operator()(supply* shared, std::uint64_t* message, std::uint64_t batch) const {
-    const bulk_semaphore::turn turn = shared->semaphore.wait_together(1, batch);
-    if (turn.what == outcome::produce) {
-      if (is_leader(turn.group)) {
-        *message = 42;
-        require(shared->semaphore.deliver(turn.units, batch), "a batch was refused");
-      }
-    } else if (*message != 42) {
-      check_failed("granted before it was delivered");
-    }
+    const bulk_semaphore::turn turn = shared->semaphore.wait_together(1, batch, [&](std::uint32_t) {
+      *message = 42;
+      return production::made;
+    });
+    if (turn.what == outcome::granted && *message != 42) check_failed("granted before it was delivered");
   }
 };
 
@@ -164,11 +164,10 @@ struct try_beside_producer_kernel {
     bulk_semaphore& semaphore = shared->semaphore;
     const std::uint64_t tries = 64;
     if (block_index() == 0) {
-      const bulk_semaphore::outcome what = semaphore.wait(1, 256);
-      if (what == outcome::produce) {
+      semaphore.wait(1, 256, [&] {
         supply::wait_for(shared->waiting, tries);
-        require(semaphore.deliver(1, 256), "a batch was refused");
-      }
+        return production::made;
+      });
     } else {
       backoff wait;
       while (semaphore.count().reserved == 0) wait.pause();
@@ -261,17 +260,15 @@ struct find_kernel {
   WARPHEAP_FN void operator()(supply* shared, stock* units, std::uint64_t* made, int rounds) const {
     const std::uint64_t batch = 16;
     for (int round = 0; round < rounds; ++round) {
-      const outcome what = shared->semaphore.wait(1, batch);
       std::uint64_t unit = 0;
-      if (what == outcome::produce) {
+      const outcome what = shared->semaphore.wait(1, batch, [&] {
         // Which units the batch holds matters to nobody, as long as no two are one.
         unit = atomic_view{*made}.fetch_add(batch, memory_order::relaxed, thread_scope::device);
         require(unit + batch <= stock::words * 64, "more batches than threads");
         for (std::uint64_t i = 1; i < batch; ++i) place(units, unit + i);
-        require(shared->semaphore.deliver(1, batch), "a batch was refused");
-      } else {
-        unit = find(units, grid_threads() * static_cast<std::uint64_t>(rounds));
-      }
+        return production::made;
+      });
+      if (what == outcome::granted) unit = find(units, grid_threads() * static_cast<std::uint64_t>(rounds));
       place(units, unit);
       require(shared->semaphore.signal(1), "a unit was refused");
     }

@@ -196,7 +196,8 @@ TEST(srcu, all_but_two_writers_go_on_at_once) {
     const device_array<list> all(1);
     const device_array<element> elements(grid.blocks * grid.threads);
     launch(grid, delegation_kernel{}, all.data(), elements.data());
-    EXPECT_EQ(all.at(0).waited, 2u);
+    // One, if all others retired theirs before the first took what was pending.
+    EXPECT_TRUE(all.at(0).waited == 1 || all.at(0).waited == 2) << all.at(0).waited;
     const std::vector<element> after = elements.to_host();
     for (std::size_t i = 1; i < after.size(); ++i) EXPECT_EQ(after[i].reclaimed, 1u);
   });

@@ -87,8 +87,9 @@ class state_buddy {
   WARPHEAP_FN atomic_view<std::uint32_t> word(node of) const;
   WARPHEAP_FN bool outside(node of) const;
   WARPHEAP_FN std::uint32_t state_of(node of) const;
-  WARPHEAP_FN std::uint32_t lock(node of) const;
+  WARPHEAP_FN bool try_lock(node of, std::uint32_t& state) const;
   WARPHEAP_FN void unlock(node of, std::uint32_t state) const;
+  WARPHEAP_FN void show(node of) const;
   WARPHEAP_FN bool occupy(node of) const;
   WARPHEAP_FN std::uint32_t state_from_below(node of) const;
   WARPHEAP_FN void update(node of) const;

@@ -35,18 +35,20 @@ class alignas(128) bulk_semaphore {
 
   /// How a request ended.
   enum class outcome {
-    granted,  ///< the units are the caller's
-    produce,  ///< the caller must make a batch, and then call `deliver` or `give_up`, whatever else happens
-    failed    ///< the units are not to be had, and nothing is left of the request
+    granted,   ///< the units are the caller's, among those of the structure that holds them
+    produced,  ///< the caller made a batch and kept its units of it
+    failed     ///< the units are not to be had, and nothing is left of the request
   };
-  /// Why a producer gives up.
-  enum class cause {
-    parent_empty,  ///< there is nothing to make a batch of; until a unit comes, who lacks one is told `failed` at once
-    passing        ///< it may go better next time, so the next that lacks a unit becomes a producer
+  /// What came of making a batch.
+  enum class production {
+    made,          ///< the batch is there, but for the units that the caller keeps
+    parent_empty,  ///< there is nothing to make a batch of; until a unit comes, who lacks one fails at once
+    passing        ///< none now; it may go better next time, so the next that lacks a unit makes one
   };
-  /// How a request of a group ended: the lanes of `group` have `outcome` in common, and `units` units in all.
+  /// How a request of a group ended: the lanes of `group` have `outcome` in common, and `units` units in all. After
+  /// `produced` the leader's `make` kept them.
   struct turn {
-    outcome what;         ///< `produce` is for the leader of the group to do
+    outcome what;         ///< how it ended
     lane_mask group;      ///< the lanes, each of which was returned this same turn
     std::uint32_t units;  ///< what the request of the group was for
   };
@@ -58,23 +60,84 @@ class alignas(128) bulk_semaphore {
     bool parent_empty;       ///< a producer said so, and no unit came since
   };
 
+  /// Where a request stands that was taken in steps.
+  enum class standing {
+    granted,   ///< it ended: the units are the caller's
+    failed,    ///< it ended: the units are not to be had
+    produces,  ///< the caller must make a batch now, and then call `deliver` or `give_up`, whatever else happens
+    waits      ///< neither yet
+  };
+  /// A request that is taken in steps: `ask` makes it, the other steps move it on. Each thread keeps its own.
+  class request {
+   public:
+    /// Where it stands.
+    WARPHEAP_FN standing what() const { return what_; }
+
+   private:
+    friend class bulk_semaphore;
+
+    // How far it has come: nothing of it is in the word; its debt is entered, with few before it, or many.
+    enum class stage : std::uint8_t { asks, near, entered };
+
+    standing what_ = standing::waits;
+    stage at_ = stage::asks;
+    bool one_each_ = false;     // one unit for each lane, or more
+    bool may_produce_ = true;   // the caller can be asked to
+    bool elected_ = false;      // its debt began a batch, which seems to be lacking yet
+    bool claimed_ = false;      // its turn has come before
+    std::uint32_t n_ = 0;       // units
+    std::uint32_t pauses_ = 0;
+    std::uint64_t batch_ = 0;
+    std::uint64_t turn_ = 0;    // of `supplied_`, when what it waits for should have come
+    std::uint64_t ahead_ = 0;   // units that had to come then
+  };
+
   /// Makes this a semaphore with `units` units. One thread calls, while no other uses the semaphore.
   WARPHEAP_FN void initialise(std::uint64_t units);
 
   /// Asks for `n` units, 1 to `largest_request` and at most `batch`. Waits while all that are asked for are on hand or
-  /// being made; so what producers do must not wait for threads that may be in here. With units to spare it costs one
-  /// atomic add, and a load that nothing waits for.
+  /// being made, and calls `make()`, which returns a `production`, when the caller is the one to make a batch: at most
+  /// once. With units to spare it costs one atomic add, and a load that nothing waits for.
   ///
   /// `failed` if a producer found the parent empty, all requests together want more than is on hand and being made, and
   /// what is on hand and not taken is less than `n`.
-  WARPHEAP_FN outcome wait(std::uint32_t n, std::uint64_t batch);
+  ///
+  /// Progress: `make` must not wait for a thread that may be in this call. Lanes of a warp that call together meet before
+  /// they wait, and a producer is there only when its batch is made. So no lane that waits keeps a producer of its warp from
+  /// executing, whatever the scheduler of the warp prefers.
+  template <class Make>
+  WARPHEAP_FN outcome wait(std::uint32_t n, std::uint64_t batch, Make make);
 
-  /// As `wait`, for `lanes` lanes of the caller's warp, which are in this one call and want a unit each. One lane calls.
-  WARPHEAP_FN outcome wait_for_lanes(std::uint32_t lanes, std::uint64_t batch);
-
-  /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one. A group that wants
+  /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one; the leader of the group
+  /// that was elected calls `make(units)`, with what the group asked for, which it keeps of the batch. A group that wants
   /// more than a batch asks in parts; one that fails asks lane by lane, so nobody fails whom the rest would serve.
-  WARPHEAP_FN turn wait_together(std::uint32_t n, std::uint64_t batch);
+  template <class Make>
+  WARPHEAP_FN turn wait_together(std::uint32_t n, std::uint64_t batch, Make make);
+
+  /// `wait` in steps, for a producer that needs more than a function: begins a request for `n` units. The lanes that call
+  /// together go on together:
+  ///
+  ///     lane_mask group = active_group();
+  ///     request mine = semaphore.ask(n, batch);
+  ///     do {
+  ///       if (mine.what() == standing::produces) {
+  ///         if (make()) semaphore.deliver(mine); else semaphore.give_up(mine, why);
+  ///       }
+  ///     } while (semaphore.waits(mine, group));
+  ///
+  /// No lane leaves the loop but by its condition.
+  WARPHEAP_FN request ask(std::uint32_t n, std::uint64_t batch);
+
+  /// As `ask`, for `lanes` lanes of the caller's warp, which are in this one call and want a unit each. One lane calls.
+  WARPHEAP_FN request ask_for_lanes(std::uint32_t lanes, std::uint64_t batch);
+
+  /// The request for `n` units of a thread that `produces`: for a producer of many semaphores that keeps no request of each.
+  WARPHEAP_FN static request producer_of(std::uint32_t n, std::uint64_t batch);
+
+  /// False if the request has ended. Else waits until one of the lanes that wait here together has news, which may be another
+  /// one's, and returns true. Collective over `group`, whose lanes may wait for different semaphores, and none of which
+  /// produces; `group` becomes those of them that wait.
+  WARPHEAP_FN bool waits(request& mine, lane_mask& group);
 
   /// Takes `n` units if they are free and not spoken for. Waits for nobody's units and makes none; at most it pauses
   /// while another thread stands between the two atomics with which a request begins. False if fewer are free.
@@ -87,17 +150,13 @@ class alignas(128) bulk_semaphore {
   /// Adds `n` units. False if there would be more than `capacity`: then the caller still has them.
   WARPHEAP_FN bool signal(std::uint64_t n);
 
-  /// Ends a production that went well: of `batch` units the caller keeps the `n` that it asked for; the rest are free.
-  /// False if there would be more than `capacity`: then the caller still has those, too.
-  WARPHEAP_FN bool deliver(std::uint32_t n, std::uint64_t batch);
+  /// Ends a production that went well: of a batch the caller keeps the units that it asked for, so its request is
+  /// granted; the rest are free. False if there would be more than `capacity`: then the caller still has those, too.
+  WARPHEAP_FN bool deliver(request& mine);
 
-  /// Ends a production that failed. All who counted on it look again: if others make enough, they wait for that. The
-  /// caller, too, may yet be `granted` its `n` units; if not, it has `failed`, and is not asked to produce again.
-  WARPHEAP_FN outcome give_up(std::uint32_t n, std::uint64_t batch, cause why);
-
-  /// As `give_up`, for a group: the lanes of `failed.group` call together with the turn that `wait_together` gave them
-  /// and the same `n`. Returns each lane its new turn.
-  WARPHEAP_FN turn give_up_together(turn failed, std::uint32_t n, std::uint64_t batch, cause why);
+  /// Ends a production that failed, because of `why`, `parent_empty` or `passing`. All who counted on it look again. The
+  /// caller waits: if others make enough it may yet be granted its units; it is not asked to produce again.
+  WARPHEAP_FN void give_up(request& mine, production why);
 
   /// Says that there is something to make batches of again. To be called when the parent gets memory back while it
   /// may have been found empty; `signal` and `deliver` include it.
@@ -109,25 +168,8 @@ class alignas(128) bulk_semaphore {
  private:
   using word = detail::bulk_word;
 
-  // A request under way: `n` units; one for each lane, or more; may the caller be asked to produce?
-  struct request {
-    std::uint32_t n;
-    std::uint64_t batch;
-    bool one_each;
-    bool may_produce;
-  };
-  // How a wait ended: as an outcome, or by a change after which the request must be made again; or that it goes on, maybe
-  // with a claim.
-  enum class step { granted, produce, failed, again, waits, claims };
-
-  // Where a request stands whose debt is entered.
-  struct place {
-    std::uint64_t turn;   // of `supplied_`, when what it waits for should have come
-    std::uint64_t ahead;  // units that had to come then
-    bool elected;         // its debt began a batch, which seems to be lacking yet
-    bool claimed;         // its turn has come before
-    std::uint32_t pauses;
-  };
+  // What a look came to: as `standing`, or the request must be made again, or it claims.
+  enum class step { granted, failed, produces, waits, again, claims };
 
   WARPHEAP_FN word load() const;
   WARPHEAP_FN std::uint64_t supplied() const;
@@ -136,22 +178,26 @@ class alignas(128) bulk_semaphore {
   static constexpr unsigned shortest = 128;  // nanoseconds, to which pauses grow at least
   static constexpr std::uint64_t all_turns = std::uint64_t{1} << 40;  // more than anybody waits for
   WARPHEAP_FN word take(std::uint32_t n);
-  WARPHEAP_FN bool withdraw(const request& ask, std::uint32_t reserved);
-  WARPHEAP_FN bool reserve(const request& ask);
+  WARPHEAP_FN bool withdraw(const request& of, std::uint32_t reserved);
+  WARPHEAP_FN bool reserve(const request& of);
   WARPHEAP_FN std::uint32_t claim(std::uint32_t debts, std::uint32_t n);
   WARPHEAP_FN bool claim_together(lane_mask claimers, std::uint32_t n);
   WARPHEAP_FN bool elect(std::uint64_t batch, std::uint32_t reserved);
   WARPHEAP_FN static bool has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time);
-  WARPHEAP_COLD_FN step await(request ask, place mine);
-  WARPHEAP_FN bool await_few(const request& ask);
-  WARPHEAP_FN step look(const request& ask, place& mine);
-  WARPHEAP_COLD_FN step look_first(request ask, place mine);
-  WARPHEAP_COLD_FN step make_or_withdraw(word seen, request ask, place mine);
-  WARPHEAP_FN bool produce(word seen, const request& ask, const place& mine);
-  WARPHEAP_FN outcome settle(word before, std::uint64_t came, const request& ask);
-
-  WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce);
-  WARPHEAP_FN static bool refuses(word before, const request& ask);
+  using stage = request::stage;
+  WARPHEAP_FN static request request_of(std::uint32_t n, std::uint64_t batch, bool one_each);
+  WARPHEAP_FN void enter(word before, std::uint64_t came, request& mine);
+  WARPHEAP_FN void ask_again(request& mine);
+  WARPHEAP_COLD_FN void await(request& mine, lane_mask group);
+  WARPHEAP_FN step look_near(request& mine);
+  WARPHEAP_FN step look(request& mine);
+  WARPHEAP_FN step make_or_withdraw(word seen, request& mine);
+  WARPHEAP_FN bool produce(word seen, const request& mine);
+  template <class Make>
+  WARPHEAP_FN outcome see_through(request& mine, lane_mask group, Make make);
+  template <class Make>
+  WARPHEAP_FN turn ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce, Make make);
+  WARPHEAP_FN static bool refuses(word before, const request& of);
   WARPHEAP_FN static bool fits(word seen, std::uint64_t n);
   WARPHEAP_FN bool put(std::uint64_t n, std::uint64_t kept, std::uint64_t change);
   WARPHEAP_COLD_FN bool put_many(std::uint64_t n, std::uint64_t kept, std::uint64_t change);

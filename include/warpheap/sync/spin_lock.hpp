@@ -9,12 +9,31 @@ namespace warpheap {
 
 /// A lock for rare and short work: one word in device memory, zero when free.
 ///
-/// One lane takes it, for itself or for a group whose leader it is. Waiting ends as soon as the holder runs on, so a
-/// holder must not wait for a lane that may be waiting here, nor for one that has not started. What the holder wrote is
-/// visible to the next one.
+/// One lane takes it, for itself or for a group whose leader it is. A wait ends as soon as the holder runs on, so a holder
+/// must not wait for a lane that may be waiting here, nor for a thread that has not started. What a holder wrote is visible
+/// to the next one.
 class spin_lock {
  public:
-  /// Waits until the lock is free and takes it.
+  /// Waits until the lock is free, and runs `body()` with it; returns when each lane that called together has done so.
+  ///
+  /// A lane stays until the others are done, so what a lane does after the call must not be what a `body` waits for. In
+  /// return a wait needs no more of the compiler than that a warp executes: a holder runs `body` and unlocks within the loop
+  /// in which lanes of its warp wait, and none leaves that loop before all do.
+  template <class Body>
+  WARPHEAP_FN void hold(Body body) {
+    const lane_mask together = active_group();
+    bool done = false;
+    for (backoff wait;; wait.pause()) {
+      if (!done && try_acquire()) {
+        body();
+        release();
+        done = true;
+      }
+      if (all(together, done)) return;
+    }
+  }
+  /// Waits until the lock is free and takes it. If lanes of one warp that wait together leave one by one, the holder reaches
+  /// its `release` by independent thread scheduling alone; where that can be, use `hold`.
   WARPHEAP_FN void acquire() {
     for (backoff wait; !try_acquire();) wait.pause();
   }

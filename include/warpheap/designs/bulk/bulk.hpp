@@ -153,10 +153,8 @@ class bulk_allocator {
   WARPHEAP_COLD_FN bool goes_on(std::uint32_t what, const watch& before, turns& left) const;
   WARPHEAP_COLD_FN bool find_units(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held) const;
   WARPHEAP_COLD_FN bool ask_home(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held, watch& search) const;
-  WARPHEAP_COLD_FN static bulk_semaphore::outcome wait_at(bulk_semaphore& count, std::uint32_t wanted,
-                                                          std::uint32_t batch);
-  WARPHEAP_COLD_FN static bulk_semaphore::outcome give_up_at(bulk_semaphore& count, std::uint32_t wanted,
-                                                             std::uint32_t batch);
+  WARPHEAP_COLD_FN static bulk_semaphore::request ask_at(bulk_semaphore& count, std::uint32_t wanted,
+                                                         std::uint32_t batch);
   WARPHEAP_COLD_FN bool find_count(std::uint32_t c, std::uint32_t wanted, credit& left, watch& search) const;
   WARPHEAP_COLD_FN bool make_of_others(std::uint32_t c, std::uint32_t wanted, hold& held, watch& search) const;
 

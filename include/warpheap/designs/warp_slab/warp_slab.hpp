@@ -247,7 +247,7 @@ class warp_slab {
   struct extension_wait {   // in memory, so that it needs no registers
     lane_mask peers;        // those that want the class
     std::uint32_t news;     // of the class, before the looks that found nothing
-    std::uint32_t earlier;  // attempts that had begun before the wait
+    std::uint64_t earlier;  // attempts that had begun before the wait
     std::uint32_t times;    // the demand with which the caller's was counted
     outcome then;
   };
@@ -308,7 +308,6 @@ class warp_slab {
   WARPHEAP_COLD_FN index_run take_units_or_slabs(std::uint32_t count, std::uint32_t times,
                                                  std::uint32_t alignment) const;
   WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
-  WARPHEAP_COLD_FN bool lock_unless_refused(std::uint32_t count, std::uint32_t earlier) const;
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
   WARPHEAP_COLD_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
 

@@ -49,19 +49,30 @@ WARPHEAP_FN inline std::uint32_t state_buddy::state_of(node of) const {
   return word(of).load(memory_order::acquire, thread_scope::device) & ~layout::locked;
 }
 
-// Waits for who updates the node, and keeps others from it. Returns its state.
-WARPHEAP_FN inline std::uint32_t state_buddy::lock(node of) const {
+// Locks a node against other updates if it is not locked; `state` is its state then.
+//
+// Invariant: a holder waits for nothing but, in `occupy` and `show`, an update of another node, which waits for nothing. It
+// unlocks in the same turn of a loop in which it locked, so no reconvergence barrier with lanes that want the lock is in between.
+WARPHEAP_FN inline bool state_buddy::try_lock(node of, std::uint32_t& state) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view bits = word(of);
+  state = bits.load(relaxed, device);
+  return (state & layout::locked) == 0 && bits.compare_exchange(state, state | layout::locked, acquire, device);
+}
+WARPHEAP_FN inline void state_buddy::unlock(node of, std::uint32_t state) const {
+  word(of).store(state, memory_order::release, thread_scope::device);
+}
+
+// Makes a node in hand available. Waits for an update that holds its lock.
+WARPHEAP_FN inline void state_buddy::show(node of) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits = word(of);
   for (backoff wait;; wait.pause()) {
     std::uint32_t seen = bits.load(relaxed, device);
-    if ((seen & layout::locked) != 0) continue;
-    if (bits.compare_exchange(seen, seen | layout::locked, acquire, device)) return seen;
+    if ((seen & layout::locked) == 0 && bits.compare_exchange(seen, layout::available, acq_rel, device)) return;
   }
-}
-WARPHEAP_FN inline void state_buddy::unlock(node of, std::uint32_t state) const {
-  word(of).store(state, memory_order::release, thread_scope::device);
 }
 
 // Takes an available node in hand; false if it is not available. Waits for who holds its lock.
@@ -89,12 +100,17 @@ WARPHEAP_FN inline std::uint32_t state_buddy::state_from_below(node of) const {
 // so the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes
 // below.
 WARPHEAP_FN inline void state_buddy::update(node of) const {
-  for (; of.order <= layout::page_bits; of = of.parent()) {  // not a spin: each turn goes one order up
-    const std::uint32_t before = lock(of);
-    std::uint32_t after = before;
-    if (before != layout::available) after = state_from_below(of);
-    unlock(of, after);
-    if (after == before) return;
+  for (backoff wait; of.order <= layout::page_bits;) {
+    std::uint32_t before = 0;
+    if (try_lock(of, before)) {
+      std::uint32_t after = before;
+      if (before != layout::available) after = state_from_below(of);
+      unlock(of, after);
+      if (after == before) return;
+      of = of.parent();
+    } else {
+      wait.pause();
+    }
   }
 }
 
@@ -155,9 +171,7 @@ WARPHEAP_FN inline auto state_buddy::find(std::uint32_t order) const -> node {
 
 // Halves a node in hand: returns one half in hand, the other is available.
 WARPHEAP_FN inline auto state_buddy::split(node whole) const -> node {
-  const node other = whole.child(1);
-  lock(other);
-  unlock(other, layout::available);
+  show(whole.child(1));
   update(whole);
   return whole.child(0);
 }
@@ -189,20 +203,22 @@ WARPHEAP_FN inline void state_buddy::end_merge() const {
 // Buddies that come back together meet under the lock of their parent. The first has signalled its unit when it lets go of
 // that, so the second gets it, unless it is promised to somebody.
 WARPHEAP_FN inline void state_buddy::put_merged(node freed) const {
-  for (;; freed = freed.parent()) {  // not a spin: each turn goes one order up
+  for (backoff wait;;) {
     const node above = freed.parent();
-    const std::uint32_t before = lock(above);
-    if (freed.order != largest_order && join(freed)) {
+    std::uint32_t before = 0;
+    if (!try_lock(above, before)) {
+      wait.pause();
+    } else if (freed.order != largest_order && join(freed)) {
       unlock(above, layout::busy);
-      continue;
+      freed = above;
+    } else {
+      show(freed);
+      require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
+      const std::uint32_t after = state_from_below(above);
+      unlock(above, after);
+      if (after != before) update(above.parent());
+      return;
     }
-    lock(freed);
-    unlock(freed, layout::available);
-    require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
-    const std::uint32_t after = state_from_below(above);
-    unlock(above, after);
-    if (after != before) update(above.parent());
-    return;
   }
 }
 WARPHEAP_FN inline void state_buddy::put(node freed) const {
@@ -291,31 +307,48 @@ WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   }
 }
 
-// One pass: up the orders until a block is granted or there is none, and down again.
+// One pass: up the orders until a block is granted or there is none, and down again. At each order below the one that it has
+// reached, the pass is to produce a batch of two, or to say that there is nothing to make one of.
+//
+// Invariant: a lane comes to the loop's condition only if it waits itself, or owes nothing any more. So lanes that wait keep no
+// lane of their warp from what it owes.
 WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) const {
-  using enum bulk_semaphore::outcome;
+  using enum bulk_semaphore::standing;
   const std::uint32_t most = top();
+  if (order > most) return none;
   std::uint32_t at = order;
-  bulk_semaphore::outcome what = failed;
-  for (; at <= most; ++at) {  // not a spin: each turn goes one order up
-    what = upper_->blocks[at].wait(1, 2);
-    if (what != produce) break;
-    fence(memory_order::release, thread_scope::device);  // who sees what is taken above sees what is expected here
-  }
-  node found{at, 0};
-  bool have = at <= most && what == granted;
-  if (have) found = find(at);
-  // Of each order below we are to produce a batch of two, or to say that there is nothing to make one of.
-  while (at != order) {  // not a spin: each turn goes one order down
-    --at;
-    if (have) {
-      found = split(found);
-      require(upper_->blocks[at].deliver(1, 2), "state_buddy: more blocks than it can count");
-    } else if (upper_->blocks[at].give_up(1, 2, bulk_semaphore::cause::parent_empty) == granted) {
-      found = find(at);
-      have = true;
+  bool up = true;
+  bool have = false;
+  node found{order, 0};
+  lane_mask group = active_group();
+  bulk_semaphore::request mine = upper_->blocks[at].ask(1, 2);
+  do {
+    while (mine.what() != waits) {  // not a spin: each turn goes one order up or down
+      if (mine.what() == granted && !have) {
+        found = find(at);
+        have = true;
+      }
+      if (up && mine.what() == produces && at != most) {
+        fence(memory_order::release, thread_scope::device);  // who sees what is taken above sees what is expected here
+        mine = upper_->blocks[++at].ask(1, 2);
+        continue;
+      }
+      // At the highest order there is nothing above to make a batch of.
+      const bool owes = up && mine.what() == produces;
+      up = false;
+      if (!owes) {
+        if (at == order) break;
+        --at;
+        mine = bulk_semaphore::producer_of(1, 2);
+      }
+      if (have) {
+        found = split(found);
+        require(upper_->blocks[at].deliver(mine), "state_buddy: more blocks than it can count");
+      } else {
+        upper_->blocks[at].give_up(mine, bulk_semaphore::production::parent_empty);
+      }
     }
-  }
+  } while (upper_->blocks[at].waits(mine, group));
   return have ? found.index << order : none;
 }
 

@@ -45,25 +45,25 @@ WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::take(std::uint32_t n) {
 
 // Withdraws a request of which `reserved` units are entered. False if that was not needed after all, since others did
 // so or units came: then it must be made again, or more requests would fail than lack units.
-WARPHEAP_FN inline bool bulk_semaphore::withdraw(const request& ask, std::uint32_t reserved) {
+WARPHEAP_FN inline bool bulk_semaphore::withdraw(const request& of, std::uint32_t reserved) {
   const word before{
-      atomic_view{bits_}.fetch_add(word::units(ask.n) - reserved, memory_order::relaxed, thread_scope::device)};
-  if (before.has_debts()) tell(ask.n);  // who is behind moves up
-  return before.outlook(ask.batch) < 0;
+      atomic_view{bits_}.fetch_add(word::units(of.n_) - reserved, memory_order::relaxed, thread_scope::device)};
+  if (before.has_debts()) tell(of.n_);  // who is behind moves up
+  return before.outlook(of.batch_) < 0;
 }
 
 // Enters a debt. False if there is no room now.
-WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& ask) {
+WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& of) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
-  if (ask.one_each) {
-    bits.fetch_add(ask.n, relaxed, device);
+  if (of.one_each_) {
+    bits.fetch_add(of.n_, relaxed, device);
     return true;
   }
   word seen = load();
-  while (seen.reserved() + ask.n <= word::crowded_reserved) {
-    if (bits.compare_exchange(seen.bits, seen.bits + ask.n, relaxed, device)) return true;
+  while (seen.reserved() + of.n_ <= word::crowded_reserved) {
+    if (bits.compare_exchange(seen.bits, seen.bits + of.n_, relaxed, device)) return true;
   }
   return false;
 }
@@ -107,93 +107,105 @@ WARPHEAP_FN inline bool bulk_semaphore::elect(std::uint64_t batch, std::uint32_t
   return false;
 }
 
-// Waits with a debt that is entered. It ends: if the request can neither claim nor be withdrawn nor lacks a batch, then
-// somebody makes a batch, or somebody stands between two atomics and waits for nobody there.
+// A request of which nothing is in the word yet.
+WARPHEAP_FN inline auto bulk_semaphore::request_of(std::uint32_t n, std::uint64_t batch, bool one_each) -> request {
+  request made;
+  made.one_each_ = one_each;
+  made.n_ = n;
+  made.batch_ = batch;
+  return made;
+}
+
+// Waits for news.
 //
-// Who looks at the word when nothing has come for him disturbs those for whom something has. So until it is his turn he
-// looks at `supplied_`, and at the word only now and then, lest a hint that is wrong keep him.
+// Termination: if a request can neither claim, nor be withdrawn, nor lacks a batch, then a producer makes a batch, or a
+// thread is between the two atomics of a request, where it waits for nothing.
 //
-// Lanes of a warp pause together, since a pause of one is one of all. Arguments are values, to stand in registers.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::await(request ask, place mine) {
+// Invariant: no lane of `group` owes a batch: `waits` meets all of them, a producer after its batch. So the lanes that wait
+// here keep no producer of their warp from executing. They look, vote, and leave together as soon as one of them has ended or
+// produces. This is the only loop that waits: a request that must be repeated, or that finds no room for its debt, waits here
+// too. So progress needs no YIELD of the compiler among the lanes that came together.
+//
+// A thread that looks at the word although nothing has come for it slows down the threads for which something has. Until its
+// turn it looks at `supplied_`, and at the word only now and then, in case the hint is wrong. With few units ahead it looks at
+// the word alone.
+//
+// Lanes of a warp pause together, since a pause of one is a pause of all. A request whose debt began a batch looks before it
+// pauses, so that producers are elected before the crowd looks. A request with few units ahead does so too, which loads the
+// code before there is something to see; but if it waits alone in its warp it pauses first, because then it usually waits for
+// a lane of the same warp, and the two lanes execute in turn.
+WARPHEAP_COLD_FN inline void bulk_semaphore::await(request& mine, lane_mask group) {
   constexpr std::uint64_t longest = 1u << 14;
-  // Those whose debts begin a batch go first, so that not all who lack units fall upon the word at once.
-  step then = step::waits;
-  if (mine.elected) then = look_first(ask, mine);
-  if (then != step::waits) return then;
-  lane_mask group = active_group();
+  using enum stage;
   // Where many wait, or many would produce, they look seldom.
-  const std::uint64_t most = any(group, mine.elected) ? 2 * mine.ahead / ask.batch : mine.ahead / 16;
+  const std::uint64_t most = any(group, mine.elected_) ? 2 * mine.ahead_ / mine.batch_ : mine.ahead_ / 16;
   backoff wait{static_cast<unsigned>(most < shortest ? shortest : most < longest ? most : longest)};
-  for (;;) {
-    wait.pause();
-    ++mine.pauses;
-    then = look(ask, mine);
+  const bool looks_first = mine.at_ == near ? group_size(group) != 1 : mine.elected_;
+  for (bool pauses = all(group, !looks_first);; pauses = true) {
+    if (pauses) {
+      wait.pause();
+      ++mine.pauses_;
+    }
+    step then = step::waits;
+    if (mine.at_ == near) {
+      then = look_near(mine);
+    } else if (mine.at_ == entered) {
+      then = look(mine);
+    } else {
+      ask_again(mine);
+    }
     const lane_mask claimers = ballot(group, then == step::claims);
-    if (then == step::claims) then = claim_together(claimers, ask.n) ? step::granted : step::waits;
-    const lane_mask rest = ballot(group, then == step::waits);
-    if (then != step::waits) return then;
-    group = rest;
+    if (then == step::claims) then = claim_together(claimers, mine.n_) ? step::granted : step::waits;
+    if (then == step::granted) mine.what_ = standing::granted;
+    if (then == step::failed) mine.what_ = standing::failed;
+    if (then == step::produces) mine.what_ = standing::produces;
+    if (then == step::again) mine.at_ = asks;
+    if (any(group, mine.what_ != standing::waits)) return;
   }
 }
 
-// Waits with few before it for what others make: so it looks at the word alone, and claims by itself as soon as there is
-// something. True for the grant; false if a batch is lacking, with the request as it was.
-//
-// It looks before it pauses, so that its code has come from memory when there is something to see. But a lane that waits alone
-// in its warp pauses first: as a rule the one for whom it waits is of the same warp, and the two take turns.
-WARPHEAP_FN inline bool bulk_semaphore::await_few(const request& ask) {
-  backoff wait{shortest};
-  if (group_size(active_group()) == 1) wait.pause();
-  for (;; wait.pause()) {
-    const word seen = load();
-    if (seen.on_hand() >= ask.n) {
-      if (claim(1, ask.n) != 0) return true;
-    } else if (seen.outlook(ask.batch) < 0) {
-      return false;
-    }
-  }
+// The look of a request with few units ahead: it claims for itself as soon as there are units. If a batch is lacking, it
+// continues as all others do.
+WARPHEAP_FN inline auto bulk_semaphore::look_near(request& mine) -> step {
+  const word seen = load();
+  if (seen.on_hand() >= mine.n_) return claim(1, mine.n_) != 0 ? step::granted : step::waits;
+  if (seen.outlook(mine.batch_) < 0) mine.at_ = stage::entered;
+  return step::waits;
 }
 
 // What has become of a request with a debt that is entered. When its turn has come, it claims whatever the word says.
-WARPHEAP_FN inline bulk_semaphore::step bulk_semaphore::look(const request& ask, place& mine) {
+WARPHEAP_FN inline auto bulk_semaphore::look(request& mine) -> step {
   // Pauses between two looks at the word before the turn.
-  const std::uint32_t looks_in = mine.ahead > few ? 8 : 1;
-  const bool looks = mine.elected || mine.claimed || mine.pauses % looks_in == 0;
+  const std::uint32_t looks_in = mine.ahead_ > few ? 8 : 1;
+  const bool looks = mine.elected_ || mine.claimed_ || mine.pauses_ % looks_in == 0;
   // Neither load waits for the other.
   const std::uint64_t now = supplied();
   const word seen = looks ? load() : word{0};
-  const bool due = static_cast<std::int64_t>(now - mine.turn) >= 0;
-  if (due && !mine.claimed && !mine.elected) {
-    mine.claimed = true;
+  const bool due = static_cast<std::int64_t>(now - mine.turn_) >= 0;
+  if (due && !mine.claimed_ && !mine.elected_) {
+    mine.claimed_ = true;
     return step::claims;
   }
   if (!looks) return step::waits;
-  const bool lacks = seen.outlook(ask.batch) < 0;
-  mine.elected = mine.elected && lacks;
+  const bool lacks = seen.outlook(mine.batch_) < 0;
+  mine.elected_ = mine.elected_ && lacks;
   // Who is to make a batch takes no unit of another: nobody else may come to make it.
-  const bool makes = mine.elected && ask.may_produce && !seen.parent_empty();
-  if (!makes && seen.on_hand() >= ask.n) {
+  const bool makes = mine.elected_ && mine.may_produce_ && !seen.parent_empty();
+  if (!makes && seen.on_hand() >= mine.n_) {
     // Before the turn what is there is meant for others, unless the hint is wrong.
     const bool claims =
-        due || has_chance(few + static_cast<std::uint64_t>(seen.on_hand()), seen.reserved(), mine.pauses);
+        due || has_chance(few + static_cast<std::uint64_t>(seen.on_hand()), seen.reserved(), mine.pauses_);
     return claims ? step::claims : step::waits;
   }
-  return lacks ? make_or_withdraw(seen, ask, mine) : step::waits;
-}
-
-// The look of one whose debt began a batch, before all others.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::look_first(request ask, place mine) {
-  const step then = look(ask, mine);
-  if (then != step::claims) return then;
-  return claim(1, ask.n) != 0 ? step::granted : step::waits;
+  return lacks ? make_or_withdraw(seen, mine) : step::waits;
 }
 
 // What a request comes to that saw that a batch is lacking.
-WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::make_or_withdraw(word seen, request ask, place mine) {
-  if (ask.may_produce && !seen.parent_empty()) return produce(seen, ask, mine) ? step::produce : step::waits;
+WARPHEAP_FN inline auto bulk_semaphore::make_or_withdraw(word seen, request& mine) -> step {
+  if (mine.may_produce_ && !seen.parent_empty()) return produce(seen, mine) ? step::produces : step::waits;
   // Below 0 there are debts that are not entered and may be withdrawn: what is on hand is not known.
   if (seen.on_hand() < 0) return step::waits;
-  return withdraw(ask, ask.n) ? step::failed : step::again;
+  return withdraw(mine, mine.n_) ? step::failed : step::again;
 }
 
 // Whether the caller becomes a producer, who saw that a batch is lacking.
@@ -201,14 +213,14 @@ WARPHEAP_COLD_FN inline bulk_semaphore::step bulk_semaphore::make_or_withdraw(wo
 // Whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since those who try do not
 // see each other. Of all others, who are needed only after a failure, about as many try a swap as batches are lacking; it
 // succeeds only while one is.
-WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& ask, const place& mine) {
-  const std::uint64_t lacking = seen.lacking(ask.batch);
-  if (mine.elected && ask.one_each) {
+WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& mine) {
+  const std::uint64_t lacking = seen.lacking(mine.batch_);
+  if (mine.elected_ && mine.one_each_) {
     constexpr std::uint64_t part = 4;
     return seen.expected() < word::max_at_once &&
-           has_chance(word::max_at_once - seen.expected(), part * lacking, mine.pauses) && elect(ask.batch, 0);
+           has_chance(word::max_at_once - seen.expected(), part * lacking, mine.pauses_) && elect(mine.batch_, 0);
   }
-  return seen.expected() < word::max_producers && has_chance(few + lacking * ask.n, seen.reserved(), mine.pauses) &&
+  return seen.expected() < word::max_producers && has_chance(few + lacking * mine.n_, seen.reserved(), mine.pauses_) &&
          atomic_view{bits_}.compare_exchange(seen.bits, seen.bits + word::one_expected, memory_order::relaxed,
                                              thread_scope::device);
 }
@@ -222,58 +234,95 @@ WARPHEAP_FN inline bool bulk_semaphore::has_chance(std::uint64_t some, std::uint
 }
 
 // True if a request fails that finds `before`.
-WARPHEAP_FN inline bool bulk_semaphore::refuses(word before, const request& ask) {
-  return (before.parent_empty() || !ask.may_produce) && before.outlook(ask.batch) < ask.n && before.on_hand() >= 0 &&
-         before.on_hand() < ask.n;
+WARPHEAP_FN inline bool bulk_semaphore::refuses(word before, const request& of) {
+  return (before.parent_empty() || !of.may_produce_) && before.outlook(of.batch_) < of.n_ && before.on_hand() >= 0 &&
+         before.on_hand() < of.n_;
 }
 
-// Brings a request to its end that has been taken from `before`, when `came` had been supplied or somewhat more.
-WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::settle(word before, std::uint64_t came, const request& ask) {
-  for (;; came = supplied(), before = take(ask.n)) {
-    if (before.balance() >= ask.n) return outcome::granted;
-    // Whom all others will wait for sees it at a glance; what comes next would say the same.
-    const bool first = ask.may_produce && before.begins_first(ask.n);
-    if (!first && refuses(before, ask)) {
-      if (withdraw(ask, 0)) return outcome::failed;
-      continue;
-    }
-    const word after{before.bits - word::units(ask.n)};
-    const std::uint64_t lacking = first ? 1 : after.lacking(ask.batch);
-    const bool elected = first || lacking > before.lacking(ask.batch);
-    const bool makes = elected && ask.one_each && ask.may_produce && !before.parent_empty() &&
-                       after.expected() + lacking <= word::max_at_once;
-    if (makes) {
-      if (elect(ask.batch, ask.n)) return outcome::produce;
-    } else if (!reserve(ask)) {
-      withdraw(ask, 0);
-      for (backoff wait; load().reserved() + ask.n > word::crowded_reserved;) wait.pause();
-      continue;
-    }
-    const auto ahead = static_cast<std::uint64_t>(-after.balance());
-    if (!elected && !before.parent_empty() && ahead <= few && await_few(ask)) return outcome::granted;
-    // Where none can be made, who waits may have to fail, and looks at once.
-    const std::uint64_t turn = before.parent_empty() ? came : came + ahead;
-    switch (await(ask, {turn, ahead, elected, before.parent_empty(), 0})) {
-      case step::granted: return outcome::granted;
-      case step::produce: return outcome::produce;
-      case step::failed: return outcome::failed;
-      default: break;  // once more
-    }
+// Moves a request on whose units were subtracted from `before`, when `came` units had been supplied, or somewhat more. It
+// has no loop, so a thread between the two atomics of a request waits for nothing.
+WARPHEAP_FN inline void bulk_semaphore::enter(word before, std::uint64_t came, request& mine) {
+  mine.what_ = standing::waits;
+  mine.at_ = stage::asks;
+  mine.elected_ = false;
+  if (before.balance() >= mine.n_) {
+    mine.what_ = standing::granted;
+    return;
   }
+  // Whom all others will wait for sees it at a glance; what comes next would say the same.
+  const bool first = mine.may_produce_ && before.begins_first(mine.n_);
+  if (!first && refuses(before, mine)) {
+    if (withdraw(mine, 0)) mine.what_ = standing::failed;
+    return;
+  }
+  const word after{before.bits - word::units(mine.n_)};
+  const std::uint64_t lacking = first ? 1 : after.lacking(mine.batch_);
+  const bool elected = first || lacking > before.lacking(mine.batch_);
+  const bool makes = elected && mine.one_each_ && mine.may_produce_ && !before.parent_empty() &&
+                     after.expected() + lacking <= word::max_at_once;
+  if (makes) {
+    if (elect(mine.batch_, mine.n_)) mine.what_ = standing::produces;
+  } else if (!reserve(mine)) {
+    withdraw(mine, 0);
+    return;
+  }
+  mine.ahead_ = static_cast<std::uint64_t>(-after.balance());
+  mine.elected_ = elected;
+  mine.claimed_ = before.parent_empty();
+  mine.pauses_ = 0;
+  // Where none can be made, who waits may have to fail, and looks at once.
+  mine.turn_ = before.parent_empty() ? came : came + mine.ahead_;
+  const bool is_near = !elected && !before.parent_empty() && mine.ahead_ <= few;
+  mine.at_ = is_near ? stage::near : stage::entered;
+}
+
+// Repeats a request of which nothing is in the word, if there is room for its debt.
+WARPHEAP_FN inline void bulk_semaphore::ask_again(request& mine) {
+  if (!mine.one_each_ && load().reserved() + mine.n_ > word::crowded_reserved) return;
+  const std::uint64_t came = supplied();
+  enter(take(mine.n_), came, mine);
+}
+
+WARPHEAP_FN inline bool bulk_semaphore::waits(request& mine, lane_mask& group) {
+  group = ballot(group, mine.what_ == standing::waits);
+  if (mine.what_ != standing::waits) return false;
+  await(mine, group);
+  return true;
+}
+
+// Brings a request to its end, together with the requests of the lanes of `group`. Collective.
+template <class Make>
+WARPHEAP_FN auto bulk_semaphore::see_through(request& mine, lane_mask group, Make make) -> outcome {
+  bool produced = false;
+  do {
+    if (mine.what_ == standing::produces) {
+      const production came = make();
+      produced = came == production::made;
+      if (produced) {
+        require(deliver(mine), "bulk_semaphore: a batch beyond the capacity");
+      } else {
+        give_up(mine, came);
+      }
+    }
+  } while (waits(mine, group));
+  if (produced) return outcome::produced;
+  return mine.what_ == standing::granted ? outcome::granted : outcome::failed;
 }
 
 // Looks before it takes, so that those who find nothing left disturb nobody.
-WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::ask_alone(std::uint32_t n, std::uint64_t batch,
-                                                                  bool may_produce) {
-  const request ask{n, batch, n == 1, may_produce};
-  if (refuses(load(), ask)) return {outcome::failed, lane_bit(), n};
+template <class Make>
+WARPHEAP_FN auto bulk_semaphore::ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce, Make make) -> turn {
+  request mine = request_of(n, batch, n == 1);
+  mine.may_produce_ = may_produce;
+  if (refuses(load(), mine)) return {outcome::failed, lane_bit(), n};
   const std::uint64_t came = supplied();
-  return {settle(take(n), came, ask), lane_bit(), n};
+  enter(take(n), came, mine);
+  return {see_through(mine, active_group(), make), lane_bit(), n};
 }
 
 namespace detail {
 
-constexpr const char* bulk_delivery = "bulk_semaphore: deliver what `wait` let you produce";
+constexpr const char* bulk_delivery = "bulk_semaphore: deliver what a request `produces`";
 
 }  // namespace detail
 
@@ -316,21 +365,39 @@ WARPHEAP_FN inline void bulk_semaphore::initialise(std::uint64_t units) {
   atomic_view{bits_}.store(word::units(units), memory_order::relaxed, thread_scope::device);
 }
 
-WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait(std::uint32_t n, std::uint64_t batch) {
+WARPHEAP_FN inline auto bulk_semaphore::ask(std::uint32_t n, std::uint64_t batch) -> request {
   require(n != 0 && n <= largest_request && n <= batch,
           "bulk_semaphore: ask for 1 to `largest_request` units of a batch");
+  request mine = request_of(n, batch, n == 1);
   const std::uint64_t came = supplied();
-  return settle(take(n), came, {n, batch, n == 1, true});
+  enter(take(n), came, mine);
+  return mine;
 }
 
-WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::wait_for_lanes(std::uint32_t lanes, std::uint64_t batch) {
+WARPHEAP_FN inline auto bulk_semaphore::ask_for_lanes(std::uint32_t lanes, std::uint64_t batch) -> request {
   require(lanes != 0 && lanes <= static_cast<std::uint32_t>(warp_width) && lanes <= batch,
           "bulk_semaphore: ask for 1 unit of a batch for each lane of a warp");
+  request mine = request_of(lanes, batch, true);
   const std::uint64_t came = supplied();
-  return settle(take(lanes), came, {lanes, batch, true, true});
+  enter(take(lanes), came, mine);
+  return mine;
 }
 
-WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t batch) {
+WARPHEAP_FN inline auto bulk_semaphore::producer_of(std::uint32_t n, std::uint64_t batch) -> request {
+  request made = request_of(n, batch, n == 1);
+  made.what_ = standing::produces;
+  return made;
+}
+
+template <class Make>
+WARPHEAP_FN auto bulk_semaphore::wait(std::uint32_t n, std::uint64_t batch, Make make) -> outcome {
+  const lane_mask group = active_group();
+  request mine = ask(n, batch);
+  return see_through(mine, group, make);
+}
+
+template <class Make>
+WARPHEAP_FN auto bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t batch, Make make) -> turn {
   require(n != 0 && n <= largest_request && n <= batch,
           "bulk_semaphore: ask for 1 to `largest_request` units of a batch");
   lane_mask group = active_group();
@@ -361,11 +428,20 @@ WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::wait_together(std::uint3
   if (first + lanes < size) part &= low_bits(nth_set_bit(group, first + lanes));
 
   const std::uint32_t units = static_cast<std::uint32_t>(group_size(part)) * n;
+  request mine = request_of(units, batch, n == 1);
   outcome what{};
-  if (is_leader(part)) what = settle(before, came, {units, batch, n == 1, true});
+  if (is_leader(part)) {
+    const lane_mask leaders = active_group();
+    enter(before, came, mine);
+    what = see_through(mine, leaders, [&] { return make(units); });
+  }
   sync(part);
   what = shuffle(part, what, leader(part));
-  if (what == outcome::failed && units != n) return ask_alone(n, batch, true);
+  // One that was asked to produce is not asked again.
+  const bool may_produce = shuffle(part, mine.may_produce_ ? 1u : 0u, leader(part)) != 0;
+  if (what == outcome::failed && units != n) {
+    return ask_alone(n, batch, may_produce, [&] { return make(n); });
+  }
   return {what, part, units};
 }
 
@@ -387,43 +463,34 @@ WARPHEAP_FN inline bool bulk_semaphore::try_wait(std::uint64_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::try_take(std::uint32_t n) {
   if (take(n).balance() >= n) return true;
   // The debt is not entered, so nobody counts on it; who lacked units because of it looks again.
-  withdraw({n, n, false, false}, 0);
+  withdraw(request_of(n, n, false), 0);
   return false;
 }
 
 WARPHEAP_FN inline bool bulk_semaphore::signal(std::uint64_t n) { return put(n, 0, 0); }
 
-WARPHEAP_FN inline bool bulk_semaphore::deliver(std::uint32_t n, std::uint64_t batch) {
-  require(n <= batch, "bulk_semaphore: deliver a whole batch");
-  return put(batch, n, std::uint64_t{0} - word::one_expected - n);
+WARPHEAP_FN inline bool bulk_semaphore::deliver(request& mine) {
+  mine.what_ = standing::granted;
+  return put(mine.batch_, mine.n_, std::uint64_t{0} - word::one_expected - mine.n_);
 }
 
-WARPHEAP_FN inline bulk_semaphore::outcome bulk_semaphore::give_up(std::uint32_t n, std::uint64_t batch, cause why) {
+WARPHEAP_FN inline void bulk_semaphore::give_up(request& mine, production why) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
   // Before the expectation ends, so that those who look again know why.
-  if (why == cause::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
+  if (why == production::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
   const word before{bits.fetch_sub(word::one_expected, relaxed, device)};
-  require(before.expected() != 0 && before.reserved() >= n, "bulk_semaphore: give up what `wait` let you produce");
+  require(before.expected() != 0 && before.reserved() >= mine.n_, "bulk_semaphore: give up what a request `produces`");
   tell(all_turns);  // what they waited for may not come
-  const request ask{n, batch, n == 1, false};
-  const std::uint64_t now = supplied();
-  switch (await(ask, {now, 0, true, false, 0})) {
-    case step::granted: return outcome::granted;
-    case step::again: return settle(take(n), now, ask);
-    default: return outcome::failed;
-  }
-}
-
-WARPHEAP_FN inline bulk_semaphore::turn bulk_semaphore::give_up_together(turn failed, std::uint32_t n,
-                                                                         std::uint64_t batch, cause why) {
-  outcome what{};
-  if (is_leader(failed.group)) what = give_up(failed.units, batch, why);
-  sync(failed.group);
-  what = shuffle(failed.group, what, leader(failed.group));
-  if (what == outcome::failed && failed.units != n) return ask_alone(n, batch, false);
-  return {what, failed.group, failed.units};
+  mine.what_ = standing::waits;
+  mine.at_ = stage::entered;
+  mine.may_produce_ = false;
+  mine.elected_ = true;  // it looks before others do
+  mine.claimed_ = false;
+  mine.pauses_ = 0;
+  mine.turn_ = supplied();
+  mine.ahead_ = 0;
 }
 
 WARPHEAP_FN inline void bulk_semaphore::parent_refilled() {

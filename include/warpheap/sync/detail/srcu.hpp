@@ -105,12 +105,13 @@ WARPHEAP_FN void reclaim_all(srcu_node* taken, Reclaim reclaim) {
 template <class Reclaim>
 WARPHEAP_FN bool srcu::retire(srcu_node& node, Reclaim reclaim) {
   if (!push(node)) return false;
-  turn_.acquire();
-  // Only now, so that those who retire while we wait for our turn need not wait for one of their own.
-  srcu_node* const taken = take_pending();
-  // Who waited for a grace period of its own in front of us may have taken all, and ours with it.
-  if (taken != nullptr) grace_period();
-  turn_.release();
+  srcu_node* taken = nullptr;
+  turn_.hold([&] {
+    // Only now, so that those who retire while we wait for our turn need not wait for one of their own.
+    taken = take_pending();
+    // Who waited for a grace period of its own in front of us may have taken all, and ours with it.
+    if (taken != nullptr) grace_period();
+  });
   detail::reclaim_all(taken, reclaim);
   return true;
 }
@@ -118,21 +119,22 @@ WARPHEAP_FN bool srcu::retire(srcu_node& node, Reclaim reclaim) {
 template <class Reclaim>
 WARPHEAP_FN void srcu::retire_and_wait(srcu_node& node, Reclaim reclaim) {
   push(node);
-  turn_.acquire();
-  srcu_node* const taken = take_pending();
-  grace_period();
-  turn_.release();
+  srcu_node* taken = nullptr;
+  turn_.hold([&] {
+    taken = take_pending();
+    grace_period();
+  });
   detail::reclaim_all(taken, reclaim);
 }
 
 WARPHEAP_FN inline void srcu::synchronise() {
   // Adds nothing, and releases what we unlinked to the thread that begins the next grace period, if that is another.
   const word before{atomic_view{bits_}.fetch_add(std::uint64_t{0}, memory_order::acq_rel, thread_scope::device)};
-  turn_.acquire();
-  // One that began since the call has ended, for its thread had the lock. After 2^24 of them we would wait once more.
-  const word now{atomic_view{bits_}.load(memory_order::relaxed, thread_scope::device)};
-  if (now.epoch() == before.epoch()) grace_period();
-  turn_.release();
+  turn_.hold([&] {
+    // One that began since the call has ended, for its thread had the lock. After 2^24 of them we would wait once more.
+    const word now{atomic_view{bits_}.load(memory_order::relaxed, thread_scope::device)};
+    if (now.epoch() == before.epoch()) grace_period();
+  });
 }
 
 WARPHEAP_FN inline srcu::counts srcu::count() const {

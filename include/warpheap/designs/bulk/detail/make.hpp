@@ -29,21 +29,26 @@ WARPHEAP_FN bool bulk_allocator<Buddy, ChunkPages>::make(std::uint32_t arena, st
 // A page of one of the arena's chunks.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::take_page(std::uint32_t arena, std::uint32_t& page) const {
-  using outcome = bulk_semaphore::outcome;
+  using standing = bulk_semaphore::standing;
   constexpr std::uint32_t c = layout::pages_class;
   bulk_semaphore& count = shelf_of(arena, c).count;
-  outcome what = wait_at(count, 1, layout::units(c));
   hold held{0, 1, 0};
-  if (what == outcome::produce) {
-    if (take_chunk(held.page)) {
-      set_up(arena, c, held.page, 1);
-      require(count.deliver(1, layout::units(c)), "bulk: more pages than can be counted");
-    } else {
-      what = give_up_at(count, 1, layout::units(c));
+  bool made = false;
+  lane_mask group = active_group();
+  bulk_semaphore::request mine = ask_at(count, 1, layout::units(c));
+  do {
+    if (mine.what() == standing::produces) {
+      made = take_chunk(held.page);
+      if (made) {
+        set_up(arena, c, held.page, 1);
+        require(count.deliver(mine), "bulk: more pages than can be counted");
+      } else {
+        count.give_up(mine, bulk_semaphore::production::passing);
+      }
     }
-  }
-  if (what == outcome::failed) return false;
-  if (what == outcome::granted) held = take_listed(arena, c, 1);
+  } while (count.waits(mine, group));
+  if (mine.what() == standing::failed) return false;
+  if (!made) held = take_listed(arena, c, 1);
   page = held.page + static_cast<std::uint32_t>(lowest_bit(claim_some(held).bits));
   return true;
 }

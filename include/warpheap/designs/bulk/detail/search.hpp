@@ -55,45 +55,44 @@ WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::find_units(std::uint32_
   }
 }
 
-// The two stages at home: units are granted, or the caller makes a bin.
+// The two stages at home: units are granted, or the caller makes a bin. A bin is delivered, and its change ended, before the
+// caller meets lanes of its warp that wait for one.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN bool bulk_allocator<Buddy, ChunkPages>::ask_home(std::uint32_t c, std::uint32_t wanted, credit& left,
                                                                   hold& held, watch& search) const {
-  using outcome = bulk_semaphore::outcome;
+  using standing = bulk_semaphore::standing;
   const std::uint32_t arena = home();
   const std::uint32_t batch = layout::units(c);
   bulk_semaphore& count = shelf_of(arena, c).count;
-  // Who knows that nothing can be made does not ask those who wait for it to wait for him.
+  // A thread that knows that nothing can be made does not make waiting threads wait for it.
   if (count.count().available < wanted && !can_make(arena, c)) return false;
-  outcome what = wait_at(count, wanted, batch);
-  if (what == outcome::produce) {
-    begin_change();
-    ++search.begun;
-    if (make(arena, c, wanted, held)) {
-      require(count.deliver(wanted, batch), "bulk: more blocks than can be counted");
-      end_change(true);
-      return true;
+  bool made = false;
+  lane_mask group = active_group();
+  bulk_semaphore::request mine = ask_at(count, wanted, batch);
+  do {
+    if (mine.what() == standing::produces) {
+      begin_change();
+      ++search.begun;
+      made = make(arena, c, wanted, held);
+      if (made) {
+        require(count.deliver(mine), "bulk: more blocks than can be counted");
+      } else {
+        count.give_up(mine, bulk_semaphore::production::passing);
+      }
+      end_change(made);
     }
-    what = give_up_at(count, wanted, batch);
-    end_change(false);
-  }
-  if (what != outcome::granted) return false;
-  left = {arena, wanted};
+  } while (count.waits(mine, group));
+  if (mine.what() == standing::failed) return false;
+  if (!made) left = {arena, wanted};
   return true;
 }
 
-// Operations of a semaphore that wait, so that each is there once.
+// A request for a unit each of `wanted` lanes; a function of its own, so that its code exists once.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN bulk_semaphore::outcome bulk_allocator<Buddy, ChunkPages>::wait_at(bulk_semaphore& count,
-                                                                                    std::uint32_t wanted,
-                                                                                    std::uint32_t batch) {
-  return count.wait_for_lanes(wanted, batch);
-}
-template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN bulk_semaphore::outcome bulk_allocator<Buddy, ChunkPages>::give_up_at(bulk_semaphore& count,
-                                                                                       std::uint32_t wanted,
-                                                                                       std::uint32_t batch) {
-  return count.give_up(wanted, batch, bulk_semaphore::cause::passing);
+WARPHEAP_COLD_FN bulk_semaphore::request bulk_allocator<Buddy, ChunkPages>::ask_at(bulk_semaphore& count,
+                                                                                   std::uint32_t wanted,
+                                                                                   std::uint32_t batch) {
+  return count.ask_for_lanes(wanted, batch);
 }
 
 // Counts units off the shelf of any arena; with 0 `wanted` only looks for some.

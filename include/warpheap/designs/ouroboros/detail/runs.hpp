@@ -17,10 +17,11 @@ WARPHEAP_COLD_FN void* basic_ouroboros<Items, Kind, Options>::malloc_run(std::ui
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
   const auto count = static_cast<std::uint32_t>(divide_up(bytes, Options.chunk_bytes));
   const auto chunk_alignment = static_cast<std::uint32_t>(divide_up(alignment, Options.chunk_bytes));
-  control_->lock.acquire();
-  index_run run = take_neighbours(count, count, chunk_alignment);
-  if (run.count == 0 && sweep(layout::classes, lane_bit())) run = take_neighbours(count, count, chunk_alignment);
-  control_->lock.release();
+  index_run run{0, 0};
+  control_->lock.hold([&] {
+    run = take_neighbours(count, count, chunk_alignment);
+    if (run.count == 0 && sweep(layout::classes, lane_bit())) run = take_neighbours(count, count, chunk_alignment);
+  });
   if (run.count == 0) return nullptr;
   atomic_view{record(run.first).owner}.store(chunk_record::run_base + count, memory_order::relaxed,
                                              thread_scope::device);

@@ -56,10 +56,10 @@ WARPHEAP_COLD_FN inline void warp_slab::look_for_turn(std::uint32_t c, extension
   using enum memory_order;
   using enum thread_scope;
   const atomic_view view{of_class(c).news};
-  const std::uint32_t refused = atomic_view{of_class(c).refused}.load(acquire, device);
+  const std::uint64_t refused = atomic_view{of_class(c).refused}.load(acquire, device);
   if (view.load(acquire, device) != mine.news) {
     mine.then = outcome::extended;
-  } else if (static_cast<std::int32_t>(refused - mine.earlier) > 0) {
+  } else if (refused > mine.earlier) {
     mine.then = outcome::refused;
   } else if (control_->lock.try_acquire()) {
     if (view.load(relaxed, device) == mine.news) {
@@ -86,7 +86,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   using enum memory_order;
   using enum thread_scope;
   std::uint32_t slabs = 0;
-  std::uint32_t attempt = 0;
+  std::uint64_t attempt = 0;
   if (is_leader(wanting)) {
     attempt = atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
     slabs = slabs_wanted(c, static_cast<std::uint32_t>(group_size(wanting)), wanting != group);

@@ -188,15 +188,38 @@ struct slab_demand {
   WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
 };
 
-// The latest attempt to find a run that found none, and of how many units.
-struct refused_run {
-  std::uint64_t value;
-
-  WARPHEAP_FN static refused_run make(std::uint32_t attempt, std::uint32_t units) {
-    return {std::uint64_t{attempt} << 32 | units};
+// The latest attempt to find a run that found none, and how many units it was for. The holder of the heap's lock writes it,
+// any thread reads it. Zero bytes: none yet.
+//
+// Invariant: while `attempt_` is not 0, `units_` belongs to it. A writer sets `attempt_` to 0 before it writes `units_`, and
+// attempts are numbered from 1 in 64 bits, so no number returns.
+//
+// Orders: a release of `units_` publishes the 0 before it, so a reader that acquired a later writer's units does not read the
+// earlier attempt again. The release of `attempt_` publishes the units, and what the attempt saw.
+class refused_run {
+ public:
+  // Attempt `attempt`, for `units` units, found none. The lock's holder.
+  WARPHEAP_FN void note(std::uint64_t attempt, std::uint32_t units) {
+    using enum memory_order;
+    using enum thread_scope;
+    atomic_view{attempt_}.store(0, relaxed, device);
+    atomic_view{units_}.store(units, release, device);
+    atomic_view{attempt_}.store(attempt, release, device);
   }
-  WARPHEAP_FN std::uint32_t attempt() const { return static_cast<std::uint32_t>(value >> 32); }
-  WARPHEAP_FN std::uint32_t units() const { return static_cast<std::uint32_t>(value); }
+  // Whether an attempt behind number `earlier`, for `units` units or fewer, is known to have found none.
+  WARPHEAP_FN bool since(std::uint64_t earlier, std::uint32_t units) {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view attempt{attempt_};
+    const std::uint64_t seen = attempt.load(acquire, device);
+    if (seen <= earlier) return false;
+    const std::uint32_t of = atomic_view{units_}.load(acquire, device);
+    return of <= units && attempt.load(relaxed, device) == seen;
+  }
+
+ private:
+  std::uint64_t attempt_;
+  std::uint32_t units_;
 };
 
 // What a grid counts for `statistics`, each thread a part of it.
@@ -275,7 +298,7 @@ struct warp_slab_layout {
     std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
     std::uint32_t slab_blocks;
     alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
-    std::uint32_t refused;              // the latest attempt that found nothing
+    std::uint64_t refused;              // the latest attempt that found nothing
     alignas(128) std::uint64_t demand;  // slab_demand
     std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
@@ -289,8 +312,8 @@ struct warp_slab_layout {
     alignas(128) spin_lock lock;
     std::uint64_t used_classes;  // those that ever had a slab, a bit for each; the lock's holder's
     std::uint32_t slab_units;    // units that are part of slabs; only the lock's holder changes it
-    std::uint32_t attempts;      // to find memory; each began when its number was drawn
-    std::uint64_t refused_runs;  // refused_run
+    std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
+    refused_run refused_runs;
     std::uint64_t front;         // slab_front; the lock's holder's
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];

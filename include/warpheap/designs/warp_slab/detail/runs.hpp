@@ -77,16 +77,25 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
   using enum thread_scope;
   const atomic_view attempts{control_->attempts};
   // By an RMW, so that a later attempt sees all that comes before this call.
-  const std::uint32_t earlier = attempts.fetch_add(0, release, device);
-  if (!lock_unless_refused(count, earlier)) return {0, 0};
-  const std::uint32_t attempt = attempts.fetch_add(1, acquire, device) + 1;
+  const std::uint64_t earlier = attempts.fetch_add(0, release, device);
   const std::uint64_t most = std::uint64_t{count} * times;
   const auto units = most < control_->units ? static_cast<std::uint32_t>(most) : count;
-  const index_run run = take_units_now(count, units, alignment);
-  if (run.count == 0 && alignment == 1)
-    atomic_view{control_->refused_runs}.store(refused_run::make(attempt, count).value, release, device);
-  control_->lock.release();
-  return run;
+  // Lanes of a warp that wait here together leave together, so a lane that has the lock gives it back before it could meet, at
+  // a reconvergence barrier, lanes that wait for it.
+  const lane_mask together = active_group();
+  index_run run{0, 0};
+  bool done = false;
+  for (backoff wait;; wait.pause()) {
+    if (!done && control_->lock.try_acquire()) {
+      const std::uint64_t attempt = attempts.fetch_add(1, acquire, device) + 1;
+      run = take_units_now(count, units, alignment);
+      if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
+      control_->lock.release();
+      done = true;
+    }
+    if (!done) done = control_->refused_runs.since(earlier, count);
+    if (all(together, done)) return run;
+  }
 }
 
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std::uint32_t most,
@@ -103,18 +112,6 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_now(std::uint32_t least,
     run = take_units(least, most, alignment);
   }
   return run;
-}
-
-// Waits for the lock, unless an attempt that began after `earlier` had is seen refused, for `count` units or fewer: false.
-// One lane.
-WARPHEAP_COLD_FN inline bool warp_slab::lock_unless_refused(std::uint32_t count, std::uint32_t earlier) const {
-  using enum memory_order;
-  using enum thread_scope;
-  for (backoff wait; !control_->lock.try_acquire(); wait.pause()) {
-    const refused_run seen{atomic_view{control_->refused_runs}.load(acquire, device)};
-    if (static_cast<std::int32_t>(seen.attempt() - earlier) > 0 && seen.units() <= count) return false;
-  }
-  return true;
 }
 
 WARPHEAP_COLD_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {
