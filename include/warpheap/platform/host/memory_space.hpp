@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <warpheap/platform/host/detail/failure_point.hpp>
 #include <warpheap/platform/host/error.hpp>
 #include <warpheap/platform/memory_place.hpp>
 
@@ -23,6 +24,7 @@ inline std::uint64_t mapping_granularity(memory_place) { return static_cast<std:
 // here as there, and the same each time.
 inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
   constexpr std::uint64_t alignment = std::uint64_t{2} << 20;
+  system_must(!is_to_fail(device_call::reserve), ENOMEM, "reserving addresses");
   void* const mapped =
       ::mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   system_must(mapped != MAP_FAILED, errno, "reserving addresses");
@@ -36,6 +38,7 @@ inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
 inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
 
 inline mapping map(void* address, std::uint64_t bytes, memory_place) {
+  system_must(!is_to_fail(device_call::commit), ENOMEM, "committing memory");
   system_must(::mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0, errno, "committing memory");
   return {};
 }
@@ -47,7 +50,10 @@ inline void unmap(void* address, std::uint64_t bytes, mapping&) noexcept {
 
 inline constexpr std::align_val_t allocation_alignment{256};
 
-inline void* device_allocate(std::uint64_t bytes) { return ::operator new(bytes, allocation_alignment); }
+inline void* device_allocate(std::uint64_t bytes) {
+  if (is_to_fail(device_call::allocate)) throw std::bad_alloc();
+  return ::operator new(bytes, allocation_alignment);
+}
 inline void device_release(void* memory) noexcept { ::operator delete(memory, allocation_alignment); }
 
 inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {

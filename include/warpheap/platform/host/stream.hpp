@@ -3,18 +3,31 @@
 #pragma once
 
 #include <cstdint>
+#include <warpheap/platform/host/detail/failure_point.hpp>
+#include <warpheap/platform/schedule.hpp>
 
 namespace warpheap::target {
 
 using stream = void*;
 struct event {};
 
+// Work is done when the call that starts it returns, so only a test lets a call about a stream fail.
+inline void stream_must() {
+  if (is_to_fail(device_call::stream)) throw launch_failure("warpheap: a test lets a call about a stream fail");
+}
+
 inline std::uint64_t stream_key(stream which) { return reinterpret_cast<std::uintptr_t>(which); }
 inline bool stream_is_shared(stream) { return true; }
-inline bool stream_is_capturing(stream) { return false; }
-inline void record(event&, stream) {}
-inline void stream_wait(stream, event&) {}
-inline bool is_finished(event&) { return true; }
-inline void synchronise(event&) {}
+inline bool stream_is_capturing(stream) {
+  stream_must();
+  return false;
+}
+inline void record(event&, stream) { stream_must(); }
+inline void stream_wait(stream, event&) { stream_must(); }
+inline bool is_finished(event&) {
+  stream_must();
+  return true;
+}
+inline void synchronise(event&) { stream_must(); }
 
 }  // namespace warpheap::target
