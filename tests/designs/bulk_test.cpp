@@ -11,6 +11,7 @@
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
+#include <string>
 #include <warpheap/designs/bulk/bulk.hpp>
 
 namespace warpheap::test::bulk_test {
@@ -70,6 +71,14 @@ bool serves_one(const heap<A>& of, std::uint64_t bytes) {
   if (got == nullptr) return false;
   launch({1, 1}, free_listed_kernel{}, of.ref(), static_cast<void* const*>(block.data()), std::uint64_t{1});
   return reinterpret_cast<std::uint64_t>(got) % next_power_of_two(bytes) == 0;
+}
+
+/// A refusal that was noted before a free says nothing to a lane whose free has returned, whichever lane of its group
+/// ends that note. The leader has to stand still at one place, so this takes many seeds.
+TEST(bulk, an_old_refusal_ends_before_free_returns) {
+  findings found;
+  freed_memory_is_there_at_once<bulk>(found, 128);
+  for (const std::string& text : found.texts()) ADD_FAILURE() << text;
 }
 
 constexpr std::uint64_t test_heap_bytes = std::uint64_t{2} << 20;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <support/random.hpp>
+#include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
@@ -73,6 +74,7 @@ class located : public testing::Test {
     launch({4, 32}, initialise_kernel{}, slabs());
   }
   warp_slab slabs() const { return warp_slab{place_}; }
+  known_block* kept() const { return kept_.data(); }
   void take(std::uint64_t seed) { launch({4, 32}, take_some_kernel{}, slabs(), kept_.data(), seed); }
   void take_run(std::uint64_t bytes) { launch({1, 32}, take_run_kernel{}, slabs(), kept_.data(), bytes); }
   void free_each(std::uint64_t every) { launch({4, 32}, free_some_kernel{}, slabs(), kept_.data(), every); }
@@ -131,6 +133,24 @@ TEST_F(located, what_was_freed_is_free) {
   expect_all_told();
   take(3);
   expect_all_told();
+}
+
+// Nobody takes blocks meanwhile, so one that was freed is free from then on.
+struct free_and_locate_kernel {
+  WARPHEAP_FN void operator()(warp_slab slabs, known_block* kept, std::uint64_t* late) const {
+    void* const block = kept[grid_thread_index()].block;
+    slabs.free(block);
+    if (slabs.locate(block) == block_location::free) return;
+    atomic_view{*late}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  }
+};
+TEST_F(located, a_block_is_free_when_its_free_returns) {
+  for_each_schedule([&](std::uint64_t seed) {
+    take(seed);
+    const device_array<std::uint64_t> late(1);
+    launch({4, 32}, free_and_locate_kernel{}, slabs(), kept(), late.data());
+    EXPECT_EQ(late.at(0), 0u) << "lanes returned before their blocks were free";
+  });
 }
 
 TEST_F(located, a_run_longer_than_a_leaf_of_the_set_of_units) {

@@ -19,6 +19,7 @@
 #include <allocator/conformance/realloc.hpp>
 #include <allocator/conformance/relocation.hpp>
 #include <allocator/conformance/reset.hpp>
+#include <allocator/conformance/returns.hpp>
 #include <allocator/conformance/several_heaps.hpp>
 #include <allocator/conformance/statistics.hpp>
 #include <allocator/conformance/trimming.hpp>
@@ -57,6 +58,8 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(other_lanes_may_free),
       WARPHEAP_BEHAVIOUR(other_warps_may_free),
       WARPHEAP_BEHAVIOUR(other_blocks_and_launches_may_free),
+      WARPHEAP_BEHAVIOUR(freed_blocks_are_there_at_once),
+      WARPHEAP_BEHAVIOUR(freed_memory_is_there_at_once),
       WARPHEAP_BEHAVIOUR(free_without_promise_does_nothing),
       WARPHEAP_BEHAVIOUR(any_lanes_may_call),
       WARPHEAP_BEHAVIOUR(lanes_may_loop_differently),

@@ -55,6 +55,7 @@ WARPHEAP_COLD_FN void bulk_allocator<Buddy, ChunkPages>::give_pages(std::uint64_
   buddy().give(group, page, buddy().tag(page));
   sync(group);
   if (is_leader(group)) note_given();
+  sync(group);  // as in free
 }
 
 }  // namespace warpheap

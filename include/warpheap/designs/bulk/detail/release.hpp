@@ -29,6 +29,7 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::free(void* block) const {
   const lane_mask heap = match(group, reinterpret_cast<std::uint64_t>(control_));
   sync(group);  // what all gave is to be found
   if (is_leader(heap)) note_given();
+  sync(group);  // no lane returns before that, or an old refusal would still hold for it
 }
 
 // Where a block of UAlloc lies.

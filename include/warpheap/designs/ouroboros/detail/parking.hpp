@@ -26,12 +26,14 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
   bool ends = false;
   const duty then = count_pages(group, q, offset, ends);
+  sync(group);  // no lane returns before its leader has counted its page, and all see the count
   // What is to be done then happens to few lanes, or to one for many pages.
   if (!any(group, ends || then != duty::none)) return;
   cold_call([*this, q, group, chunk, then, ends] {
     const lane_mask queuers = ballot(group, then == duty::queue);
     if (then == duty::queue) push_hint(q, queuers, chunk);
     end_duty(q, group, chunk, then, ends);
+    sync(group);  // nor before a chunk whose pages the group freed is free: that is no move, which renewers would see
   });
 }
 

@@ -149,7 +149,9 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
     const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
     const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(back.word)) - common);
     back.blocks = reduce_parts(of_slabs, same, back.blocks, bit_or{});
-    if (group_rank(same) != 0) return;
+    if (group_rank(same) == 0) put_back(back);
+    sync(of_slabs);  // no lane returns before its leader's change, and all see it
+    return;
   }
   put_back(back);
 }
