@@ -36,8 +36,8 @@ namespace warpheap {
 /// | `a.aligned_malloc(alignment, bytes)` | device; the same, aligned to a power of two up to `capabilities.largest_alignment` |
 /// | `a.free(block)` | device; `block` came from this heap and is not null. Orders the caller's accesses to the block before those of its next owner |
 /// | `a.usable_size(block)` | device; bytes of `block` that its owner may use. Only with `capabilities.knows_size` |
-/// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`, and only while no other kernel uses the heap |
-/// | `a.statistics()` | host; no kernel uses the heap. Figures of the design's own, of any type. A design need not have it |
+/// | `a.count(counts)` | device; as `initialise`; adds what the thread finds. Only with `capabilities.counts_live`. Other kernels may use the heap meanwhile: it then reads no memory but the heap's, ends all the same, and the sum may be off, modulo 2^64, by less than 2^62 |
+/// | `a.statistics()` | host; exact while no kernel uses the heap, and otherwise figures that need not agree with each other. Figures of the design's own, of any type. A design need not have it |
 /// | `a.locate(pointer)` | device; what any pointer means to the heap. Reads metadata only, never what is pointed to. Exact as long as nobody takes or frees the block there meanwhile. A design need not have it |
 /// | `a.first_fault()`, `a.clear_fault()` | host; the first of its users' faults that it found, which may be nothing, and the end of it. `free` then takes any pointer but null, `usable_size` is 0 for what is no live block, and the design itself hides freed blocks from memory checkers. A design need not have them |
 template <class A>

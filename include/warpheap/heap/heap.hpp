@@ -51,7 +51,8 @@ class heap {
   /// The handle for kernels.
   heap_ref<A> ref() const { return heap_ref<A>{allocator_}; }
 
-  /// Takes back all blocks at once.
+  /// Takes back all blocks at once. What `trim` gave back stays so. Throws as the constructor does when the heap is trimmed
+  /// and the machine refuses memory for the work; the heap is then as before.
   void reset()
     requires(A::capabilities.reset);
 
@@ -66,15 +67,17 @@ class heap {
   /// move by the distance that is returned. Pointers to them, and handles, are to be replaced: those from before lead
   /// nowhere. Memory stays plain, or mapped with new addresses to grow into.
   ///
-  /// Needs the memory of both places for a moment. Throws `std::length_error` if `bytes` is less than the heap has,
-  /// `std::invalid_argument` if the alignment is no power of two, and as the constructor does when the machine refuses
-  /// the memory; the heap and its blocks are then where they were.
+  /// Needs the memory of both places for a moment. At the new place there is all memory, whatever `trim` gave back at the
+  /// old one. Throws `std::length_error` if `bytes` is less than the heap has, `std::invalid_argument` if the alignment is
+  /// no power of two, and as the constructor does when the machine refuses the memory; the heap and its blocks are then
+  /// as they were.
   relocation relocate(std::uint64_t bytes, relocation_options options = {})
     requires(A::capabilities.relocate);
 
   /// Gives memory that no block lies in back to the machine; returns how many bytes. Only whole pieces can be given back,
   /// a 32nd of the heap or 256 MiB, so it may be less than is free, and 0 if memory is plain. Blocks and handles stay
-  /// valid. The heap has that much less to hand out until `restore`.
+  /// valid. The heap has that much less to hand out until `restore` or `relocate`. Throws as the constructor does when the
+  /// machine refuses memory for its own work; the heap is then as before.
   std::uint64_t trim()
     requires(A::capabilities.trim_bytes != 0);
 
@@ -86,10 +89,12 @@ class heap {
   /// Bytes that the heap hands out when empty and not trimmed, the design's rounding included.
   std::uint64_t size() const { return arena_.bytes; }
 
-  /// What the heap has taken and handed out.
+  /// What the heap has taken and handed out. Kernels may use the heap meanwhile: live bytes are then a guess between 0 and
+  /// `size()`, since the heap's parts are counted at different moments. Exact when none does.
   heap_statistics stats() const;
 
-  /// The design's own figures, where it has some, such as `ouroboros_statistics`.
+  /// The design's own figures, where it has some, such as `ouroboros_statistics`. Kernels may use the heap meanwhile: the
+  /// figures are then of different moments, and their sums need not agree. Exact when none does.
   auto allocator_stats() const
     requires(reports_statistics<A>)
   {
@@ -121,9 +126,17 @@ class heap {
   };
   static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
 
-  std::vector<std::uint64_t> withdraw() const;
-  void put_back(const std::vector<std::uint64_t>& units) const;
-  void withdraw_again() const;
+  // A bit for each unit of the design, on the host and on the device.
+  struct unit_bits {
+    explicit unit_bits(std::uint64_t bytes);
+    std::vector<std::uint64_t> here;
+    device_array<std::uint64_t> there;
+  };
+  void withdraw(unit_bits& units) const;
+  static void put_back(const A& into, const unit_bits& units);
+  void withdraw_again(unit_bits& units) const;
+  std::uint64_t whole_units() const;
+  void copy_data(std::byte* to) const;
   void hide_blocks() const;
   void reveal_blocks() const;
 

@@ -15,7 +15,8 @@
 // | `segments()` | where entries lie |
 // | `open(group, state)` | called by the opener's group: the packed name of a new segment, or 0 if there is no room |
 // | `take_oldest(state, number)` | called by the adopter: the name of the oldest segment, the `number`th of all |
-// | `name(state, i)` | the name of the i-th oldest, while nobody uses the queue |
+// | `following(state, i, before)` | the name of the i-th oldest, which follows `before`. Who asks while others use the queue gets any name |
+// | `most_segments(state, chunks)` | more segments than that the queue never has, if there are so many chunks |
 // | `retire(state, id)` | an adopted segment was read by all; gives its storage back, or keeps it in reserve |
 // | `trim(state)` | gives back what is in reserve; true if there was any. One lane |
 namespace warpheap {
@@ -42,8 +43,12 @@ struct static_ring {
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
   /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
-  /// The name of the i-th oldest. Only while nobody uses the queue.
-  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const { return place(of, of.adopted + i); }
+  /// The name of the i-th oldest. One that exists even while others use the queue.
+  WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name) const {
+    return place(of, of.adopted + i);
+  }
+  /// Segments that the queue can have.
+  WARPHEAP_FN static std::uint64_t most_segments(const state& of, std::uint64_t) { return of.ring.count; }
   /// An adopted segment was read by all, and may be opened again.
   WARPHEAP_FN void retire(state&, std::uint32_t id) const { flat.retire(id); }
   /// False: nothing is kept in reserve.
@@ -109,10 +114,12 @@ struct virtual_array : virtual_queue {
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
   /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
-  /// The name of the i-th oldest. Only while nobody uses the queue.
-  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const {
+  /// The name of the i-th oldest. Any name while others use the queue.
+  WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name) const {
     return segment_name::unpack(of.ring[(of.adopted + i) % ring_segments]);
   }
+  /// Segments that the queue can have.
+  WARPHEAP_FN static std::uint64_t most_segments(const state&, std::uint64_t) { return ring_segments; }
 };
 
 /// The virtualised linked queue: each segment's header names the next one.
@@ -126,8 +133,12 @@ struct virtual_list : virtual_queue {
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
   /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
-  /// The name of the i-th oldest. Only while nobody uses the queue.
-  WARPHEAP_FN segment_name name(const state& of, std::uint32_t i) const;
+  /// The name of the i-th oldest, which follows `before`. Any name while others use the queue.
+  WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name before) const {
+    return segment_name::unpack(i == 0 ? of.front : chunks.header(before.id).next);
+  }
+  /// Segments that the queue can have: each has a chunk.
+  WARPHEAP_FN static std::uint64_t most_segments(const state&, std::uint64_t chunks) { return chunks; }
 };
 
 }  // namespace warpheap

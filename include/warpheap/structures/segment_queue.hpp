@@ -64,12 +64,21 @@ class segment_queue {
   /// True if an `adopt` would find something. A hint while others push.
   WARPHEAP_FN bool has_entries() const;
 
-  /// Entries that can be adopted. Only while nobody uses the queue.
-  WARPHEAP_FN std::uint64_t size() const;
-  /// Chunks that hold them or are kept in reserve, where segments lie in chunks. Only while nobody uses the queue.
-  WARPHEAP_FN std::uint64_t chunks() const;
+  /// Entries that can be adopted, and chunks that hold them or are kept in reserve, where segments lie in chunks.
+  struct contents {
+    std::uint64_t entries, chunks;
+  };
+  /// What the queue holds; `chunks` is how many chunks there are for segments to lie in, where they do. Exact while nobody
+  /// uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within the
+  /// queue's memory and those chunks, and it ends after as many segments as there can be. One lane.
+  WARPHEAP_FN contents look(std::uint64_t chunks = unbounded) const;
+  /// The same entries.
+  WARPHEAP_FN std::uint64_t size() const { return look().entries; }
+  /// The same chunks.
+  WARPHEAP_FN std::uint64_t chunks() const { return look().chunks; }
 
  private:
+  static constexpr std::uint64_t unbounded = ~std::uint64_t{0};
   WARPHEAP_FN segment_name adopt_last(std::uint32_t number) const;
 
   state& state_;

@@ -75,6 +75,7 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(plain_memory_cannot_grow),
       WARPHEAP_BEHAVIOUR(relocation_keeps_blocks_and_adds_room),
       WARPHEAP_BEHAVIOUR(trimming_gives_back_what_no_block_is_in),
+      WARPHEAP_BEHAVIOUR(operations_follow_each_other),
       WARPHEAP_BEHAVIOUR(plain_memory_stays),
       WARPHEAP_BEHAVIOUR(heaps_are_independent),
       WARPHEAP_BEHAVIOUR(heaps_can_move),

@@ -4,6 +4,7 @@
 
 #include <allocator/conformance/growth.hpp>
 #include <allocator/conformance/held_blocks.hpp>
+#include <allocator/conformance/relocation.hpp>
 #include <allocator/conformance/trial.hpp>
 #include <cstdint>
 #include <string>
@@ -81,6 +82,87 @@ void trimming_gives_back_what_no_block_is_in(findings& found) {
     use_all(t, bytes);
     t.heap().restore();
     expect_trim(found, t, bytes, "after a reset");
+  }
+}
+
+/// Takes `count` blocks of `bytes` and adds them to the list.
+struct take_listed_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(watched_heap<A> heap, block_list_view list, std::uint64_t count,
+                              std::uint64_t bytes) const {
+    if (grid_thread_index() >= count) return;
+    void* const block = heap.must_malloc(bytes);
+    if (block != nullptr) list.push(block);
+  }
+};
+
+/// Trims, grows, moves, restores and resets a heap of `bytes`, one after the other, to sizes that are no multiples of
+/// anything. After each step blocks are where they were, or moved, and all that the heap hands out can be written to.
+template <class A>
+void operations_follow_each_other(findings& found, std::uint64_t bytes) {
+  constexpr std::uint64_t each = 96;
+  constexpr std::uint64_t count = 32;
+  trial<A> t{found, bytes, {.reserve_bytes = 8 * bytes}};
+  t.share_owners();
+  const std::string heap = "a heap that began with " + std::to_string(bytes) + " B ";
+  block_list held{count};
+  const auto check = [&](const std::string& when, const relocation& by) {
+    t.owners().clear();
+    t.run(count, follow_list_kernel{}, held.view(), each, by);
+    t.run(count, mark_list_kernel{}, held.view(), each);
+    found.expect(use_all(t, each) != 0, heap + when + " serves nothing");
+    use_all(t, 12'000);
+  };
+  const auto trim = [&] {
+    if constexpr (A::capabilities.trim_bytes != 0) t.heap().trim();
+  };
+  const auto grow = [&](std::uint64_t more) {
+    t.heap().grow(t.heap().size() + more);
+    check("and grew to " + std::to_string(t.heap().size()) + " B", {0});
+  };
+  const auto move = [&](std::uint64_t more) {
+    if constexpr (A::capabilities.relocate) {
+      const relocation by = t.heap().relocate(t.heap().size() + more, {.reserve_bytes = 8 * bytes});
+      check("and moved to a place of " + std::to_string(t.heap().size()) + " B", by);
+    }
+  };
+  t.run(count, take_listed_kernel{}, held.view(), count, each);
+  t.run(count, mark_list_kernel{}, held.view(), each);
+  trim();
+  check("and was trimmed", {0});
+  grow(20'500);
+  trim();
+  move(0);
+  trim();
+  move(9'000);
+  trim();
+  grow(100);
+  trim();
+  grow(33'000);
+  if constexpr (A::capabilities.trim_bytes != 0) t.heap().restore();
+  check("and was restored", {0});
+  const std::uint64_t all = use_all(t, each);
+  trial<A> fresh{found, t.heap().size()};
+  block_list same{count};
+  fresh.run(count, take_listed_kernel{}, same.view(), count, each);
+  const std::uint64_t expected = use_all(fresh, each);
+  found.expect(all + expected / 8 >= expected, heap + "serves " + std::to_string(all) + " blocks at the end, and a new one " +
+                                                   std::to_string(expected));
+  if constexpr (A::capabilities.reset) {
+    trim();
+    t.reset();
+    use_all(t, each);
+  }
+}
+template <class A>
+void operations_follow_each_other(findings& found) {
+  if constexpr (!A::capabilities.grow || !A::capabilities.individual_free) {
+    found.skip("grow and individual_free");
+  } else {
+    if (!device_can_map()) return found.skip("memory that can be mapped");
+    for (const std::uint64_t bytes : {136_KiB, 200'000ul, 1_MiB + 4_KiB}) {
+      if (found.empty()) operations_follow_each_other<A>(found, this_backend == backend::cuda ? 64 * bytes : bytes);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -110,11 +111,17 @@ void heap<A>::reset()
   requires(A::capabilities.reset)
 {
   synchronise();
+  std::optional<unit_bits> units;  // before the first change, since it can be refused
+  if constexpr (A::capabilities.trim_bytes != 0) {
+    if (!trimmed_.empty()) units.emplace(arena_.bytes);
+  }
   device_fill(metadata_.data(), 0, A::metadata_bytes(arena_.bytes));
   // The handle stays as it is, because copies of it are about: a heap that grew begins as it did and grows again.
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
   if constexpr (A::capabilities.grow) launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, arena_.bytes);
-  if constexpr (A::capabilities.trim_bytes != 0) withdraw_again();
+  if constexpr (A::capabilities.trim_bytes != 0) {
+    if (units.has_value()) withdraw_again(*units);
+  }
   synchronise();
   hide_blocks();
 }
@@ -135,8 +142,14 @@ void heap<A>::grow(std::uint64_t bytes)
   const std::uint64_t had = A::metadata_bytes(arena_.bytes);
   const std::uint64_t needs = A::metadata_bytes(bytes);
   metadata_.commit(0, needs);
-  // Not what lies below: some of it may be trimmed.
-  blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()) + arena_.bytes, bytes - arena_.bytes);
+  try {
+    // Not what lies below: some of it may be trimmed.
+    const std::uint64_t from = whole_units();
+    blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()) + from, bytes - from);
+  } catch (...) {
+    metadata_.decommit(had, align_up(needs, metadata_.piece_bytes()) - had);
+    throw;
+  }
   device_fill(metadata_.data() + had, 0, needs - had);
   if constexpr (!A::capabilities.state_in_arena) shadow_forbid(arena_.data + arena_.bytes, bytes - arena_.bytes);
   arena_.bytes = bytes;
@@ -159,15 +172,24 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
                                 " bytes; ask for a power of two");
   }
   synchronise();
-  if constexpr (A::capabilities.trim_bytes != 0) restore();
   const std::uint64_t alignment = std::max(options.alignment, relocation_options::least_alignment);
   place there = take_place(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
                            reinterpret_cast<std::uint64_t>(arena_.data) & (alignment - 1), alignment);
+  std::optional<unit_bits> trimmed;  // the new place has memory for them
+  if constexpr (A::capabilities.trim_bytes != 0) {
+    if (!trimmed_.empty()) {
+      trimmed.emplace(arena_.bytes);
+      std::copy(trimmed_.begin(), trimmed_.end(), trimmed->here.begin());
+    }
+  }
   allocator_.relocate(arena_, there.arena);
   // All is shown for the copy. What is no block stays so at the new place, until it is handed out and freed again.
   reveal_blocks();
-  device_copy(there.arena.data, arena_.data, arena_.bytes);
+  copy_data(there.arena.data);
   const A moved{there.arena};
+  if constexpr (A::capabilities.trim_bytes != 0) {
+    if (trimmed.has_value()) put_back(moved, *trimmed);
+  }
   if (bytes != arena_.bytes) {
     if constexpr (!A::capabilities.state_in_arena) {
       shadow_forbid(there.arena.data + arena_.bytes, bytes - arena_.bytes);
@@ -181,6 +203,7 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
   metadata_.swap(there.metadata);
   arena_ = there.arena;
   allocator_ = moved;
+  trimmed_.clear();
   return by;
 }
 
@@ -193,7 +216,10 @@ heap_statistics heap<A>::stats() const {
   if constexpr (A::capabilities.counts_live) {
     const device_array<allocator_counts> counts(1);
     launch(detail::upkeep_grid(), detail::count_heap{}, allocator_, counts.data());
-    result.live_bytes = counts.at(0).live_bytes;
+    // While kernels use the heap its parts are counted at different moments: the sum may be below 0, or more than there is.
+    const std::uint64_t live = counts.at(0).live_bytes;
+    constexpr std::uint64_t largest = ~std::uint64_t{0} / 2;
+    result.live_bytes = live > largest ? 0 : std::min(live, arena_.bytes);
   }
   return result;
 }

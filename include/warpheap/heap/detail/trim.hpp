@@ -36,32 +36,34 @@ struct restore_units {
 
 }  // namespace detail
 
+// All or nothing: what can be refused, which is memory for the bits of units, is taken before the first change. From the
+// moment when units are withdrawn until they are put back nothing is allocated.
+
+// Room for a bit for each unit, for the host and for the device.
+template <device_allocator A>
+heap<A>::unit_bits::unit_bits(std::uint64_t bytes)
+    : here(divide_up(divide_up(bytes, A::capabilities.trim_bytes), 64)), there(here.size()) {}
+
 // Takes all free units out of the heap; a bit for each.
 template <device_allocator A>
-std::vector<std::uint64_t> heap<A>::withdraw() const {
-  const std::uint64_t units = divide_up(arena_.bytes, A::capabilities.trim_bytes);
-  const device_array<std::uint64_t> taken(divide_up(units, 64));
-  launch(detail::upkeep_grid(), detail::withdraw_units{}, allocator_, taken.data());
-  std::vector<std::uint64_t> result(taken.size());
-  device_copy(result.data(), taken.data(), result.size() * sizeof(std::uint64_t));
-  return result;
+void heap<A>::withdraw(unit_bits& units) const {
+  launch(detail::upkeep_grid(), detail::withdraw_units{}, allocator_, units.there.data());
+  device_copy(units.here.data(), units.there.data(), units.here.size() * sizeof(std::uint64_t));
 }
 
 template <device_allocator A>
-void heap<A>::put_back(const std::vector<std::uint64_t>& units) const {
-  const device_array<std::uint64_t> given(units.size());
-  device_copy(given.data(), units.data(), units.size() * sizeof(std::uint64_t));
-  launch(detail::upkeep_grid(), detail::restore_units{}, allocator_, given.data());
+void heap<A>::put_back(const A& into, const unit_bits& units) {
+  device_copy(units.there.data(), units.here.data(), units.here.size() * sizeof(std::uint64_t));
+  launch(detail::upkeep_grid(), detail::restore_units{}, into, static_cast<const std::uint64_t*>(units.there.data()));
   synchronise();
 }
 
 // After a reset, by which all units came back, those that have no memory too.
 template <device_allocator A>
-void heap<A>::withdraw_again() const {
-  if (trimmed_.empty()) return;
-  std::vector<std::uint64_t> others = withdraw();
-  for (std::uint64_t i = 0; i < trimmed_.size(); ++i) others[i] &= ~trimmed_[i];
-  put_back(others);
+void heap<A>::withdraw_again(unit_bits& units) const {
+  withdraw(units);
+  for (std::uint64_t i = 0; i < trimmed_.size(); ++i) units.here[i] &= ~trimmed_[i];
+  put_back(allocator_, units);
 }
 
 template <device_allocator A>
@@ -70,9 +72,12 @@ std::uint64_t heap<A>::trim()
 {
   synchronise();
   if (!blocks_.can_map()) return 0;
+  unit_bits taken{arena_.bytes};
+  std::vector<std::uint64_t> stays(taken.here.size());
+  trimmed_.resize(taken.here.size());  // the heap may have grown
   launch({1, 256}, detail::coalesce_heap{}, allocator_);
-  std::vector<std::uint64_t> free = withdraw();
-  trimmed_.resize(free.size());
+  withdraw(taken);
+  std::vector<std::uint64_t>& free = taken.here;
   for (std::uint64_t i = 0; i < free.size(); ++i) free[i] |= trimmed_[i];
   const auto is_free = [&free](std::uint64_t unit) { return (free[unit / 64] >> unit % 64 & 1) != 0; };
 
@@ -85,7 +90,6 @@ std::uint64_t heap<A>::trim()
   const std::uint64_t units = end < first ? 0 : (end - first) / unit_bytes;
   const std::uint64_t piece = blocks_.piece_bytes();
   std::uint64_t given_back = 0;
-  std::vector<std::uint64_t> stays(free.size());
   for (std::uint64_t at = align_up(begin, piece); at + piece <= end; at += piece) {
     const std::uint64_t from = at < first ? 0 : (at - first) / unit_bytes;
     const std::uint64_t to = at + piece < first ? 0 : std::min(divide_up(at + piece - first, unit_bytes), units);
@@ -96,8 +100,8 @@ std::uint64_t heap<A>::trim()
     for (unit = from; unit < to; ++unit) stays[unit / 64] |= std::uint64_t{1} << unit % 64;
   }
   for (std::uint64_t i = 0; i < free.size(); ++i) free[i] &= ~stays[i];
-  put_back(free);
-  trimmed_ = stays;
+  trimmed_.swap(stays);
+  put_back(allocator_, taken);
   return given_back;
 }
 
@@ -107,10 +111,44 @@ void heap<A>::restore()
 {
   if (trimmed_.empty()) return;
   synchronise();
+  unit_bits given{arena_.bytes};
+  std::copy(trimmed_.begin(), trimmed_.end(), given.here.begin());
   blocks_.commit(static_cast<std::uint64_t>(arena_.data - blocks_.data()), arena_.bytes);
-  trimmed_.resize(divide_up(divide_up(arena_.bytes, A::capabilities.trim_bytes), 64));  // the heap may have grown
-  put_back(trimmed_);
+  put_back(allocator_, given);
   trimmed_.clear();
+}
+
+// Bytes of the arena up to which memory may be missing that growth makes part of a block: those of whole units. What is
+// behind them is part of no block until the heap grows, so `trim` gives it back.
+template <device_allocator A>
+std::uint64_t heap<A>::whole_units() const {
+  if constexpr (A::capabilities.trim_bytes == 0) {
+    return arena_.bytes;
+  } else {
+    const std::uint64_t lead = std::min(allocator_.trim_begin(), arena_.bytes);
+    return lead + align_down(arena_.bytes - lead, A::capabilities.trim_bytes);
+  }
+}
+
+// Copies what blocks can lie in to the place at `to`. Of units that were trimmed there is nothing to copy.
+template <device_allocator A>
+void heap<A>::copy_data(std::byte* to) const {
+  if constexpr (A::capabilities.trim_bytes == 0) {
+    device_copy(to, arena_.data, arena_.bytes);
+  } else {
+    if (trimmed_.empty()) return device_copy(to, arena_.data, arena_.bytes);
+    constexpr std::uint64_t unit_bytes = A::capabilities.trim_bytes;
+    const std::uint64_t lead = std::min(allocator_.trim_begin(), arena_.bytes);
+    const std::uint64_t units = (arena_.bytes - lead) / unit_bytes;
+    const auto is_trimmed = [this](std::uint64_t unit) {
+      return unit / 64 < trimmed_.size() && (trimmed_[unit / 64] >> unit % 64 & 1) != 0;
+    };
+    for (std::uint64_t unit = 0, end = 0; unit < units; unit = end) {
+      for (end = unit + 1; end < units && is_trimmed(end) == is_trimmed(unit);) ++end;
+      const std::uint64_t at = lead + unit * unit_bytes;
+      if (!is_trimmed(unit)) device_copy(to + at, arena_.data + at, (end - unit) * unit_bytes);
+    }
+  }
 }
 
 }  // namespace warpheap

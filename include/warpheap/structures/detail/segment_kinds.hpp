@@ -192,10 +192,4 @@ WARPHEAP_FN inline segment_name virtual_list::take_oldest(state& of, std::uint32
   return oldest;
 }
 
-WARPHEAP_FN inline segment_name virtual_list::name(const state& of, std::uint32_t i) const {
-  segment_name segment = segment_name::unpack(of.front);
-  for (; i > 0; --i) segment = segment_name::unpack(chunks.header(segment.id).next);
-  return segment;
-}
-
 }  // namespace warpheap

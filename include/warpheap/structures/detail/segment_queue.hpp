@@ -47,27 +47,45 @@ WARPHEAP_FN bool segment_queue<Kind>::has_entries() const {
   return atomic_view{state_.opened}.load(relaxed, device) != atomic_view{state_.adopted}.load(relaxed, device);
 }
 
+// Who looks while others use the queue may find a name that is no longer one, in storage that became something else. So
+// names are checked before they are followed, and counts are never believed beyond what a segment can have.
 template <class Kind>
-WARPHEAP_FN std::uint64_t segment_queue<Kind>::size() const {
-  const std::uint32_t behind = state_.opened - state_.adopted;
-  if (behind == 0) return 0;
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < behind; ++i) total += kind_.segments().header(kind_.name(state_, i).id).count;
+WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> contents {
+  using enum memory_order;
+  using enum thread_scope;
+  const auto exists = [&](segment_name segment) {
+    if constexpr (requires { state_.reserve; }) return (segment.id & ~chunk_segments::dense) < chunks;
+    return true;
+  };
+  const auto chunks_of = [&](segment_name segment) -> std::uint64_t {
+    const std::uint32_t all = kind_.segments().header(segment.id).chunks;
+    return all < segment_header::most_chunks ? all : segment_header::most_chunks;
+  };
+  contents found{0, 0};
+  const auto behind = static_cast<std::int32_t>(atomic_view{state_.opened}.load(relaxed, device) -
+                                                atomic_view{state_.adopted}.load(relaxed, device));
+  const std::uint64_t most = kind_.most_segments(state_, chunks);
+  segment_name segment{};
+  for (std::int32_t i = 0; i < behind && static_cast<std::uint64_t>(i) < most; ++i) {
+    segment = kind_.following(state_, static_cast<std::uint32_t>(i), segment);
+    if (!exists(segment)) break;
+    const std::uint32_t count = kind_.segments().header(segment.id).count;
+    found.entries += count < segment_capacity(segment.size) ? count : segment_capacity(segment.size);
+    found.chunks += chunks_of(segment);
+  }
   // Nobody has drawn the last places of the open segment.
-  return total - (state_.places.what(state_.places.newest()) != 0 ? state_.places.balance() : 0);
-}
-
-template <class Kind>
-WARPHEAP_FN std::uint64_t segment_queue<Kind>::chunks() const {
-  std::uint64_t total = 0;
-  const std::uint32_t behind = state_.opened - state_.adopted;
-  for (std::uint32_t i = 0; i < behind; ++i) total += kind_.segments().header(kind_.name(state_, i).id).chunks;
+  if (behind > 0 && state_.places.what(state_.places.newest()) != 0) {
+    const std::int32_t balance = state_.places.balance();
+    const std::uint64_t undrawn = balance < 0 ? 0 : static_cast<std::uint64_t>(balance);
+    found.entries -= undrawn < found.entries ? undrawn : found.entries;
+  }
   if constexpr (requires { state_.reserve; }) {
-    for (const std::uint32_t kept : state_.reserve) {
-      if (kept != 0) total += kind_.segments().header(segment_name::unpack(kept).id).chunks;
+    for (std::uint32_t& kept : state_.reserve) {
+      const std::uint32_t name = atomic_view{kept}.load(relaxed, device);
+      if (name != 0 && exists(segment_name::unpack(name))) found.chunks += chunks_of(segment_name::unpack(name));
     }
   }
-  return total;
+  return found;
 }
 
 // Adopts the oldest segment when it seems to be the open one: ends that where it is filled to. The adopter becomes the

@@ -85,7 +85,10 @@ WARPHEAP_FN inline void* bump::aligned_malloc(std::uint64_t alignment, std::uint
 WARPHEAP_FN inline void bump::count(allocator_counts& counts) const {
   using enum memory_order;
   using enum thread_scope;
-  if (grid_thread_index() == 0) counts.live_bytes = atomic_view{control_->offset}.load(relaxed, device);
+  if (grid_thread_index() != 0) return;
+  // Above the limit while somebody is about to put it back.
+  const std::uint64_t offset = atomic_view{control_->offset}.load(relaxed, device);
+  counts.live_bytes = offset < control_->limit ? offset : control_->limit;
 }
 
 }  // namespace warpheap

@@ -55,35 +55,43 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::grow(std::uint64_t bytes
   if (thread_index() == 0) control_->chunks = chunks_in(bytes);
 }
 
-// Live is what is neither a free chunk nor a chunk of a queue nor a free page.
+// Live is what is neither a free chunk nor a chunk of a queue nor a free page. Exact while nobody uses the heap; else each
+// part is bounded, so that the sum, which may wrap below 0, is told from a true one.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& counts) const {
   using enum memory_order;
   using enum thread_scope;
   std::uint64_t live = 0;
   for (std::uint64_t i = grid_thread_index(); i < control_->chunks; i += grid_threads()) {
-    const std::uint64_t free = groups_[i / chunk_group::chunks].free >> i % chunk_group::chunks & 1;
-    if (free != 0) continue;
+    const std::uint64_t free = free_chunks().leaf_word(static_cast<std::uint32_t>(i / chunk_group::chunks));
+    if ((free >> i % chunk_group::chunks & 1) != 0) continue;
     live += Options.chunk_bytes;
-    const chunk_record& chunk = record(i);
-    const std::uint32_t q = chunk.owner - 1;
-    if (q < layout::chunk_classes) live -= std::uint64_t{chunk_state{chunk.state}.count()} * layout::page_bytes(q);
+    chunk_record& chunk = record(i);
+    const std::uint32_t q = atomic_view{chunk.owner}.load(relaxed, device) - 1;
+    if (q >= layout::chunk_classes) continue;
+    const std::uint32_t parked = chunk_state{atomic_view{chunk.state}.load(relaxed, device)}.count();
+    live -= std::uint64_t{parked < layout::pages(q) ? parked : layout::pages(q)} * layout::page_bytes(q);
   }
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     const page_class& mine = of_class(q);
-    const Kind of = kind();
-    const segment_queue<Kind> queue{of_class(q).queue, of};
+    const segment_queue<Kind> queue{of_class(q).queue, kind()};
+    const auto held = queue.look(control_->chunks);
     const source from{mine.stock.what(mine.stock.newest())};
-    const std::int32_t unclaimed = from.what() != source::none ? mine.stock.balance() : 0;
+    const std::int32_t balance = from.what() != source::none ? mine.stock.balance() : 0;
+    const std::uint64_t unclaimed = balance < 0 ? 0 : static_cast<std::uint64_t>(balance);
     const bool are_hints = from.what() == source::queued && !layout::stores_pages(q);
-    auto pages = static_cast<std::uint64_t>(are_hints ? 0 : unclaimed);
-    if (layout::stores_pages(q)) pages += queue.size();
-    live -= pages * layout::page_bytes(q);
+    std::uint64_t pages = are_hints ? 0 : unclaimed;
+    if (layout::stores_pages(q)) pages += held.entries;
+    const std::uint64_t most = control_->chunks / layout::chunks_of_page(q) * layout::pages(q);
+    live -= (pages < most ? pages : most) * layout::page_bytes(q);
     if constexpr (uses_chunks<Kind>) {
-      live -= queue.chunks() * std::uint64_t{Options.chunk_bytes};
+      std::uint64_t chunks = held.chunks;
       if (from.what() == source::queued && unclaimed != 0) {
-        live -= of.chunks.header(static_cast<std::uint32_t>(from.base())).chunks * std::uint64_t{Options.chunk_bytes};
+        // It was named by its renewer, so it exists, though it may have been retired meanwhile.
+        const std::uint32_t all = kind().chunks.header(static_cast<std::uint32_t>(from.base())).chunks;
+        chunks += all < segment_header::most_chunks ? all : segment_header::most_chunks;
       }
+      live -= (chunks < control_->chunks ? chunks : control_->chunks) * Options.chunk_bytes;
     }
   }
   atomic_view{counts.live_bytes}.fetch_add(live, relaxed, device);

@@ -8,7 +8,8 @@
 #include <vector>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-// The host reads copies of what the design keeps, so there is no kernel for it.
+// The host reads copies of what the design keeps, so there is no kernel for it. While kernels use the heap the copies do not
+// fit each other: so no number out of them is followed, or used as an index, before it was seen to be within the heap.
 //
 // The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch of
 // which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
@@ -16,6 +17,11 @@
 // over, from a block's first chunk to the chunk behind its last.
 
 namespace warpheap {
+namespace detail {
+
+inline std::uint64_t not_negative(std::int32_t value) { return value < 0 ? 0 : static_cast<std::uint64_t>(value); }
+
+}  // namespace detail
 
 template <class Items, class Kind, ouroboros_options Options>
 ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
@@ -32,7 +38,7 @@ ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
   for (std::uint32_t q = 0; q < layout::classes; ++q) {
     ouroboros_page_statistics& size = result.page_sizes[q];
     size.pages = size.chunks / layout::chunks_of_page(q) * layout::pages(q);
-    size.live_pages = size.pages - size.free_pages();
+    size.live_pages = size.pages - std::min(size.pages, size.free_pages());
   }
   return result;
 }
@@ -45,31 +51,42 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   ouroboros_page_statistics result{};
   result.page_bytes = layout::page_bytes(q);
   const Kind of = kind();
+  const std::uint64_t chunks = aside.size() * chunk_group::chunks;
+  const auto exists = [&](std::uint32_t id) {
+    return !uses_chunks<Kind> || (id & ~chunk_segments::dense) < chunks;
+  };
   const auto fetch = [&](std::uint32_t id) {
-    segment_header header;
+    segment_header header{};
+    if (!exists(id)) return header;
     device_copy(&header, &of.segments().header(id), sizeof(header));
+    header.chunks = std::min(header.chunks, segment_header::most_chunks);
+    header.parts = std::min(header.parts, segment_header::most_parts);
     return header;
   };
   const auto add_storage = [&](const segment_header& header) {
     if constexpr (uses_chunks<Kind>) {
       result.queue_chunks += header.chunks;
-      for (std::uint32_t part = 0; part < header.parts; ++part) aside[header.leaf[part]] |= header.mask[part];
+      for (std::uint32_t part = 0; part < header.parts; ++part) {
+        if (header.leaf[part] < aside.size()) aside[header.leaf[part]] |= header.mask[part];
+      }
     }
   };
 
   // The queue itself. In a list, each segment names the next one.
   segment_name segment{};
-  for (std::uint32_t i = 0; i < size.queue.opened - size.queue.adopted; ++i) {
-    segment_header header;
+  const auto behind = static_cast<std::int32_t>(size.queue.opened - size.queue.adopted);
+  const std::uint64_t most = of.most_segments(size.queue, chunks);
+  for (std::int32_t i = 0; i < behind && static_cast<std::uint64_t>(i) < most; ++i) {
     if constexpr (std::is_same_v<Kind, virtual_list>) {
-      segment = i == 0 ? of.name(size.queue, 0) : segment;
-      header = fetch(segment.id);
-      segment = segment_name::unpack(header.next);
+      if (i == 0) segment = segment_name::unpack(size.queue.front);
     } else {
-      header = fetch(of.name(size.queue, i).id);
+      segment = of.following(size.queue, static_cast<std::uint32_t>(i), segment);
     }
-    result.queue_entries += header.count;
+    if (!exists(segment.id)) break;
+    const segment_header header = fetch(segment.id);
+    result.queue_entries += std::min(header.count, segment_capacity(segment.size));
     add_storage(header);
+    segment = segment_name::unpack(header.next);
   }
   if constexpr (uses_chunks<Kind>) {
     for (const std::uint32_t kept : size.queue.reserve) {
@@ -78,22 +95,25 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   }
   const bool is_open = size.queue.places.what(size.queue.places.newest()) != 0;
   if (size.queue.opened != size.queue.adopted && is_open) {
-    result.queue_entries -= static_cast<std::uint64_t>(size.queue.places.balance());  // places that nobody drew
+    // Places that nobody drew.
+    result.queue_entries -= std::min(result.queue_entries, detail::not_negative(size.queue.places.balance()));
   }
   if (layout::stores_pages(q)) result.queued_pages = result.queue_entries;
 
   // What was taken out of it and is not read to the end.
   const source from{size.stock.what(size.stock.newest())};
-  const std::int32_t unclaimed = from.what() != source::none ? size.stock.balance() : 0;
+  const std::uint64_t unclaimed =
+      from.what() != source::none ? std::min<std::uint64_t>(detail::not_negative(size.stock.balance()), size.stock.newest().size())
+                                  : 0;
   if (unclaimed != 0 && from.what() == source::queued) {
     // An entry is used up with its last unit.
     const std::uint64_t per_entry = std::uint64_t{1} << from.shift();
-    result.queue_entries += divide_up(static_cast<std::uint64_t>(unclaimed), per_entry);
+    result.queue_entries += divide_up(unclaimed, per_entry);
     add_storage(fetch(static_cast<std::uint32_t>(from.base())));
   }
   result.chunks = set_aside_unclaimed(q, size, static_cast<std::uint32_t>(unclaimed), aside);
   if (from.what() != source::queued || layout::stores_pages(q)) {
-    result.unclaimed_pages = static_cast<std::uint64_t>(unclaimed);
+    result.unclaimed_pages = unclaimed;
   }
 
   result.queue_bytes = result.queue_chunks * Options.chunk_bytes;
@@ -124,7 +144,7 @@ std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::ui
   const std::uint64_t each = layout::chunks_of_page(q);
   for (std::uint32_t i = begin; i < end; ++i) {
     const std::uint64_t first = from.what() == source::listed ? list[i - begin] : from.base() + i * each;
-    for (std::uint64_t chunk = first; chunk < first + each; ++chunk) {
+    for (std::uint64_t chunk = first; chunk < first + each && chunk / chunk_group::chunks < aside.size(); ++chunk) {
       aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
     }
   }
@@ -152,14 +172,18 @@ void basic_ouroboros<Items, Kind, Options>::inspect_chunks(ouroboros_statistics&
       } else if ((aside[at / chunk_group::chunks] & bit) != 0) {
         // counted with its size
       } else if (chunk.owner > chunk_record::run_base) {
-        chunks = chunk.owner - chunk_record::run_base;
+        chunks = std::min<std::uint64_t>(chunk.owner - chunk_record::run_base, result.chunks - at);
         ++result.large_blocks;
         result.large_chunks += chunks;
       } else {
         const std::uint32_t q = chunk.owner - 1;
+        ++at;
+        if (q >= layout::classes) continue;  // on its way to its first owner
         chunks = layout::chunks_of_page(q);
-        result.page_sizes.at(q).chunks += chunks;
+        at += chunks - 1;
+        result.page_sizes[q].chunks += chunks;
         if (q < layout::chunk_classes) result.page_sizes[q].parked_pages += chunk_state{chunk.state}.count();
+        continue;
       }
       at += chunks;
     }

@@ -177,7 +177,9 @@ WARPHEAP_COLD_FN inline void warp_slab::retire(std::uint32_t c, std::uint32_t pl
   table(c, place).store(0, relaxed, device);
   atomic_view{control_->slab_units}.fetch_sub(units_of(c), relaxed, device);
   atomic_view{header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
-  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) header(unit + u).owner = 0;
+  WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) {
+    atomic_view{header(unit + u).owner}.store(0, relaxed, device);
+  }
   hints(c).unmark(place);
   free_run(unit, units_of(c));
 }

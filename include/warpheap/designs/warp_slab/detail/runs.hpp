@@ -25,7 +25,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   if (!got) got = take_run_by_turns(rest, count, unit_alignment, first);
   sync(group);
   if (!got) return nullptr;
-  header(first).owner = unit_owner::run(count).value;
+  atomic_view{header(first).owner}.store(unit_owner::run(count).value, memory_order::relaxed, thread_scope::device);
   return data_ + (std::uint64_t{first} << classes::unit_shift);
 }
 
@@ -115,7 +115,7 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_now(std::uint32_t least,
 }
 
 WARPHEAP_COLD_FN inline void warp_slab::free_run(std::uint32_t unit, std::uint32_t units) const {
-  header(unit).owner = 0;
+  atomic_view{header(unit).owner}.store(0, memory_order::relaxed, thread_scope::device);
   free_units().mark({unit, units});
 }
 

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// What there is, counted by a grid that looks at the header of each unit, while no other kernel uses the heap.
+// What there is, counted by a grid that looks at the header of each unit. Exact while no other kernel uses the heap. Else a
+// unit may be seen with what it was and what it becomes, but no slab has more free blocks than blocks.
 
 namespace warpheap {
 
@@ -22,16 +24,17 @@ template <class OfSlab, class OfRun>
 WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
   for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
     const auto unit = static_cast<std::uint32_t>(i);
-    const unit_owner owner{header(unit).owner};
+    const unit_owner owner{atomic_view{header(unit).owner}.load(memory_order::relaxed, thread_scope::device)};
     if (owner.is_run()) {
       of_run(owner.run_units());
     } else if (owner.is_slab() && owner.below() == 0) {
       std::uint32_t free = 0;
-      for (std::uint32_t w = 0; w < words_of(owner.of_class()); ++w) {
+      const std::uint32_t c = owner.of_class();
+      for (std::uint32_t w = 0; w < words_of(c); ++w) {
         const slab_word each{word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
-        free += static_cast<std::uint32_t>(popcount(each.free()));
+        free += static_cast<std::uint32_t>(popcount(each.free_of(c) & all_blocks(c, w)));
       }
-      of_slab(owner.of_class(), free);
+      of_slab(c, free);
     }
   }
 }
@@ -68,10 +71,11 @@ inline warp_slab_statistics warp_slab::statistics() const {
   const device_array<warp_slab_tally> sums(1);
   launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_warp_slab{}, *this, sums.data());
   const warp_slab_tally found = sums.at(0);
-  std::uint64_t units = 0;
-  device_copy(&units, &control_->units, sizeof(units));
+  // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
+  const auto control = std::make_unique<layout::control>();
+  device_copy(control.get(), control_, sizeof(*control));
   warp_slab_statistics result{.unit_bytes = classes::unit_bytes,
-                              .units = units,
+                              .units = control->units,
                               .free_units = found.free_units,
                               .large_blocks = found.large_blocks,
                               .large_units = found.large_units,
@@ -79,7 +83,7 @@ inline warp_slab_statistics warp_slab::statistics() const {
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     result.classes.push_back({.block_bytes = classes::bytes(c),
                               .slabs = found.slabs[c],
-                              .blocks = found.slabs[c] * classes::blocks(c, is_small()),
+                              .blocks = found.slabs[c] * control->of_class[c].slab_blocks,
                               .free_blocks = found.free_blocks[c]});
   }
   return result;
