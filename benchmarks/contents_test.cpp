@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
 #include <algorithm>
 #include <allocator/mutants.hpp>
 #include <allocator/reference.hpp>
@@ -16,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <support/child_process.hpp>
 #include <vector>
 #include <warpheap/allocator.hpp>
 #include <warpheap/platform.hpp>
@@ -131,18 +131,13 @@ template <class Case, class A>
   std::exit(reason.empty() ? 0 : 1);
 }
 
-// A sanitizer that finds the fault too ends the process with a status of its own; a crash or a hang is no catch.
-bool ended_with_findings(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
-
 class contents_cases : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { test::start_children_anew(); }
 };
 
-// AddressSanitizer or ThreadSanitizer may be the first to see it.
-#define EXPECT_CAUGHT(measured, allocator, options, words)                       \
-  EXPECT_EXIT((run_and_exit<measured, allocator>(options)), ended_with_findings, \
-              words "|AddressSanitizer|ThreadSanitizer")
+#define EXPECT_CAUGHT(measured, allocator, options, words) \
+  WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)
 
 TEST_F(contents_cases, find_blocks_that_overlap) {
   using test::mutants::overlapping;

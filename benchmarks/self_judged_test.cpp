@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
 #include <allocator/mutants.hpp>
 #include <allocator/reference.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <support/child_process.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/allocator.hpp>
 #include <warpheap/platform.hpp>
@@ -52,18 +52,13 @@ template <class Case, class A>
   std::exit(reason.empty() ? 0 : 1);
 }
 
-// A sanitizer that finds the fault too ends the process with a status of its own; a crash or a hang is no catch.
-bool ended_with_findings(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
-
 class self_judged : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { test::start_children_anew(); }
 };
 
-// AddressSanitizer or ThreadSanitizer may be the first to see it.
-#define EXPECT_CAUGHT(measured, allocator, options, words)                                      \
-  EXPECT_EXIT((run_and_exit<measured, test::mutants::allocator>(options)), ended_with_findings, \
-              words "|AddressSanitizer|ThreadSanitizer")
+#define EXPECT_CAUGHT(measured, allocator, options, words) \
+  WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, test::mutants::allocator>(options)), words)
 
 constexpr const char* same_kernel = orders::in_same_kernel.name;
 

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
 #include <allocator/mutants.hpp>
 #include <allocator/reference.hpp>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <support/child_process.hpp>
 #include <warpheap/allocator.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/designs/bump/bump.hpp>
@@ -171,18 +171,13 @@ template <class Case, class A>
   std::exit(result.reason.empty() ? 0 : 1);
 }
 
-// A sanitizer that finds the fault too ends the process with a status of its own; a crash or a hang is no catch.
-bool ended_with_findings(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
-
 class whole_heap : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { test::start_children_anew(); }
 };
 
-// AddressSanitizer or ThreadSanitizer may be the first to see it.
-#define EXPECT_CAUGHT(measured, allocator, options, words)                       \
-  EXPECT_EXIT((run_and_exit<measured, allocator>(options)), ended_with_findings, \
-              words "|AddressSanitizer|ThreadSanitizer")
+#define EXPECT_CAUGHT(measured, allocator, options, words) \
+  WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)
 
 TEST_F(whole_heap, is_handed_out_to_the_last_byte) {
   for (const std::uint64_t threads : {1u, 33u, 100u, 5000u}) {

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
 #include <allocator/conformance/suite.hpp>
 #include <allocator/mutants.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <support/child_process.hpp>
 
 namespace warpheap::test::conformance_mutants_test {
 namespace {
@@ -24,17 +24,13 @@ namespace {
   std::exit(found.empty() ? 0 : 1);
 }
 
-// A sanitizer that finds the fault too ends the process with a status of its own; a crash or a hang is no catch.
-bool ended_with_findings(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
-
 class mutant : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override { start_children_anew(); }
 };
 
-// AddressSanitizer may be the first to see it.
 #define EXPECT_CAUGHT(allocator, check, words) \
-  EXPECT_EXIT((run_and_exit({#check, &check<allocator>})), ended_with_findings, words "|AddressSanitizer")
+  WARPHEAP_EXPECT_CAUGHT((run_and_exit({#check, &check<allocator>})), words)
 
 TEST_F(mutant, whose_blocks_overlap) {
   EXPECT_CAUGHT(mutants::overlapping, mixed_blocks_are_disjoint, "overlaps a live block");

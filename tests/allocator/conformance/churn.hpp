@@ -60,7 +60,7 @@ void churn(findings& found, std::uint64_t bytes_of_heap, bool ample) {
 /// lost.
 template <class A>
 void churn_with_room(findings& found) {
-  churn<A>(found, this_backend == backend::host ? 2_MiB : 512_MiB, true);
+  churn<A>(found, roomy_heap_bytes(), true);
 }
 
 /// The same in a heap that is full most of the time.

@@ -61,7 +61,7 @@ void blocks_pass_between_threads(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   if constexpr (A::capabilities.needs_full_warp) return found.skip("calls by single lanes");
   under_schedules(found, [&](std::uint64_t seed) {
-    expect_nothing_lost<A>(found, this_backend == backend::host ? 2_MiB : 512_MiB, "blocks passed on",
+    expect_nothing_lost<A>(found, roomy_heap_bytes(), "blocks passed on",
                            [&](trial<A>& t) {
                              const std::uint64_t threads = scaled_for<A>(1024, 1 << 16);
                              // Few places keep blocks moving: most are freed soon after they were taken, and taken

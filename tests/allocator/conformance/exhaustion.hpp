@@ -90,11 +90,12 @@ void everything_comes_back(findings& found) {
   });
 }
 
+/// Requests that cannot be served. `step`: bytes by which those of neighbouring threads differ.
 struct failing_requests_kernel {
   template <class A>
-  WARPHEAP_FN void operator()(watched_heap<A> heap, std::uint64_t too_large) const {
+  WARPHEAP_FN void operator()(watched_heap<A> heap, std::uint64_t too_large, std::uint64_t step) const {
     for (int i = 0; i < 4; ++i) {
-      void* const block = heap.heap.malloc(too_large + static_cast<std::uint64_t>(i) * grid_thread_index());
+      void* const block = heap.heap.malloc(too_large + static_cast<std::uint64_t>(i) * step * grid_thread_index());
       heap.log.expect(block == nullptr, problem::granted, too_large, block);
     }
   }
@@ -111,11 +112,12 @@ void failed_requests_cost_nothing(findings& found) {
     block_list list = list_for(t, bytes);
     const std::uint64_t first = t.fill(list, bytes);
     t.give_back(list, bytes);
-    t.run(t.fill_threads(), failing_requests_kernel{}, t.heap().size() + 1);
+    t.run(t.fill_threads(), failing_requests_kernel{}, t.heap().size() + 1, std::uint64_t{1});
     const std::uint64_t second = t.fill(list, bytes);
     found.expect(second == first, "after requests that are too large for it, a heap of " + std::to_string(first) +
                                       " blocks of " + std::to_string(bytes) + " B held " + std::to_string(second));
-    t.run(t.fill_threads(), failing_requests_kernel{}, bytes);
+    // Of this size alone: what is too little for a slab of these blocks may do for one of larger blocks.
+    t.run(t.fill_threads(), failing_requests_kernel{}, bytes, std::uint64_t{0});
     t.give_back(list, bytes);
     const std::uint64_t third = t.fill(list, bytes);
     found.expect(third == first, "after requests while it was full, a heap of " + std::to_string(first) +
