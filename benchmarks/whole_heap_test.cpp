@@ -19,6 +19,7 @@
 #include <warpheap/platform.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 
+#include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
 #include "cases/growth.hpp"
 #include "cases/initialisation.hpp"
@@ -206,12 +207,13 @@ TEST_F(whole_heap, is_not_exhausted_by_refusals_for_other_reasons) {
   EXPECT_EQ(result.number("memory", "requested_bytes"), 1 << 16) << "but not before it gave all that there was";
 }
 
-TEST_F(whole_heap, that_is_too_small_has_no_share) {
-  const outcome result = result_of<out_of_memory, sound>(options_of("thread", 10, 1 << 17));
+TEST_F(whole_heap, that_serves_nothing_has_no_share) {
+  // Each request takes 4,096 times what it asks for: more than there is.
+  const outcome result = result_of<out_of_memory, strewing<4095>>(options_of("thread", 10));
   EXPECT_EQ(result.reason, "an empty heap of 65536 bytes served none of 10 requests");
   EXPECT_TRUE(result.says("\"failures\": 10,"));
   EXPECT_TRUE(result.says("\"measures\": {}"));
-  EXPECT_EQ((result_of<growth, sound>(options_of("thread", 10, 1 << 17))).reason, result.reason);
+  EXPECT_EQ((result_of<growth, strewing<4095>>(options_of("thread", 10))).reason, result.reason);
 }
 
 TEST_F(whole_heap, cases_end_when_the_time_is_over) {
@@ -223,6 +225,18 @@ TEST_F(whole_heap, cases_end_when_the_time_is_over) {
   const outcome grown = result_of<growth, sound>(hurried);
   EXPECT_EQ(grown.reason, "not exhausted when the time was over: after 1 rounds 3200 of 65536 bytes were live");
   EXPECT_TRUE(grown.says("\"measures\": {}"));
+}
+
+TEST_F(whole_heap, is_not_asked_for_blocks_that_it_has_no_room_for) {
+  const run_options large = options_of("thread", 10, 1 << 17);
+  const char* const reason =
+      "the design has no room for a block of 131072 bytes in a heap of 65536 bytes; use a larger heap";
+  const outcome exhausted = result_of<exhaustion, sound>(large);
+  EXPECT_EQ(exhausted.reason, reason);
+  EXPECT_TRUE(exhausted.says("\"failures\": 0,"));
+  EXPECT_TRUE(exhausted.says("\"measures\": {}"));
+  EXPECT_EQ((result_of<out_of_memory, sound>(large)).reason, reason);
+  EXPECT_EQ((result_of<growth, sound>(large)).reason, reason);
 }
 
 TEST_F(whole_heap, is_filled_by_growth) {

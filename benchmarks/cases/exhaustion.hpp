@@ -10,6 +10,7 @@
 #include "../kernels.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/judge.hpp"
+#include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
@@ -53,6 +54,9 @@ class exhaustion::course {
   }
 
   std::string run(json_object& record) {
+    if (heap_.size() < options_.size) {
+      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
+    }
     run_rounds(options_, found_, {&rate_}, [&](round_kind kind) { round(kind); });
     found_.add("rate", operations_per_second, rate_);
     found_.add("served", operations_per_second, served_);

@@ -74,6 +74,9 @@ class growth::course {
         held_(asked_, A::capabilities.alignment, most_span(heap_), likely_blocks(asked_, heap_.size())) {}
 
   std::string run(json_object& record) {
+    if (heap_.size() < options_.size) {
+      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
+    }
     start_kernels();
     bool full = false;
     while (found_.flawless() && !full) {

@@ -14,6 +14,7 @@
 #include "../measure/findings.hpp"
 #include "../measure/holdings.hpp"
 #include "../measure/memory.hpp"
+#include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/stopwatch.hpp"
 #include "../options.hpp"
@@ -58,6 +59,9 @@ class out_of_memory::course {
         held_(asked_, A::capabilities.alignment, most_span(heap_), likely_blocks(asked_, heap_.size())) {}
 
   std::string run(json_object& record) {
+    if (heap_.size() < options_.size) {
+      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
+    }
     start_kernels();
     fill_heap();
     judge();

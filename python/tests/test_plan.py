@@ -160,6 +160,19 @@ def test_the_device_reaches_the_driver(warpheap: Command, fake_driver: MakeDrive
     assert "only the cuda backend" in done.err
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_heap_of_the_host_is_too_small_for_a_designs_own_state(preset: str) -> None:
+    # The least heap that the docs promise blocks from: smaller ones may hold a design's state and nothing else.
+    heaps = [
+        heap
+        for name, case in CASES.items()
+        if name != "registers"
+        for grid in case.presets[preset].get("host", ())
+        for heap in grid.heaps
+    ]
+    assert min(heaps, default=1 << 19) >= 1 << 19
+
+
 def test_ranges_double_or_step() -> None:
     assert parse_list("4..64", "--sizes", parse_bytes) == (4, 8, 16, 32, 64)
     assert parse_list("1..1000", "--threads", parse_count)[-1] == 512

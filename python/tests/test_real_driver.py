@@ -48,6 +48,17 @@ def test_every_case_of_a_preset_serves_a_design_that_frees(warpheap: Command, tm
 
 
 @needs_driver
+def test_no_design_fails_the_exhaustion_of_the_default_survey(warpheap: Command, tmp_path: Path) -> None:
+    assert BUILT is not None
+    # The designs that keep most state in the heap.
+    wanted = ("--cases", "exhaustion", "--allocators", "bulk,warp_slab,bump")
+    done = warpheap("survey", "--driver", BUILT, "--out", tmp_path, *wanted)
+    assert done.code == 0, done.err
+    lost = [each for each in read_records(tmp_path / "survey.jsonl") if each["status"] != "ok"]
+    assert not lost
+
+
+@needs_driver
 def test_a_heap_that_is_too_small_is_counted_not_hidden(warpheap: Command, tmp_path: Path) -> None:
     assert BUILT is not None
     point = ("--allocators", "bump", "--modes", "thread", "--threads", "1000", "--sizes", "4096", "--heap", "1MiB")

@@ -3,7 +3,8 @@
 """What the exhaustion case runs over: a heap for each size, as Gelado & Garland (PPoPP 2019, section 5.3) chose them.
 
 A million requests as long as they ask for no more than 512 MiB in all, and as many as that holds above. A round is
-eleven kernels, one for each size of thread blocks.
+eleven kernels, one for each size of thread blocks. The host asks fewer requests of smaller heaps, but of none below
+512 KiB: designs keep their own state in the heap, and a smaller one may have no room for blocks.
 """
 
 from collections.abc import Sequence
@@ -13,10 +14,10 @@ from warpheap.cases.base import MIB, Axes, Preset, doubling
 MODES = {"thread": "each thread asks for the same size: all of the heap at once, in blocks of 1 to 1,024 threads"}
 
 
-def _grids(sizes: Sequence[int], requests: int, most: int, effort: Axes) -> tuple[Axes, ...]:
+def _grids(sizes: Sequence[int], requests: int, most: int, effort: Axes, least: int = 0) -> tuple[Axes, ...]:
     made = []
     for size in sizes:
-        heap = min(size * requests, most)
+        heap = max(min(size * requests, most), least)
         made.append(effort.at("thread", heap // size, size, heap))
     return tuple(made)
 
@@ -31,14 +32,14 @@ PRESETS: dict[str, Preset] = {
     "quick": {"cuda": _grids([64], 1 << 18, 128 * MIB, _QUICK)},
     "default": {
         "cuda": _grids(_ALL, 1 << 20, 512 * MIB, _DEFAULT),
-        "host": _grids([16, 64, 1024, 4096], 1 << 12, MIB, _HOST),
+        "host": _grids([16, 64, 1024, 4096], 1 << 12, MIB, _HOST, MIB // 2),
     },
     "paper": {
         "cuda": _grids(_ALL, 1 << 20, 512 * MIB, _PAPER),
-        "host": _grids(_ALL, 1 << 12, MIB, _HOST),
+        "host": _grids(_ALL, 1 << 12, MIB, _HOST, MIB // 2),
     },
     "full": {
         "cuda": _grids(_ALL, 1 << 20, 512 * MIB, _PAPER),
-        "host": _grids(_ALL, 1 << 12, MIB, _HOST),
+        "host": _grids(_ALL, 1 << 12, MIB, _HOST, MIB // 2),
     },
 }
