@@ -136,7 +136,7 @@ def test_it_measures_and_writes_tables_report_and_figures(
 ) -> None:
     out = tmp_path / "out"
     assert run(monkeypatch, "--out", out, "--prebuilt", driver(), "--backend", "host") == 0
-    assert read(out / "sync.jsonl") == RECORDS
+    assert read(out / "sync.jsonl", measure.NEEDS) == RECORDS
     assert "| bulk over counting from 2^17 threads on, least | 3x | at least 2x | met |" in (out / "sync.md").read_text(
         encoding="utf-8"
     )
@@ -176,7 +176,7 @@ def test_what_was_heard_of_a_driver_that_fails_is_kept(
 ) -> None:
     words = ["--out", tmp_path / "out", "--prebuilt", driver(fails="semaphores"), "--backend", "host"]
     assert run(monkeypatch, *words) == 1
-    records = read(tmp_path / "out" / "sync.jsonl")
+    records = read(tmp_path / "out" / "sync.jsonl", measure.NEEDS)
     assert len(records) == len(RECORDS) + 1
     failed = [each for each in records if each["status"] == "failed"]
     assert [each["case"] for each in failed] == ["semaphores"]
@@ -215,7 +215,7 @@ def test_the_real_driver_ends_in_time_and_gives_both_sides_the_same_work(
     start = time.monotonic()
     assert run(monkeypatch, "--out", tmp_path, "--backend", "host", "--budget", "3") == 0
     assert time.monotonic() - start < 60
-    records = read(tmp_path / "sync.jsonl")
+    records = read(tmp_path / "sync.jsonl", measure.NEEDS)
     lines = {(each["case"], each["subject"]) for each in records if each["status"] == "ok"}
     assert lines == {(kind.case, side) for kind in (SEMAPHORES, DELEGATION) for side in (kind.better, kind.base)}
     points = [(each["case"], each["subject"], each.get("batch") or each["readers_per_writer"], each["threads"])

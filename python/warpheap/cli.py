@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: `warpheap --help`."""
 
-import shlex
+import io
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from warpheap.plan import Wishes
 from warpheap.pool.run import Job as PoolJob
 from warpheap.sync.run import Job as SyncJob
 from warpheap.units import parse_bytes
+from warpheap.words import one_line, quoted
 
 # A log has no width of its own; tables need about this much.
 _LOG_WIDTH = 120
@@ -272,15 +273,26 @@ def _check_backend(name: str) -> None:
 
 def _own_command() -> str:
     # `./run` is how a checkout starts us; the words after the program's name are the same.
-    return shlex.join(["./run", *sys.argv[1:]])
+    return quoted(["./run", *sys.argv[1:]])
 
 
 def main() -> None:
     """Entry point: errors that the user can mend are one line and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        # Not every terminal and log can show every letter; that is no reason to end.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except UsageError as problem:
-        # A text that is assembled is not read as markup: a path may hold brackets.
-        line = Text.assemble(("warpheap:", "red"), f" {problem}")
-        Console(stderr=True).print(line, highlight=False, soft_wrap=True)
-        sys.exit(2)
+        _complain(str(problem))
+    except OSError as problem:
+        # Whoever knows the option says more; this is for what nobody foresaw, such as a name that is too long.
+        _complain(f"{problem.filename}: {problem.strerror}" if problem.filename is not None else str(problem))
+
+
+def _complain(text: str) -> NoReturn:
+    # A text that is assembled is not read as markup: a path may hold brackets. What it names may hold anything.
+    line = Text.assemble(("warpheap:", "red"), " ", one_line(text))
+    Console(stderr=True).print(line, highlight=False, soft_wrap=True)
+    sys.exit(2)

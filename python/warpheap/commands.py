@@ -20,6 +20,8 @@ from warpheap.record import Record, RecordFile, read_records
 from warpheap.units import show_seconds
 
 INTERRUPTED = 130
+# What `plot` can write, by the ending of the file.
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,18 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     for case, reason in plan.left_out.items():
         console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
     if others:
-        console.print(f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}")
+        moved = f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}"
+        console.print(moved, markup=False)
     if len(todo) < len(steps):
-        console.print(f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew")
+        known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
+        console.print(known, markup=False)
     try:
         measure(console, plan, todo, file)
     except KeyboardInterrupt:
         done = len(steps) - len(survey.still_to_run(steps, file, driver))
         console.print(
-            f"\nInterrupted: {done} of {len(steps)} cases are in {file.path}. The same command goes on from there:"
+            f"\nInterrupted: {done} of {len(steps)} cases are in {file.path}. The same command goes on from there:",
+            markup=False,
         )
         console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
         return INTERRUPTED
@@ -99,6 +104,7 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
     """The command `report`."""
     records = _records(source)
     path = out or source.with_name("report.html")
+    _refuse_source(path, source)
     write_page(path, records, _command_for(records), source.parent)
     console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
     if figures is not None:
@@ -111,8 +117,16 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
         console.print(f"Figures: {figures}, {count} files", markup=False, highlight=False, soft_wrap=True)
 
 
+def _refuse_source(out: Path, source: Path) -> None:
+    if out.exists() and source.exists() and out.samefile(source):
+        raise UsageError(f"--out: {out} is the record itself; name another file")
+
+
 def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, against: str) -> None:
     """The command `plot`: one figure of the report as a picture."""
+    if out.suffix.lower() not in PICTURES:
+        raise UsageError(f"--out: the name of a picture ends in {', '.join(PICTURES)}, not '{out.name}'")
+    _refuse_source(out, source)
     everything = _records(source)
     cases = list(dict.fromkeys(record["case"] for record in everything))
     if case not in cases:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C++ benchmark driver as a Python object: what it can measure, and one case at a time."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +10,8 @@ from typing import Any
 
 from warpheap import process
 from warpheap.errors import UsageError
-from warpheap.record import SCHEMA, Record, RecordError, validate
+from warpheap.record import BACKENDS, SCHEMA, NotJsonError, ParseError, Record, RecordError, parse, validate
+from warpheap.record.check import is_count, is_name, is_number_of
 from warpheap.runner import Effort, Point
 
 _SECONDS_TO_ANSWER = 120.0  # a GPU's first start, when its driver sleeps, takes long
@@ -34,17 +34,22 @@ class Driver:
         """Asks the program at `path` for its machine, allocators and cases. Raises `UsageError` if it is no driver."""
         environment = environment or {}
         machine = _ask(path, "--machine", environment)
-        if len(machine) != 1 or "backend" not in machine[0]:
+        if len(machine) != 1 or machine[0].get("backend") not in BACKENDS:
             raise _no_driver(path)
         if (schema := machine[0].get("schema")) != SCHEMA:
             raise UsageError(f"{path} writes records of schema {schema}, this package reads {SCHEMA}; build it anew")
+        texts = (machine[0].get(name) for name in ("device", "sources", "version"))
+        if not all(map(is_name, texts)) or not is_number_of(machine[0].get("memory_bytes")):
+            raise UsageError(f"{path} does not tell device, sources, version and memory_bytes; build it anew")
         allocators = _ask(path, "--list", environment)
         cases = _ask(path, "--cases", environment)
         try:
             modes = {str(case["name"]): [str(mode["name"]) for mode in case["modes"]] for case in cases}
-            names = [str(each["name"]) for each in allocators]
+            names = [each["name"] for each in allocators]
         except (KeyError, TypeError) as problem:
             raise _no_driver(path) from problem
+        if not all(map(is_name, names)) or not all(is_count(each.get("position", 0)) for each in allocators):
+            raise _no_driver(path)
         if not names or not modes:
             raise UsageError(f"{path} has no allocators or no cases; build it anew")
         return cls(path, machine[0], allocators, modes, environment)
@@ -121,8 +126,8 @@ def _ask(path: Path, question: str, environment: Mapping[str, str]) -> list[dict
     if outcome.timed_out or outcome.exit_code != 0:
         raise UsageError(f"{path} {question} {outcome.describe_end()}")
     try:
-        answers = [json.loads(line) for line in outcome.stdout.splitlines()]
-    except json.JSONDecodeError as problem:
+        answers = [parse(line) for line in outcome.stdout.splitlines()]
+    except ParseError as problem:
         raise UsageError(f"{path} is no warpheap benchmark driver: {question} printed no JSON") from problem
     if not all(isinstance(answer, dict) for answer in answers):
         raise _no_driver(path)
@@ -137,8 +142,8 @@ def _last_record(stdout: str) -> tuple[Record | None, str]:
     """The record in the last line, or what is wrong with it if it is one."""
     lines = stdout.splitlines()
     try:
-        return (validate(json.loads(lines[-1])), "") if lines else (None, "")
-    except json.JSONDecodeError:
+        return (validate(parse(lines[-1])), "") if lines else (None, "")
+    except NotJsonError:
         return None, ""
-    except RecordError as problem:
+    except (ParseError, RecordError) as problem:
         return None, str(problem)

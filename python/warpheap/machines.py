@@ -10,6 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from warpheap.files import write_text
+from warpheap.record.parse import parse
+
 MACHINE_NAME = "machine.json"
 
 Facts = dict[str, Any]
@@ -18,7 +21,7 @@ Facts = dict[str, Any]
 def read_machines(folder: Path) -> list[Facts]:
     """The machines that are described in `folder`. None if the file is not there or was cut short."""
     try:
-        known = json.loads((folder / MACHINE_NAME).read_text(encoding="utf-8"))
+        known = parse((folder / MACHINE_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []
     return [each for each in (known if isinstance(known, list) else [known]) if isinstance(each, dict)]
@@ -27,7 +30,7 @@ def read_machines(folder: Path) -> list[Facts]:
 def write_machines(folder: Path, machines: Sequence[Facts]) -> None:
     """Writes the descriptions."""
     written = machines[0] if len(machines) == 1 else list(machines)
-    (folder / MACHINE_NAME).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    write_text(folder / MACHINE_NAME, json.dumps(written, indent=2) + "\n")
 
 
 def add_facts(folder: Path, facts: Mapping[str, Any]) -> None:

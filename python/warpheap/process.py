@@ -35,7 +35,9 @@ class Outcome:
     @property
     def last_words(self) -> str:
         """The end of stderr on one line."""
-        return " | ".join(line.strip() for line in self.stderr.splitlines() if line.strip())[-500:]
+        words = " | ".join(line.strip() for line in self.stderr.splitlines() if line.strip())[-500:]
+        # They end up in records, pages and terminals, where control characters do harm.
+        return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
 
     def describe_end(self) -> str:
         """One sentence on an end that was not orderly."""
@@ -74,7 +76,7 @@ def run(
         env=None if environment is None else {**os.environ, **environment},
         cwd=folder,
         start_new_session=True,
-        text=True,
+        encoding="utf-8",  # whatever the locale: that is what our programs write
         errors="replace",
     )
     timed_out = False

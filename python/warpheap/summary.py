@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from warpheap.cases import is_baseline
@@ -53,7 +54,7 @@ def _own_measures(record: Record) -> Iterator[tuple[str, Measure]]:
 
 
 def _allocators(records: Sequence[Record]) -> list[str]:
-    positions = {record["allocator"]: (record.get("position", 0), record["allocator"]) for record in records}
+    positions = {record["allocator"]: (record.get("position") or 0, record["allocator"]) for record in records}
     return sorted(positions, key=lambda name: positions[name])
 
 
@@ -62,13 +63,13 @@ def _print_results(console: Console, records: Sequence[Record]) -> None:
     names = list(dict.fromkeys(name for record in records for name, _ in shown_measures(record)))
     if not names:
         return
-    table = _table(f"{records[0]['case']}: {' / '.join(names)}")
+    table = _table(escape(f"{records[0]['case']}: {' / '.join(names)}"))
     table.add_column("allocator", no_wrap=True)
     for mode, threads, size, _ in points:
-        table.add_column(f"{mode} {show_count(threads)} x {show_bytes(size)}", justify="right")
+        table.add_column(escape(f"{mode} {show_count(threads)} x {show_bytes(size)}"), justify="right")
     for allocator in _allocators(records):
         own = {tuple(each[field] for field in _POINT): each for each in records if each["allocator"] == allocator}
-        table.add_row(allocator, *(_cell(own.get(point), names) for point in points))
+        table.add_row(escape(allocator), *(_cell(own.get(point), names) for point in points))
     console.print(table)
 
 
@@ -101,7 +102,7 @@ def _print_allocators(console: Console, records: Sequence[Record]) -> None:
             widest = max((wide for wide, _, _ in _spreads(own)), default=None)
             cells.append(f"{speeds[allocator]:.2f}" if allocator in speeds else "")
             cells.append("" if widest is None else f"{widest:.1%}")
-        table.add_row(allocator, *cells)
+        table.add_row(escape(allocator), *cells)
     console.print(table)
 
 
@@ -152,16 +153,17 @@ def _print_noise(console: Console, records: Sequence[Record]) -> None:
             wide, name, record = found[-1]
             cells = [str(len(found)), f"{found[(len(found) - 1) // 2][0]:.1%}", f"{wide:.1%}", ""]
             cells[3] = str(timings - len(found)) if timings > len(found) else ""
-            table.add_row(case, *cells, f"{name} of {_without_case(record)}")
+            table.add_row(escape(case), *cells, escape(f"{name} of {_without_case(record)}"))
         else:
-            table.add_row(case, "0", "", "", str(timings), "")
+            table.add_row(escape(case), "0", "", "", str(timings), "")
     console.print(table)
     noisy = [each for each in everything if each[0] > NOISY]
     if noisy:
         wide, name, record = max(noisy, key=lambda each: each[0])
+        worst = escape(f"{name} of {describe(record)}")
         console.print(
             f"[yellow]warning:[/] {len(noisy)} of {len(everything)} medians are uncertain by more than {NOISY:.0%}, "
-            f"worst {name} of {describe(record)} by {wide:.0%}; more --most-iterations or --time-limit narrow them",
+            f"worst {worst} by {wide:.0%}; more --most-iterations or --time-limit narrow them",
             highlight=False, soft_wrap=True,
         )  # fmt: skip
 

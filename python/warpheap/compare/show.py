@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -59,8 +60,8 @@ def run_compare(console: Console, options: Options) -> int:
             "--force tells at least which points are ok"
         )
     for letter, side in (("A", a), ("B", b)):
-        line = Text.assemble((letter, "bold"), f" {_describe_side(side)}")
-        console.print(line, highlight=False, soft_wrap=True)
+        head = Text.assemble((letter, "bold"), f" {_describe_side(side)}")
+        console.print(head, highlight=False, soft_wrap=True)
     for x, y in broken:
         _print(console, "BROKEN", "", f"{describe(x)}: {y['status']} in B: {y['reason']}")
     for line in lines:
@@ -146,7 +147,7 @@ def _print_sums(console: Console, lines: Sequence[_Line]) -> None:
         counts = Counter(line.judgement.verdict for line in group)
         cells = [f"[{_STYLES[each]}]{counts[each]}[/]" if counts[each] else "" for each in verdicts]
         mean = _geometric_mean(group)
-        table.add_row(name, *cells, "" if mean is None else f"{mean:.3f}")
+        table.add_row(escape(name), *cells, "" if mean is None else f"{mean:.3f}")
     console.print(table)
     console.print("[dim]Ratios are B over A, above 1: B is worse; rates count inverted. Sums are geometric means.[/]")
 

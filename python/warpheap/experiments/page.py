@@ -13,6 +13,7 @@ from rich.console import Console
 from warpheap import __version__
 from warpheap.experiments.limits import Limit, grid_of
 from warpheap.experiments.records import Record
+from warpheap.files import FileNames, write_text
 from warpheap.machines import read_machines
 from warpheap.report import files, page, plots, theme
 from warpheap.report.chart import Chart
@@ -63,14 +64,15 @@ def write_report(folder: Path, made: Page, records: Sequence[Record], facts: Map
         version=__version__,
     )  # fmt: skip
     path = folder / made.file
-    path.write_text(re.sub(r"\n\s+(?=<)", "\n", text), encoding="utf-8")
+    write_text(path, re.sub(r"\n\s+(?=<)", "\n", text))
     return path
 
 
 def write_figures(folder: Path, made: Page) -> list[Path]:
     """Each figure of the page as PNG and SVG, by the name of its anchor; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = ((chart.name, plots.draw(chart, made.looks)) for chart in made.charts)
+    names = FileNames()
+    drawn = ((names.of(chart.name), plots.draw(chart, made.looks)) for chart in made.charts)
     return [path for name, figure in drawn for path in files.write(folder, name, figure)]
 
 
@@ -88,7 +90,8 @@ def _missing(records: Sequence[Record]) -> Grid | None:
 
 def _named(record: Record) -> str:
     """The subject, and the point if it is one of many."""
-    fields = [name for name in record if name not in ("case", "subject", "status", "reason", *_OF_MACHINE)]
+    numbers = (name for name, value in record.items() if isinstance(value, int | float))
+    fields = [name for name in numbers if not isinstance(record[name], bool)]
     return ", ".join([record["subject"], *(f"{record[name]:,} {name.replace('_', ' ')}" for name in fields)])
 
 

@@ -2,27 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of an experiment: JSON lines with a case, a subject and a status."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from warpheap.errors import UsageError, unknown_name
+from warpheap.experiments.check import Needs, validate
+from warpheap.record import RecordError, read_numbered
 from warpheap.units import words_of
 
 Record = dict[str, Any]
 
 
-def read(path: Path) -> list[Record]:
-    """The records of a file that an earlier run has left."""
+def read(path: Path, needs: Needs) -> list[Record]:
+    """The records of a file that an earlier run has left. Raises `UsageError` that names the first line that is none.
+
+    `needs` names for each case the fields that a record of status ok must have.
+    """
     if not path.is_file():
         raise UsageError(f"{path} is not there: measure first, without --no-measure")
     records = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for number, each in read_numbered(path):
         try:
-            records.append(json.loads(line))
-        except ValueError:
-            continue  # the end of a line that a killed process did not finish
+            records.append(validate(each, needs))
+        except RecordError as problem:
+            raise UsageError(f"{path}, line {number}: {problem}") from problem
     return records
 
 

@@ -39,6 +39,7 @@ def report(console: Console, folder: Path, name: str, command: str, make: Callab
         console.print(
             f"The measurements are in {folder / name}. For the report {problem.name} is missing here; where it "
             f"is: python3 -m warpheap {command} --out {folder} --no-measure",
+            markup=False,
             highlight=False,
             soft_wrap=True,
         )

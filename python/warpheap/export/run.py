@@ -11,6 +11,7 @@ from rich.console import Console
 from warpheap.errors import UsageError
 from warpheap.export import original
 from warpheap.export.table import Table, grouped
+from warpheap.files import FileNames
 from warpheap.record import KEY_FIELDS, Record, read_records
 
 _NUMBERS = ("median", "median_low", "median_high", "p95", "p99", "min", "max", "mean", "count")
@@ -22,14 +23,16 @@ def run_export(console: Console, source: Path, out: Path) -> None:
     if not records:
         raise UsageError(f"{source} holds no records")
     devices = grouped(records, "device")
+    folders = FileNames()
     count = 0
     try:
         for (device,), own in devices.items():
-            folder = out if len(devices) == 1 else out / _file_name(str(device))
+            folder = out if len(devices) == 1 else out / folders.of(_file_name(str(device)))
             folder.mkdir(parents=True, exist_ok=True)
-            tables = [*original.tables(own), _measures(own), _failures(own)]
+            tables = [_measures(own), _failures(own), *original.tables(own)]
+            names = FileNames()
             for table in tables:
-                table.write(folder)
+                table.write(folder, names.of(table.name.removesuffix(".csv")))
             count += len(tables)
     except OSError as problem:
         raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem

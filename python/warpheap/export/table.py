@@ -3,11 +3,13 @@
 """CSV files on their way to the disk, and the rows that several of them share."""
 
 import csv
+import io
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warpheap.files import write_text
 from warpheap.record import Record
 
 Row = Sequence[object]
@@ -25,11 +27,12 @@ class Table:
     header: str
     rows: Sequence[Row]
 
-    def write(self, folder: Path) -> None:
-        """Writes the file."""
-        with (folder / self.name).open("w", encoding="utf-8", newline="") as stream:
-            stream.write(self.header + "\n")
-            csv.writer(stream, lineterminator="\n").writerows(self.rows)
+    def write(self, folder: Path, name: str) -> None:
+        """Writes the file as `name`.csv."""
+        text = io.StringIO()
+        text.write(self.header + "\n")
+        csv.writer(text, lineterminator="\n").writerows(self.rows)
+        write_text(folder / f"{name}.csv", text.getvalue())
 
 
 def grouped(records: Iterable[Record], *fields: str) -> dict[tuple[object, ...], list[Record]]:

@@ -14,6 +14,7 @@ from typing import Any
 from warpheap import process
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
+from warpheap.files import write_text
 
 _SECONDS_TO_ANSWER = 60.0
 _TRIVIAL = ("--threads", "32", "--heap-bytes", "1048576", "--iterations", "1", "--warmup", "1")
@@ -68,4 +69,4 @@ def _last_line(command: list[str]) -> str:
 
 def write_facts(path: Path, facts: dict[str, Any]) -> None:
     """Keeps the facts."""
-    path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(facts, indent=2) + "\n")

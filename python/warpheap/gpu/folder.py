@@ -42,7 +42,7 @@ def parts_of_another_state(folder: Path, parts: Sequence[str], state: State) -> 
     if "memcheck" not in parts and memcheck.is_file() and read_head(memcheck).get("evidence") != state.evidence:
         files.append(memcheck.name)
     for part, name in _MEASURED.items():
-        sources = {line["sources"] for line in read_lines(folder / name) if "sources" in line}
+        sources = {str(line["sources"]) for line in read_lines(folder / name) if "sources" in line}
         if part not in parts and sources - {state.sources}:
             files.append(name)
     return files

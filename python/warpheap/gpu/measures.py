@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts that measure: the survey, what threads wait with, and the host-side pool."""
 
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from warpheap.pool import run as pool
 from warpheap.pool.training import training_log
 from warpheap.record import Record
 from warpheap.sync import run as sync
+from warpheap.words import quoted
 
 # The pool may take this share of what is left, so that the survey gets its turn.
 _SHARE_OF_POOL = 0.5
@@ -24,7 +24,7 @@ _SHARE_OF_POOL = 0.5
 
 def own_command() -> str:
     """The command line that we were started by, as a checkout's user writes it."""
-    return shlex.join(["./run", *sys.argv[1:]])
+    return quoted(["./run", *sys.argv[1:]])
 
 
 def run_bench(course: Course) -> list[Record]:

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from warpheap.record import ParseError, parse
+from warpheap.record.check import is_number, is_text
+
 STATUSES = ("ok", "failed", "timeout", "crashed", "missed", "skipped")
 # `missed` had no turn, so nothing is known of it; `skipped` is the word of the test itself.
 FAULTS = ("failed", "timeout", "crashed", "missed")
@@ -90,7 +93,7 @@ def count(results: Iterable[Result]) -> dict[str, int]:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file that a run has left. Lines that are no objects are left out; no file has none."""
+    """The objects of a file that a run has left. Lines that are no results are left out; no file has none."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -98,10 +101,27 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     objects = []
     for line in text.splitlines():
         try:
-            objects.append(json.loads(line))
-        except ValueError:
+            objects.append(parse(line))
+        except ParseError:
             continue  # the end of a line that a killed process did not finish
-    return [each for each in objects if isinstance(each, dict)]
+    return [each for each in objects if isinstance(each, dict) and _is_sound(each)]
+
+
+def _is_sound(line: dict[str, Any]) -> bool:
+    """True unless a line says that it is a result or an end, and lacks what such a line has."""
+    if line.get("kind") in ("build", "test", "memcheck"):
+        known = {name: value for name, value in line.items() if name in Result.__dataclass_fields__}
+        texts = (line.get("program"), line.get("name"), line.get("reason", ""))
+        return (
+            len(known) == len(line)
+            and all(map(is_text, texts))
+            and line.get("status") in STATUSES
+            and is_number(line.get("seconds"))
+        )
+    if line.get("kind") == "end":
+        programs = line.get("programs")
+        return isinstance(programs, dict) and all(map(is_number, programs.values()))
+    return True
 
 
 def read_head(path: Path) -> dict[str, Any]:

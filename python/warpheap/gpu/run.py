@@ -46,7 +46,8 @@ def run_gpu(console: Console, job: Job) -> int:
             measures.attempt(course, "bench", lambda: records.extend(measures.run_bench(course)))
     except KeyboardInterrupt:
         console.print(
-            f"\nInterrupted: what was found so far is in {job.out}. The same command begins the tests anew and"
+            f"\nInterrupted: what was found so far is in {job.out}. The same command begins the tests anew and",
+            markup=False,
         )
         console.print("goes on with the measurement.")
         return commands.INTERRUPTED

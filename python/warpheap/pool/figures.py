@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from warpheap.experiments.limits import Limit
 from warpheap.experiments.page import Page
 from warpheap.experiments.records import Record
+from warpheap.pool.run import PAGE_NAME
 from warpheap.report.chart import Bar, Bars, Chart, Line, Lost, Panel, Point
 from warpheap.report.looks import Looks, looks_of_names
 
@@ -22,12 +23,13 @@ _PYTHON = "torch, cupy and python are called from Python: python is a call that 
 def page_of(records: Sequence[Record]) -> Page:
     """The page for the records."""
     title = "Pools of device memory"
-    return Page(title, "pool", _TEXT, looks_of(records), charts_of(records), limits_of(records), "pool.html")
+    return Page(title, "pool", _TEXT, looks_of(records), charts_of(records), limits_of(records), PAGE_NAME)
 
 
 def looks_of(records: Sequence[Record]) -> Looks:
-    """Colours and markers: in the order in which subjects were measured first."""
-    return looks_of_names(record["subject"] for record in records if record["status"] == "ok")
+    """Colours and markers: in the order in which subjects were measured first, then of those that only failed."""
+    measured = [record["subject"] for record in records if record["status"] == "ok"]
+    return looks_of_names([*measured, *(record["subject"] for record in records if record["status"] != "absent")])
 
 
 def charts_of(records: Sequence[Record]) -> list[Chart]:

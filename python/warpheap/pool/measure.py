@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured: each case of each subject in a process of its own, within a budget of seconds."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,15 +10,18 @@ from pathlib import Path
 
 from warpheap import process
 from warpheap.errors import UsageError
+from warpheap.experiments.check import Needs, validate
 from warpheap.experiments.driver import SECONDS_TO_ANSWER, Driver
 from warpheap.experiments.records import Record, without_result
 from warpheap.pool import peers
+from warpheap.record import ParseError, RecordError, parse
 
 DRIVER = Driver("warpheap_pool_bench", ("--case", "churn", "--subject", "pool", "--quick"))
 CASES = ("sizes", "fill", "live", "churn", "streams", "replay")
 # What a process takes beside the case: its start, and the memory that a pool takes at once.
 _SECONDS_AROUND = 2.5
 _NOT_HERE = 4  # exit code of `peers`
+NEEDS: Needs = {"sizes": ("size",), "fill": ("size",), "live": ("live",), "streams": ("threads",)}
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,14 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
             continue
         for line in outcome.stdout.splitlines():
             try:
-                yield {**json.loads(line), "status": "ok"}
-            except ValueError:
+                said = parse(line)
+            except ParseError:
                 continue  # the end of a line that a killed process did not finish
+            try:
+                yield validate({**said, "status": "ok"} if isinstance(said, dict) else said, NEEDS)
+            except RecordError as problem:
+                tell(step, f"failed: {problem}")
+                yield without_result(step.case, step.subject, "failed", f"a record breaks the format: {problem}")
         if outcome.timed_out or outcome.exit_code != 0:
             status = "timeout" if outcome.timed_out else "failed"
             tell(step, status)

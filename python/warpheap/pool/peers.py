@@ -9,17 +9,21 @@ nothing, so that a reader can tell it from the pool's. All sizes and blocks are 
 import argparse
 import importlib
 import json
+import os
 import random
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 LIBRARIES = ("torch", "cupy", "python")
 CASES = ("sizes", "fill", "live", "churn", "replay")
 
+_CALL = re.compile(r"(?:(?P<out>\+)|-)\s+(?P<block>\d{1,19})(?(out)\s+(?P<size>\d{1,19})\s+\d{1,19})\s*", re.ASCII)
+_REFUSAL = re.compile(r"!\s+\d{1,20}\s+\d{1,20}\s*", re.ASCII)
 _BATCH = 256
 _LIVE = 4096
 _MOST_LIVE = 100_000
@@ -225,20 +229,52 @@ def churn(subject: Subject, total: int, effort: Effort) -> Iterator[dict[str, An
     subject.take_back(held)
 
 
+class Call(NamedTuple):
+    """A call that a log has: a block handed out, or taken back."""
+
+    takes_back: bool
+    block: int
+    size: int  # 0 of one that is taken back
+
+
+def read_log(path: Path) -> list[Call]:
+    """The calls of a log of logging_adaptor: `+ BLOCK BYTES ALIGNMENT`, `- BLOCK`, and `! BYTES ALIGNMENT` of refusals.
+
+    Raises `ValueError` that names the first line that is none, or that cannot be replayed; `OSError` for no file.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as problem:
+        raise ValueError("it is no text") from problem
+    calls = []
+    live: set[int] = set()
+    for number, line in enumerate(lines, start=1):
+        match = _CALL.fullmatch(line)
+        if match is None:
+            if line.strip() == "" or _REFUSAL.fullmatch(line):
+                continue
+            raise ValueError(f"line {number} is no line of a log: '{line[:60]}'")
+        call = Call(match["out"] is None, int(match["block"]), int(match["size"] or 0))
+        if call.takes_back != (call.block in live):
+            state = "not out" if call.takes_back else "out already"
+            raise ValueError(f"line {number}: block {call.block} is {state}")
+        live ^= {call.block}
+        calls.append(call)
+    if not calls:
+        raise ValueError("it has no calls")
+    return calls
+
+
 def replay(subject: Subject, effort: Effort, log: Path) -> Iterator[dict[str, Any]]:
     """The calls of a log, timed together."""
-    calls = []
-    for line in log.read_text(encoding="utf-8").splitlines():
-        kind, *numbers = line.split()
-        if kind in "+-":
-            calls.append((kind == "+", int(numbers[0]), int(numbers[1]) if kind == "+" else 0))
+    calls = read_log(log)
     each = Times()
     allocate, free = subject.allocate, subject.free
     for counts in effort.rounds():
         held: dict[int, Any] = {}
         start = time.perf_counter_ns()
-        for adds, block, size in calls:
-            if adds:
+        for takes_back, block, size in calls:
+            if not takes_back:
                 held[block] = allocate(size)
             elif free is None:
                 del held[block]
@@ -248,7 +284,8 @@ def replay(subject: Subject, effort: Effort, log: Path) -> Iterator[dict[str, An
         subject.take_back(list(held.values()))
         if counts:
             each.values.append(spent / len(calls))
-    yield {"log": log.name, "calls": len(calls), **each.written("call")}
+    # A byte of the name that is no UTF-8 cannot be told in JSON.
+    yield {"log": os.fsencode(log.name).decode("utf-8", "replace"), "calls": len(calls), **each.written("call")}
 
 
 def main() -> int:
@@ -267,6 +304,8 @@ def main() -> int:
         print(f"{words.library} cannot be measured: {problem}", file=sys.stderr)
         return 4
     effort = Effort(words.repetitions, words.seconds)
+    if words.case == "replay" and words.log is None:
+        parser.error("the case replay needs --log FILE")
     if words.case == "replay":
         records = replay(subject, effort, words.log)
     else:

@@ -10,12 +10,15 @@ from rich.console import Console
 
 from warpheap.errors import UsageError
 from warpheap.experiments import records, run
+from warpheap.files import check_writable, write_text
+from warpheap.machines import MACHINE_NAME
 from warpheap.pool import measure, peers
 from warpheap.pool.measure import Step, Wishes
 from warpheap.pool.training import training_log
 
 RECORD_NAME = "pool.jsonl"
 LOG_NAME = "training.log"
+PAGE_NAME = "pool.html"
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,13 @@ def run_pool(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if no measurement failed, 1 if one did."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     libraries = records.chosen(job.peers, "--peers", peers.LIBRARIES)
+    if job.measures and job.log is not None and "replay" in cases:
+        _check_log(job.log)
     try:
-        job.out.mkdir(parents=True, exist_ok=True)
+        check_writable(*(job.out / name for name in (RECORD_NAME, PAGE_NAME, MACHINE_NAME)))
         if job.measures:
             _measure(console, job, cases, libraries)
-        measured = records.read(job.out / RECORD_NAME)
+        measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
     except OSError as problem:
         raise UsageError(f"--out: {problem.filename} cannot be written or read: {problem.strerror}") from problem
 
@@ -59,12 +64,22 @@ def run_pool(console: Console, job: Job, command: str) -> int:
     return 1 if records.something_failed(measured) else 0
 
 
+def _check_log(path: Path) -> None:
+    """Reads the log once before anything is measured. Raises `UsageError` that says what is wrong with it."""
+    try:
+        peers.read_log(path)
+    except OSError as problem:
+        raise UsageError(f"--log: {path} cannot be read: {problem.strerror}") from problem
+    except ValueError as problem:
+        raise UsageError(f"--log: {path}: {problem}; use a log of logging_adaptor") from problem
+
+
 def _measure(console: Console, job: Job, cases: Sequence[str], libraries: Sequence[str]) -> None:
     program = measure.DRIVER.find(job.prebuilt, job.backend)
     log = job.log
     if log is None:
         log = job.out / LOG_NAME
-        log.write_text(training_log(), encoding="utf-8")
+        write_text(log, training_log())
     python = job.python or measure.own_python()
     steps = measure.steps_of(program, Wishes(job.bytes, job.repetitions, cases, libraries, python, log))
     console.print(

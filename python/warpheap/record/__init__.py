@@ -6,8 +6,9 @@ The schema has a version. A field that is added leaves it as it is; one that goe
 Records of older versions are upgraded on reading; a newer one is refused.
 """
 
-from warpheap.record.file import RecordFile, read_lines, read_records, write_records
+from warpheap.record.file import RecordFile, read_lines, read_numbered, read_records, write_records
 from warpheap.record.measure import Measure, spread
+from warpheap.record.parse import NotJsonError, ParseError, parse
 from warpheap.record.schema import (
     BACKENDS,
     KEY_FIELDS,
@@ -29,12 +30,16 @@ __all__ = [
     "STATUSES",
     "Key",
     "Measure",
+    "NotJsonError",
+    "ParseError",
     "Record",
     "RecordError",
     "RecordFile",
     "describe",
     "key",
+    "parse",
     "read_lines",
+    "read_numbered",
     "read_records",
     "spread",
     "unable",

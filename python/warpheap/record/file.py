@@ -4,12 +4,13 @@
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from warpheap.errors import UsageError
+from warpheap.files import write_text
+from warpheap.record.parse import NotJsonError, ParseError, parse
 from warpheap.record.schema import Key, Record, RecordError, key, validate
 from warpheap.record.upgrade import upgrade
 
@@ -76,24 +77,16 @@ def _line(record: Record) -> str:
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Writes JSON lines in place of what `path` holds. An interruption leaves the old file or the new one."""
-    # A name by chance, for a new file only: neither the user's files nor the draft of a killed process are in the way.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.draft")
-    with draft.open("x", encoding="utf-8") as stream:
-        try:
-            stream.writelines(_line(record) for record in records)
-            stream.flush()
-            draft.replace(path)
-        except BaseException:
-            draft.unlink()
-            raise
+    write_text(path, (_line(record) for record in records))
 
 
 def read_lines(path: Path) -> list[Any]:
     """The objects of a file of JSON lines. A last line without its end is dropped if it is cut short."""
-    return [each for _, each in _numbered(path)]
+    return [each for _, each in read_numbered(path)]
 
 
-def _numbered(path: Path) -> list[tuple[int, Any]]:
+def read_numbered(path: Path) -> list[tuple[int, Any]]:
+    """As `read_lines`, with the number of each line. Raises `UsageError` that names the first line that is no JSON."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as problem:
@@ -106,18 +99,18 @@ def _numbered(path: Path) -> list[tuple[int, Any]]:
         if line.strip() == "":
             continue
         try:
-            objects.append((number, json.loads(line)))
-        except json.JSONDecodeError as problem:
-            if number == len(lines) and objects:
+            objects.append((number, parse(line)))
+        except ParseError as problem:
+            if number == len(lines) and objects and isinstance(problem, NotJsonError):
                 break  # the writer was killed in the middle of its last line
-            raise UsageError(f"{path}, line {number}: not JSON: {problem.msg}") from problem
+            raise UsageError(f"{path}, line {number}: {problem}") from problem
     return objects
 
 
 def read_records(path: Path) -> list[Record]:
     """The records of a file, in the present schema. Raises `UsageError` that names the first line that is none."""
     records = []
-    for number, each in _numbered(path):
+    for number, each in read_numbered(path):
         try:
             records.append(validate(upgrade(each)))
         except RecordError as problem:

@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from warpheap.record.check import is_flag, is_number
+from warpheap.record.check import is_count, is_flag, is_number
 
 Measure = dict[str, Any]
 
@@ -12,7 +12,7 @@ UNITS = ("us", "cycles", "bytes", "ratio", "ops/s", "count")
 BETTER = ("lower", "higher")
 
 _NEEDED = ("median", "min", "max")
-_KNOWN_OR_NULL = ("median_low", "median_high", "p95", "p99", "mean", "count")
+_KNOWN_OR_NULL = ("median_low", "median_high", "p95", "p99", "p999", "mean", "stddev")
 
 
 def fault_of(measure: Any) -> str:
@@ -33,6 +33,8 @@ def fault_of(measure: Any) -> str:
     for name in _KNOWN_OR_NULL:
         if measure.get(name) is not None and not is_number(measure[name]):
             return f"'{name}' should be a number or null"
+    if measure.get("count") is not None and not is_count(measure["count"]):
+        return "'count' should be a count or null"
     return _fault_of_order(measure)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from warpheap.record.check import is_count, is_flag, is_name, is_number, is_text
+from warpheap.record.check import is_count, is_flag, is_name, is_number, is_number_of, is_text
 from warpheap.record.measure import fault_of, fault_of_series
 from warpheap.units import show_bytes, show_count
 
@@ -53,11 +53,16 @@ def unable(record: Record) -> bool:
     return bool(record["status"] == "failed" and record["reason"].startswith("the design"))
 
 
+# What a record tells of memory: figures that are always there, and figures that may be missing or null.
+_MEMORY = ("committed_bytes", "metadata_bytes")
+_MEMORY_OR_NULL = ("live_bytes", "requested_bytes", "span_bytes", "reserved_bytes")
+
+
 def _is_memory(value: Any) -> bool:
     return value is None or (
         isinstance(value, dict)
-        and all(is_count(value.get(name)) for name in ("committed_bytes", "metadata_bytes"))
-        and (value.get("live_bytes") is None or is_count(value["live_bytes"]))
+        and all(is_count(value.get(name)) for name in _MEMORY)
+        and all(value.get(name) is None or is_count(value[name]) for name in _MEMORY_OR_NULL)
     )
 
 
@@ -68,10 +73,10 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "backend": (lambda value: value in BACKENDS, " or ".join(BACKENDS)),
     "device": (is_name, "a name"),
     "mode": (is_name, "a name"),
-    "threads": (is_count, "a count"),
-    "size": (is_count, "bytes"),
-    "heap_bytes": (is_count, "bytes"),
-    "iterations": (is_count, "a count"),
+    "threads": (is_number_of, "a count from 1"),
+    "size": (is_number_of, "bytes, from 1"),
+    "heap_bytes": (is_number_of, "bytes, from 1"),
+    "iterations": (is_number_of, "a count from 1"),
     "warmup": (is_count, "a count"),
     "seed": (is_count, "a whole number"),
     "status": (lambda value: value in STATUSES, ", ".join(STATUSES)),
@@ -95,6 +100,8 @@ _OPTIONAL: dict[str, tuple[Callable[[Any], bool], str]] = {
     "rounds_judged": (is_count, "a count"),
     "seconds": (is_number, "seconds"),
     "time_limit_s": (is_number, "seconds"),
+    "most_iterations": (is_count, "a count"),
+    "precision": (is_number, "a share"),
     "series": (lambda value: isinstance(value, dict), "an object: {unit, values} for each name"),
 }
 
@@ -119,11 +126,11 @@ def validate(record: Any) -> Record:
 
 def _validate_measures(record: Record) -> None:
     for name, measure in record["measures"].items():
-        if fault := fault_of(measure):
-            raise RecordError(f"measure '{name}': {fault}")
+        if fault := _fault_of_name(name) or fault_of(measure):
+            raise RecordError(f"measure '{_plain(name)}': {fault}")
     for name, series in (record.get("series") or {}).items():
-        if fault := fault_of_series(series):
-            raise RecordError(f"series '{name}': {fault}")
+        if fault := _fault_of_name(name) or fault_of_series(series):
+            raise RecordError(f"series '{_plain(name)}': {fault}")
     measured = any(measure is not None for measure in record["measures"].values())
     if record["status"] == "ok":
         if not record["verified"] or record["failures"] != 0 or not measured:
@@ -134,6 +141,17 @@ def _validate_measures(record: Record) -> None:
         raise RecordError(f"a case of status {record['status']} has a reason")
 
 
+def _fault_of_name(name: Any) -> str:
+    return "" if is_name(name) else "its name should be 1 to 300 printable characters"
+
+
 def _shown(value: Any) -> str:
-    text = json.dumps(value)
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return "no value of JSON"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _plain(name: Any) -> str:
+    return _shown(name).strip('"')

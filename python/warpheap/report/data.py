@@ -15,7 +15,7 @@ def allocators_of(records: Iterable[Record]) -> list[str]:
     """The allocators that occur, in the registry's order."""
     positions: dict[str, tuple[int, str]] = {}
     for record in records:
-        place = (record.get("position", 0), record["allocator"])
+        place = (record.get("position") or 0, record["allocator"])
         positions[record["allocator"]] = min(place, positions.get(record["allocator"], place))
     return sorted(positions, key=lambda name: positions[name])
 

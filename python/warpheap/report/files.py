@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each figure of the report as a PNG and an SVG file."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure as Canvas
 
+from warpheap.files import FileNames
 from warpheap.record import Record
 from warpheap.report import data, picture_of_heat, plots
 from warpheap.report.chapters import charts_of
@@ -24,22 +24,21 @@ def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
     newest = data.latest(records)
     looks = Looks(newest)
     folder.mkdir(parents=True, exist_ok=True)
+    names = FileNames()
     written = []
     for part in parts_of(newest):
         if part.heat is not None:
             picture = picture_of_heat.draw(part.heat, f"Ratio to the best, {part.device}")
-            written += write(folder, f"heat-map{part.name}", picture)
+            written += write(folder, names.of(f"heat-map{part.name}"), picture)
     figures = [chart for part in parts_of(newest) for chart in part.paper]
     for chart in [*figures, *charts_of(newest)]:
-        written += write(folder, chart.name, plots.draw(chart, looks))
+        written += write(folder, names.of(chart.name), plots.draw(chart, looks))
     return written
 
 
 def write(folder: Path, name: str, figure: Canvas) -> list[Path]:
-    """Writes a figure as SVG and PNG into `folder`, by a name made of letters, digits and `-_.`; returns the files."""
-    # A name may come from a record, which anybody can have written: what could lead out of the folder is replaced.
-    safe = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII).lstrip(".-") or "figure"
-    paths = [folder / f"{safe}.svg", folder / f"{safe}.png"]
+    """Writes a figure as SVG and PNG into `folder`, by a name of `FileNames`; returns the files."""
+    paths = [folder / f"{name}.svg", folder / f"{name}.png"]
     for path in paths:
         plots.to_png(figure, path)
     return paths

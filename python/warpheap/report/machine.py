@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where and from which sources the record comes."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from warpheap.record import Record
@@ -25,12 +23,6 @@ def machine_grid(records: Sequence[Record], facts: Sequence[Mapping[str, Any]]) 
             rows.setdefault(name, [""] * len(machines))[place] = value
     columns = ["", *([""] if len(machines) == 1 else [device for device, _ in machines])]
     return Grid("", columns, [[Cell(name), *map(Cell, values)] for name, values in rows.items()])
-
-
-def facts_beside(path: Path) -> list[dict[str, Any]]:
-    """The description that the survey leaves beside a page: machine.json."""
-    described = path.parent / "machine.json"
-    return [json.loads(described.read_text(encoding="utf-8"))] if described.is_file() else []
 
 
 def _of_record(records: Sequence[Record]) -> list[tuple[str, str]]:

@@ -12,6 +12,8 @@ from markupsafe import Markup
 
 from warpheap import __version__
 from warpheap.cases import CASES
+from warpheap.files import write_text
+from warpheap.machines import read_machines
 from warpheap.record import STATUSES, Record, unable
 from warpheap.report import (
     chapters,
@@ -64,13 +66,13 @@ def write_report(
         chapters=[*chapters.chapters(newest), *chapters.named(extra)],
         verified=failures.verified_grid(newest, list(CASES)),
         failures=failures.failures_grid(newest),
-        machine=machine.machine_grid(newest, machine.facts_beside(path) if facts is None else facts),
+        machine=machine.machine_grid(newest, read_machines(path.parent) if facts is None else facts),
         command=command,
         version=__version__,
     )  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     # Indentation serves who reads the template, not the page.
-    path.write_text(re.sub(r"\n\s+(?=<)", "\n", page), encoding="utf-8")
+    write_text(path, re.sub(r"\n\s+(?=<)", "\n", page))
 
 
 def _lines_of(extra: Sequence[Section]) -> list[Record]:

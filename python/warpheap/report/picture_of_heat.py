@@ -11,6 +11,8 @@ from warpheap.report.ratios import heat_of, ratio_text
 from warpheap.report.verdict import HeatMap
 
 _HEAT = (0, 98 / 255, 163 / 255)
+# Letters of a name that its label has room for.
+_LETTERS = 30
 _INK, _BAD = "#1a1e23", "#b3261e"
 
 
@@ -30,9 +32,9 @@ def draw(heat: HeatMap, title: str) -> Canvas:
             if lost:
                 axes.text(x + 0.48, y + 0.76, f"✕ {lost}", ha="center", va="center", fontsize=6,
                           color="white" if share > 0.75 else _BAD if share < 0.12 else _INK)  # fmt: skip
-    labels = ["all", *(column.label for column in heat.columns)]
+    labels = ["all", *(_short(column.label) for column in heat.columns)]
     axes.set_xticks([x + 0.48 for x in range(columns)], labels, rotation=40, ha="left", fontsize=8)
-    axes.set_yticks([y + 0.5 for y in range(rows)], [row.allocator for row in heat.rows], fontsize=8.5)
+    axes.set_yticks([y + 0.5 for y in range(rows)], [_short(row.allocator) for row in heat.rows], fontsize=8.5)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -42,8 +44,17 @@ def draw(heat: HeatMap, title: str) -> Canvas:
     for case, width in heat.groups():
         axes.plot([place + 0.06, place + width - 0.1], [rows + 0.1] * 2, color=_INK, linewidth=0.8)
         axes.text(
-            place + width / 2, rows + 0.2, texts.words(case).replace(" ", "\n"), ha="center", va="top", fontsize=6.5
+            place + width / 2,
+            rows + 0.2,
+            _short(texts.words(case)).replace(" ", "\n"),
+            ha="center",
+            va="top",
+            fontsize=6.5,
         )
         place += width
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
     return figure
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -3,6 +3,7 @@
 """Figures as PNG and SVG files, for papers and READMEs: the panels of the page, drawn with matplotlib on white."""
 
 import textwrap
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ from warpheap.report import numbers, svg
 from warpheap.report.chart import Bars, Chart, Line, Panel, Point
 from warpheap.report.looks import Look, Looks
 from warpheap.report.scale import Scale, shared_scales, shared_x_scales, thinned, x_values
+
+# A name between two dollars is a name and no formula. Labels are made when a figure is saved, so this holds for all.
+matplotlib.rcParams["text.parse_math"] = False
 
 _COLUMNS = 3
 # Entries of a legend side by side.
@@ -81,9 +85,14 @@ def _grid(rows: int, columns: int, panel: float, legend: float, named: bool) -> 
 
 def to_png(figure: Canvas, path: Path) -> None:
     """Writes the figure as its suffix says: a PNG of 2,000 pixels, or SVG, or PDF."""
-    metadata = {"Date": None} if path.suffix == ".svg" else None
-    figure.savefig(path, dpi=200, facecolor="#ffffff", metadata=metadata)
-    pyplot.close(figure)
+    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        with warnings.catch_warnings():
+            # A letter that the font lacks is drawn as a box, which the reader sees.
+            warnings.filterwarnings("ignore", message="Glyph")
+            figure.savefig(path, dpi=200, facecolor="#ffffff", metadata=metadata)
+    finally:
+        pyplot.close(figure)
 
 
 def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Looks) -> None:

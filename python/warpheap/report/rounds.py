@@ -42,7 +42,7 @@ def series_charts(records: Sequence[Record]) -> list[Chart]:
 
 def _panel(records: Sequence[Record], name: str, unit: str, title: str) -> Panel:
     lines = []
-    for record in sorted(records, key=lambda each: each.get("position", 0)):
+    for record in sorted(records, key=lambda each: each.get("position") or 0):
         lines.append(Line(record["allocator"], thinned(record["series"][name]["values"])))
     return Panel(title, lines, unit, field="rounds", x_label="round")
 

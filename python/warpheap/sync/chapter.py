@@ -8,6 +8,7 @@ from warpheap.experiments.limits import grid_of
 from warpheap.experiments.records import read
 from warpheap.report.sections import Section
 from warpheap.sync.figures import charts_of, text_of
+from warpheap.sync.measure import NEEDS
 from warpheap.sync.pairs import comparable, limits_of
 from warpheap.sync.run import RECORD_NAME
 
@@ -15,7 +16,7 @@ from warpheap.sync.run import RECORD_NAME
 def sections_beside(folder: Path) -> list[Section]:
     """The chapter; none for times of the host backend, which the survey never shows."""
     path = folder / RECORD_NAME
-    records = read(path) if path.is_file() else []
+    records = read(path, NEEDS) if path.is_file() else []
     charts = charts_of(records)
     if not charts or not comparable(records):
         return []

@@ -9,6 +9,7 @@ from warpheap.experiments.records import Record
 from warpheap.report.chart import Chart, Line, Lost, Panel, Point
 from warpheap.report.looks import looks_of_names
 from warpheap.sync.pairs import DELEGATION, SEMAPHORES, Kind, Pair, comparable, limits_of, pairs_of, spread
+from warpheap.sync.run import PAGE_NAME
 
 TEXT = (
     "Two experiments of Gelado and Garland, Throughput-oriented GPU memory allocation (PPoPP 2019), with what threads "
@@ -23,8 +24,7 @@ def page_of(records: Sequence[Record]) -> Page:
     charts = charts_of(records)
     looks = looks_of_names(name for chart in charts for name in chart.allocators())
     title = "Semaphores and read-copy-update"
-    # A survey that was measured into the same folder has its report.html there.
-    return Page(title, "sync", text_of(records), looks, charts, limits_of(records), "sync.html")
+    return Page(title, "sync", text_of(records), looks, charts, limits_of(records), PAGE_NAME)
 
 
 def text_of(records: Sequence[Record]) -> str:

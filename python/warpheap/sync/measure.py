@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured: all points in one process, which is heard while it runs."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from warpheap import process
+from warpheap.experiments.check import Needs, validate
 from warpheap.experiments.driver import SECONDS_TO_ANSWER, Driver
 from warpheap.experiments.records import Record, without_result
+from warpheap.record import ParseError, RecordError, parse
 
 DRIVER = Driver("warpheap_sync_bench", ("--case", "semaphores", "--quick"))
 # A kernel that has begun cannot be called back: the driver may foresee the last one of an experiment too short.
@@ -18,6 +19,11 @@ _TIMES_TOO_LONG = 2.0
 # Parts of the budget. Where one ends badly, the other still has its own.
 _SHARES = {"semaphores": 0.6, "delegation": 0.4}
 CASES = tuple(_SHARES)
+_BOTH = ("threads", "operations", "rate", "time_us")
+NEEDS: Needs = {
+    "semaphores": ("batch", "batches", *_BOTH),
+    "delegation": ("readers_per_writer", "removals", *_BOTH),
+}
 
 
 def measure(program: Path, budget: float, cases: Sequence[str], keep: Callable[[Record], None]) -> None:
@@ -26,11 +32,13 @@ def measure(program: Path, budget: float, cases: Sequence[str], keep: Callable[[
         share = budget * _SHARES[case] / sum(_SHARES[each] for each in cases)
         heard: list[Record] = []
 
-        def hear(line: str, heard: list[Record] = heard) -> None:
+        def hear(line: str, case: str = case, heard: list[Record] = heard) -> None:
             try:
-                record = json.loads(line)
-            except ValueError:
+                record = validate(parse(line), NEEDS)
+            except ParseError:
                 return  # the end of a line that a killed process did not finish
+            except RecordError as problem:
+                record = without_result(case, "driver", "failed", f"a record breaks the format: {problem}")
             heard.append(record)
             keep(record)
 

@@ -43,8 +43,8 @@ class Pair:
 def spread(record: Record) -> tuple[float, float]:
     """Between which rates the median lies: its interval, or the range of samples that are too few for one."""
     times = record["time_us"]
-    least = times["median_low"] if times.get("median_low") else times.get("min", times["median"])
-    most = times["median_high"] if times.get("median_high") else times.get("max", times["median"])
+    least = times.get("median_low") or times.get("min") or times["median"]
+    most = times.get("median_high") or times.get("max") or times["median"]
     return record["operations"] / most * 1e6, record["operations"] / least * 1e6
 
 

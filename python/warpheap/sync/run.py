@@ -14,10 +14,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from warpheap.errors import UsageError
 from warpheap.experiments import records, run
 from warpheap.experiments.records import Record
+from warpheap.files import check_writable, write_text
+from warpheap.machines import MACHINE_NAME
 from warpheap.sync import measure
 
 RECORD_NAME = "sync.jsonl"
 TEXT_NAME = "sync.md"
+PAGE_NAME = "sync.html"  # a survey that was measured into the same folder has its report.html there
 
 # A log has no bar that moves: it gets a line from time to time.
 _SECONDS_BETWEEN_LINES = 5.0
@@ -40,10 +43,10 @@ def run_sync(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if the driver came to its end, 1 if not."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     try:
-        job.out.mkdir(parents=True, exist_ok=True)
+        check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
         if job.measures:
             _measure(console, job, cases)
-        measured = records.read(job.out / RECORD_NAME)
+        measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
         if job.reports:
             run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
     except OSError as problem:
@@ -98,6 +101,6 @@ def _report(console: Console, folder: Path, measured: Sequence[Record], command:
     from warpheap.experiments import page
     from warpheap.sync import figures, text
 
-    (folder / TEXT_NAME).write_text(text.markdown_of(measured, command), encoding="utf-8")
+    write_text(folder / TEXT_NAME, text.markdown_of(measured, command))
     console.print(f"Tables: {folder / TEXT_NAME}", markup=False, highlight=False, soft_wrap=True)
     page.write(console, folder, figures.page_of(measured), measured, command)

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Words of a command line, and lines of a message, as text that every file and terminal can hold."""
+
+import os
+import shlex
+from collections.abc import Iterable
+
+
+def quoted(words: Iterable[str]) -> str:
+    """A command that a shell reads as these words. Bytes that are no UTF-8 are written as `$'\\xe9'`."""
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        plain = (0x20 <= byte < 0x7F and byte not in b"'\\" for byte in os.fsencode(word))
+        escaped = (chr(byte) if kept else f"\\x{byte:02x}" for byte, kept in zip(os.fsencode(word), plain, strict=True))
+        return f"$'{''.join(escaped)}'"
+    return shlex.quote(word)
+
+
+def one_line(text: str) -> str:
+    """The text with a space for each run of line breaks, and without other characters that a terminal obeys."""
+    joined = " ".join(text.splitlines())
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in joined)
