@@ -47,10 +47,11 @@ def fake_tests(tmp_path: Path) -> Callable[..., Path]:
 
 
 def program(path: Path, script: Path, settings: dict[str, str]) -> Path:
-    """A shell script that runs `script` with the settings in its environment."""
+    """A shell script that runs `script` with the settings in its environment; as a driver does, it speaks UTF-8."""
     path.parent.mkdir(parents=True, exist_ok=True)
     exports = "".join(f"export FAKE_{name.upper()}='{value}'\n" for name, value in settings.items())
-    path.write_text(f'#!/bin/sh\n{exports}export FAKE_SELF="$0"\nexec {sys.executable} {script} "$@"\n')
+    speaks = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8\n"
+    path.write_text(f'#!/bin/sh\n{exports}{speaks}export FAKE_SELF="$0"\nexec {sys.executable} {script} "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 

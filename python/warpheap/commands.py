@@ -65,7 +65,7 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         return INTERRUPTED
     records = survey.of_plan(steps, file, driver)
     summary.print_summary(console, records)
-    report = folder / "report.html"
+    report = folder / survey.REPORT_NAME
     write_page(report, records, again, folder)
     console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
     return 0

@@ -10,12 +10,14 @@ from pathlib import Path
 from warpheap.cases import is_baseline
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
-from warpheap.machines import add_facts
+from warpheap.files import check_writable
+from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
 from warpheap.record import Record, RecordFile, key, spread
 from warpheap.runner import Runner
 
 RECORD_NAME = "survey.jsonl"
+REPORT_NAME = "report.html"
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,9 @@ class Progress:
 def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, int]:
     """The record in `folder`, and the number of records of other sources that were moved beside it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / RECORD_NAME
+        # What is written at the end is tried before hours of measuring.
+        check_writable(path, folder / MACHINE_NAME, folder / REPORT_NAME)
         if fresh:
             path.unlink(missing_ok=True)
         file = RecordFile.open(path)
