@@ -12,7 +12,7 @@ import pytest
 from conftest import HERE, program
 
 from warpheap import cli
-from warpheap.experiments.limits import grid_of
+from warpheap.experiments.limits import Limit, grid_of
 from warpheap.pool import figures, measure, peers, training
 from warpheap.pool.measure import Step
 
@@ -122,6 +122,21 @@ def test_the_log_of_a_training_takes_back_only_what_is_live_and_stays_small() ->
         else:
             del live[block]
     assert 1 << 30 < peak < 7 << 30
+
+
+def test_a_bar_of_a_range_is_not_met_by_a_part_of_it() -> None:
+    def bar(*sizes: int, **more: float) -> Limit:
+        records = [{"case": "sizes", "subject": "pool", "status": "ok", "size": size, "allocate_ns": 50.0}
+                   for size in sizes]  # fmt: skip
+        records.append({"case": "live", "subject": "pool", "status": "ok", "live": 10**7} | more)
+        return next(each for each in figures.limits_of(records) if each.title.startswith(title))
+
+    title = "1 B to 1 GiB, allocate"
+    assert bar(16).measured == "not measured"
+    assert bar(1, 1 << 30).verdict == "met"
+    title = "host memory a segment"
+    assert bar(1).measured == "not measured"
+    assert bar(1, host_bytes=0).measured == "0 B"
 
 
 def test_bars_say_what_was_met_and_what_was_not_measured() -> None:

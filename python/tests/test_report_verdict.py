@@ -6,8 +6,12 @@ import pytest
 from records import measure, record, single
 
 from warpheap.record import Record
+from warpheap.report import data
+from warpheap.report.chart import Chart
+from warpheap.report.chart_tables import grids_of
+from warpheap.report.contest import NOTHING
 from warpheap.report.guide import Advice, advise
-from warpheap.report.ranking import NOTHING
+from warpheap.report.lines import panel_of
 from warpheap.report.verdict import heat_map, winners
 
 ORDER = ["throughput", "out_of_memory", "churn"]
@@ -77,9 +81,110 @@ def test_who_failed_at_a_point_does_not_win_it() -> None:
     assert advice.out == [("fast", "no result in 1 of 2 runs")]
 
 
-def test_who_was_not_measured_everywhere_is_out() -> None:
-    records = [throughput("fast", 1, size=16), throughput("slow", 5, size=16), throughput("slow", 5, size=32)]
-    assert advice_for(records, "Blocks up to 64 B").out == [("fast", "not measured at 2 of 4 points")]
+def test_who_was_not_measured_where_most_were_is_out() -> None:
+    records = [throughput("fast", 1, size=16)]
+    records += [throughput(name, cost, size=size) for name, cost in (("slow", 5), ("other", 6)) for size in (16, 32)]
+    advice = advice_for(records, "Blocks up to 64 B")
+    assert advice.out == [("fast", "not measured at 2 of 4 points")]
+    assert advice.names == ["slow"]
+
+
+def test_nobody_wins_where_the_others_were_not_run() -> None:
+    # One design was run at one size more than the others, where it had no rival.
+    records = [throughput(name, cost, size=16) for name, cost in (("fast", 1), ("middle", 3), ("slow", 6))]
+    records += [throughput("slow", 1, size=size) for size in (32, 64)]
+    advice = advice_for(records, "Blocks up to 64 B")
+    assert (advice.names, advice.next_name, advice.out) == (["fast"], "middle", [])
+    assert (advice.points, advice.of_points) == (2, 6)
+    small = winners(records, ORDER)[0].wins[0]
+    assert small is not None
+    assert (small.names, small.points) == (["fast"], 1)
+    heat = heat_map(records, ORDER)
+    assert heat is not None
+    assert {row.allocator: row.cells[0].mean for row in heat.rows} == pytest.approx({"fast": 1, "middle": 3, "slow": 6})
+
+
+def test_a_design_that_was_run_alone_has_no_contest() -> None:
+    advice = advice_for([throughput("one", 1)], "No special need")
+    assert (advice.names, advice.note) == ([], "no contest: only one was run")
+    win = winners([throughput("one", 1)], ORDER)[0].wins[0]
+    assert win is not None
+    assert (win.names, win.note) == ([], "no contest: only one was run")
+    apart = [throughput("one", 1, size=16), throughput("two", 1, size=32)]
+    assert advice_for(apart, "No special need").note == "no contest: no point at which most of them were run"
+
+
+def test_designs_without_free_win_where_nothing_is_freed_whatever_else_one_design_was_run_at() -> None:
+    records = [throughput("bump", 1, None), throughput("one", 2), throughput("two", 3), throughput("two", 1, size=64)]
+    assert advice_for(records, "No block is freed alone: the heap is reset as a whole").names == ["bump"]
+
+
+def test_what_a_design_cannot_do_is_told_by_its_own_reason() -> None:
+    cold = "the design's memory is the toolkit's, which a process cannot make new"
+    large = "the design serves requests of up to 64 bytes"
+    records = [record(allocator="toolkit", case="temperature", mode="cold", status="failed", reason=cold)]
+    records += [record(allocator=name, case="temperature", mode="cold") for name in ("one", "two")]
+    assert data.frees_individually(records, "toolkit") is None
+    records += [throughput("toolkit", 1), throughput("one", 2), throughput("two", 3)]
+    records += [record(allocator="two", size=128, status="failed", reason=large), throughput("one", 2, size=128),
+                throughput("toolkit", 1, size=128)]  # fmt: skip
+    advice = advice_for(records, "No special need")
+    assert advice.names == ["toolkit"]
+    assert advice.out == [("two", f"{large} (1 of 2 runs)")]
+
+
+def exhaustion(name: str, refused: float, size: int = 16) -> Record:
+    measures = {"refused": single(refused)}
+    return record(case="exhaustion", allocator=name, size=size, measures=measures)
+
+
+def test_a_best_value_of_0_is_measured_and_wins() -> None:
+    records = [exhaustion("none", 0), exhaustion("none", 0, 64), exhaustion("some", 0), exhaustion("some", 0.1, 64)]
+    row = next(each for each in winners(records, ORDER) if each.measure == "refused")
+    small = row.wins[0]
+    assert small is not None
+    assert (small.names, small.next_name, small.next_ratio) == (["none"], "some", 0.0)
+    heat = heat_map(records, ORDER)
+    assert heat is not None
+    cells = {row.allocator: row.cells[0].standing for row in heat.rows}
+    assert (cells["none"].zeros, cells["none"].above, cells["some"].zeros, cells["some"].above) == (2, 0, 1, 1)
+
+
+def test_what_nobody_can_tell_of_the_toolkits_heap_is_no_best_value() -> None:
+    kept = {"toolkit": 0, "one": 4096, "two": 8192}
+    records = [record(case="initialisation", allocator=name, measures={"metadata": single(value, unit="bytes")})
+               for name, value in kept.items()]  # fmt: skip
+    advice = advice_for(records, "The heap's own memory must be small")
+    assert advice.names == ["one"]
+
+
+def test_what_was_run_without_any_result_is_not_called_unmeasured() -> None:
+    records = [throughput("one", 1, size=2048), throughput("two", 2, size=2048), lost("one"), lost("two")]
+    small = winners(records, ORDER)[0].wins[0]
+    assert small is not None
+    assert (small.names, small.note) == ([], "no result")
+    advice = advice_for(records, "Blocks up to 64 B")
+    assert advice.names == []
+    assert advice.out == [(name, "no result in 1 of 1 runs") for name in ("one", "two")]
+
+
+def test_who_was_run_less_often_had_less_occasion_to_fail() -> None:
+    records = [throughput("one", 1), throughput("two", 1), throughput("two", 1, size=64)]
+    assert "one had 1 runs of 2" in advice_for(records, "It must never fail").rule
+
+
+def test_a_table_marks_the_best_only_among_several_and_the_greatest_of_rates() -> None:
+    def table(records: list[Record]) -> list[list[str]]:
+        rates = {"rate": {"unit": "ops/s", "better": "higher"}}
+        (grid,) = grids_of(Chart("rate", "", [panel_of(records, "size", "rate", rates["rate"], "")]))
+        columns = range(1, len(grid.columns))
+        return [[row[0].text for row in grid.rows if row[column].best] for column in columns]
+
+    def rate(name: str, value: float, size: int) -> Record:
+        return record(allocator=name, size=size, measures={"rate": measure(value, unit="ops/s", better="higher")})
+
+    two = [rate("slow", 5, 16), rate("fast", 9, 16), rate("fast", 9, 32)]
+    assert table(two) == [["fast"], []]
 
 
 def test_who_is_within_five_per_cent_is_named_too_and_the_next_with_its_distance() -> None:

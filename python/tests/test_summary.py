@@ -57,6 +57,16 @@ def test_who_is_how_far_from_the_best(capsys: pytest.CaptureFixture[str]) -> Non
     assert [line_of(text, name).split("│")[3].strip() for name in ("one", "two", "three")] == ["1.00", "2.00", "2.83"]
 
 
+def test_nobody_is_the_best_where_the_others_were_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(name: str, place: int, time: float, size: int) -> Record:
+        return record(allocator=name, position=place, size=size, measures={"malloc": measure(time)})
+
+    records = [run("one", 0, 10, 16), run("two", 1, 40, 16), run("two", 1, 1, 64)]
+    text = shown(records, capsys).split("Allocators")[1]
+    assert [line_of(text, name).split("│")[3].strip() for name in ("one", "two")] == ["1.00", "4.00"]
+    assert "1 is the best" not in shown([run("one", 0, 10, 16)], capsys)
+
+
 def test_what_the_machine_does_is_no_designs_merit(capsys: pytest.CaptureFixture[str]) -> None:
     wide = {"median_low": 1, "median_high": 9}
     records = [

@@ -12,6 +12,8 @@ from rich.table import Table
 
 from warpheap.cases import is_baseline
 from warpheap.record import STATUSES, Measure, Record, describe, spread, unable
+from warpheap.report.contest import contested_points
+from warpheap.report.data import point_of
 from warpheap.terminal import STYLES
 from warpheap.units import show_bytes, show_count, show_measured
 
@@ -109,7 +111,7 @@ def _print_allocators(console: Console, records: Sequence[Record]) -> None:
 def _against_best(records: Sequence[Record]) -> dict[str, float]:
     """For each allocator the geometric mean of its time over the best one's, over all timings of all its cases."""
     groups: dict[tuple[object, ...], list[tuple[str, float]]] = defaultdict(list)
-    for record in records:
+    for record in _contested(records):
         for name, measure in _own_measures(record):
             if measure["timing"] and measure["median"] > 0:
                 cost = measure["median"] if measure["better"] == "lower" else 1 / measure["median"]
@@ -121,6 +123,15 @@ def _against_best(records: Sequence[Record]) -> dict[str, float]:
         for allocator, cost in group:
             logs[allocator].append(math.log(cost / best))
     return {allocator: math.exp(sum(values) / len(values)) for allocator, values in logs.items()}
+
+
+def _contested(records: Sequence[Record]) -> Iterator[Record]:
+    """Those at points at which most of the allocators were run: nobody is the best where the others were not tried."""
+    allocators = _allocators(records)
+    for case in dict.fromkeys(record["case"] for record in records):
+        own = [record for record in records if record["case"] == case]
+        points = contested_points(own, allocators)
+        yield from (record for record in own if point_of(record) in points)
 
 
 def _spreads(records: Sequence[Record]) -> list[tuple[float, str, Record]]:

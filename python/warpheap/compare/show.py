@@ -174,8 +174,10 @@ def _conclusion(lines: Sequence[_Line], worse: int, broken: int) -> str:
         parts = [f"worse in {worse} of {len(lines)} measures"] if worse else []
         parts += [f"not ok any more at {broken} points"] if broken else []
         return f"[red]B is {' and '.join(parts)}[/]"
+    if not lines:
+        return "[yellow]Nothing was compared[/]: no point is ok in both with a measure that can be"
     better = counts[FASTER] + counts[BETTER]
-    if lines and counts[UNDECIDED] == len(lines):
+    if counts[UNDECIDED] == len(lines):
         return "[yellow]Nothing can be decided[/]: too few samples, or too much noise"
     rest = f"{better} of {len(lines)} measures are better, {counts[SAME]} the same, {counts[UNDECIDED]} undecided"
     return f"[green]B is nowhere found to be worse[/]: {rest}"

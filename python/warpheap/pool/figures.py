@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the pool's experiments, and what they say about the bars."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from warpheap.experiments.limits import Limit
@@ -133,12 +134,15 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
         return next((each[name] for each in found if each.get(name) is not None), None)
 
     def ratio(upper: float | None, lower: float | None) -> float | None:
-        return upper / lower if upper and lower else None
+        if upper is None or lower is None:
+            return None
+        return upper / lower if lower else math.inf if upper else 1.0
 
     def spread(name: str) -> float | None:
         own = [each for each in records if each["case"] == "sizes" and each["subject"] == "pool"]
-        values = [each[name] for each in own if each.get(name)]
-        return ratio(max(values), min(values)) if values else None
+        values = {each["size"]: each[name] for each in own if each.get(name) is not None}
+        # Of a part of the range the title would say too much.
+        return ratio(max(values.values()), min(values.values())) if {1, 1 << 30} <= set(values) else None
 
     def growth(name: str) -> float | None:
         return ratio(value("live", "pool", name, live=10**7), value("live", "pool", name, live=100))
@@ -157,6 +161,6 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
         Limit("10^7 live to 100, allocate", False, 3, "", growth("allocate_ns")),
         Limit("10^7 live to 100, deallocate", False, 3, "", growth("deallocate_ns")),
         Limit("10^7 live to 100, any block replaced", False, 3, "", growth("replace_any_ns")),
-        Limit("host memory a segment, 10^7 live", False, 64, " B", host_bytes / 10**7 if host_bytes else None),
+        Limit("host memory a segment, 10^7 live", False, 64, " B", None if host_bytes is None else host_bytes / 10**7),
         Limit("two threads on two streams to one", True, 1.6, "", ratio(threads(2), threads(1))),
     ]

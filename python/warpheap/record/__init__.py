@@ -12,6 +12,7 @@ from warpheap.record.parse import NotJsonError, ParseError, parse
 from warpheap.record.schema import (
     BACKENDS,
     KEY_FIELDS,
+    LACKS_FREE,
     SCHEMA,
     STATUSES,
     Key,
@@ -26,6 +27,7 @@ from warpheap.record.schema import (
 __all__ = [
     "BACKENDS",
     "KEY_FIELDS",
+    "LACKS_FREE",
     "SCHEMA",
     "STATUSES",
     "Key",

@@ -48,6 +48,9 @@ def describe(record: Record) -> str:
     return f"{record['case']} {record['allocator']} {record['mode']} {show_count(record['threads'])} x {size}"
 
 
+LACKS_FREE = "the design has no individual free"
+
+
 def unable(record: Record) -> bool:
     """True if the design lacks what the case needs, such as individual free: no failure, and nothing to mend."""
     return bool(record["status"] == "failed" and record["reason"].startswith("the design"))

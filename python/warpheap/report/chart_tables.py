@@ -24,7 +24,7 @@ def grids_of(chart: Chart) -> list[Grid]:
 def _of_lines(panel: Panel) -> Grid:
     places = x_values([panel])
     places = places[:: -(-len(places) // _MOST_COLUMNS)] if places else []
-    best = {x: _best([p.y for line in panel.lines for p in line.points if p.x == x], panel.share) for x in places}
+    best = {x: _best([p.y for line in panel.lines for p in line.points if p.x == x], panel) for x in places}
     rows = [
         [Cell(line.allocator, allocator=line.allocator), *(_cell(line, x, panel, best[x]) for x in places)]
         for line in panel.lines
@@ -44,7 +44,7 @@ def _of_bars(panels: Sequence[Bars]) -> Grid:
         cells = []
         for panel in panels:
             bar = next((each for each in panel.bars if each.allocator == name), None)
-            best = _best([each.point.y for each in panel.bars if each.point is not None], panel.share)
+            best = _best([each.point.y for each in panel.bars if each.point is not None], panel)
             if bar is None or bar.point is None:
                 lost = bar.status if bar is not None and bar.status in ("failed", "timeout", "crashed") else ""
                 cells.append(Cell(bar.status if bar else "", lost, bar.reason if bar else ""))
@@ -71,7 +71,9 @@ def _value(point: Point, panel: Panel | Bars, best: bool) -> Cell:
     return Cell(shown, note=f"{low} to {high}", best=best, aside="" if aside == "±0 %" else aside)
 
 
-def _best(values: Sequence[float], share: bool) -> float:
-    if not values:
+def _best(values: Sequence[float], panel: Panel | Bars) -> float:
+    """The best of the values; not a number where fewer than two can be compared."""
+    if len(values) < 2:
         return float("nan")
-    return max(values) if share else min(values)
+    # Of a rate and of a share more is better.
+    return max(values) if panel.share or panel.unit == "ops/s" else min(values)

@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from warpheap.record import Record
+from warpheap.record import LACKS_FREE, Record
 from warpheap.record import unable as _unable
 
 Measure = dict[str, Any]
@@ -61,6 +61,8 @@ def measure(record: Record, name: str) -> Measure | None:
     found: Measure | None = (record.get("measures") or {}).get(name)
     if record["status"] != "ok" or found is None or found.get("median") is None:
         return None
+    if name == "metadata" and found["median"] == 0:
+        return None  # older records have 0 where nobody can tell: every heap keeps something
     return found if record["timing_comparable"] or not found["timing"] else None
 
 
@@ -106,7 +108,8 @@ def lost(record: Record) -> bool:
 def frees_individually(records: Iterable[Record], allocator: str) -> bool | None:
     """Whether a design has individual free, as far as the records tell: None if they do not."""
     own = [record for record in records if record["allocator"] == allocator]
-    if any(_unable(record) for record in own):
+    # A design can be unable to serve a case for other reasons, too.
+    if any(_unable(record) and record["reason"] == LACKS_FREE for record in own):
         return False
     served = [record["measures"] for record in own if record["status"] == "ok" and "free" in record["measures"]]
     if not served:

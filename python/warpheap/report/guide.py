@@ -2,20 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which one for me: for each need the allocator that the record speaks for, by rules that the page states."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from warpheap.record import Record
+from warpheap.record import Record, unable
 from warpheap.report import data
+from warpheap.report.contest import (
+    Costs,
+    Point,
+    as_good_as_first,
+    contested_points,
+    distance,
+    standings,
+    why_no_contest,
+)
 from warpheap.report.profiles import PROFILES, Profile
-from warpheap.report.ranking import Field, field_of, geometric_mean, table_of
+from warpheap.report.ranking import Field, field_of, table_of
 from warpheap.report.verdict import AS_GOOD
 
 RULES = (
     "For each need only the points and measures that its card names count.",
-    "A candidate must have a result at every one of these points at which any candidate has one: who failed, ran out "
-    "of time or crashed at one is out, and so is who was not measured there. Each card says who is out, and why.",
+    "Of these only those count at which more than half of the allocators were run: nobody wins where the others were "
+    "not tried. If there are none, there is no contest.",
+    "A candidate must have a result at every one of these points: who failed, ran out of time or crashed anywhere in "
+    "what the card names is out, and so is who cannot serve a point, or was not run there. Each card says who is out, "
+    "and why.",
     "Where blocks are freed one by one, designs without individual free are out.",
     "Of those left the lowest geometric mean of the ratio to the best at each point is recommended. Whoever is within "
     "5 % of it is named with it, since two runs may differ by as much. The next is named with its distance.",
@@ -35,6 +46,8 @@ class Advice:
     next_ratio: float
     points: int
     out: Sequence[tuple[str, str]]  # allocator and why
+    of_points: int = 0  # that the record has, those without a contest included
+    note: str = ""  # why nobody is recommended; empty: all are out, or somebody is
 
 
 def advise(records: Sequence[Record]) -> tuple[list[Advice], list[str]]:
@@ -44,44 +57,51 @@ def advise(records: Sequence[Record]) -> tuple[list[Advice], list[str]]:
     for profile in PROFILES:
         own = [each for each in records if profile.counts(each)]
         table = table_of(own, profile.measures)
-        if table:
+        # Where no run has a result, the record says at least that; where times mean nothing, it says nothing.
+        if table or (own and all(each["status"] != "ok" for each in own)):
             given.append(_advice(profile, field, own, table))
         else:
             silent.append(profile.need)
     return [*given, _never_failed(field)], silent
 
 
-def _advice(profile: Profile, field: Field, records: Sequence[Record], table: dict) -> Advice:  # type: ignore[type-arg]
-    out, candidates = [], []
+def _advice(profile: Profile, field: Field, records: Sequence[Record], table: Mapping[Point, Costs]) -> Advice:
     allowed = field.ranked() if profile.free else list(field.allocators)
-    points = [costs for costs in table.values() if any(name in costs for name in allowed)]
-    for name in field.allocators:
-        own = [each for each in records if each["allocator"] == name]
-        failed = sum(map(data.lost, own))
-        have = sum(name in costs for costs in points)
-        if name not in allowed:
-            out.append((name, "no individual free"))
-        elif failed:
-            out.append((name, f"no result in {failed} of {len(own)} runs"))
-        elif have < len(points):
-            out.append((name, f"not measured at {len(points) - have} of {len(points)} points"))
-        else:
-            candidates.append(name)
-    means = {}
-    for name in candidates:
-        ratios = [_ratio(costs, name, candidates) for costs in points]
-        means[name] = geometric_mean([ratio for ratio in ratios if ratio]) or 1.0
-    ordered = sorted(candidates, key=lambda name: means[name])
-    close = [name for name in ordered if means[name] <= AS_GOOD * means[ordered[0]]]
+    counted = contested_points(records, field.allocators)
+    points = [
+        costs for place, costs in table.items() if place[:-1] in counted and any(name in costs for name in allowed)
+    ]
+    reasons = {name: _why_out(name, name in allowed, records, points) for name in field.allocators}
+    out = [(name, why) for name, why in reasons.items() if why]
+    of_points = len({place for place, costs in table.items() if any(name in costs for name in allowed)})
+    if not counted:
+        note = why_no_contest(records, field.allocators)
+        return Advice(profile.need, profile.rule, [], "", 0.0, 0, out, of_points, note)
+    candidates = [name for name, why in reasons.items() if not why]
+    ordered = sorted(standings(points, candidates, candidates).values(), key=lambda each: each.rank)
+    close = [each.allocator for each in as_good_as_first(ordered, AS_GOOD)]
     rest = ordered[len(close) :]
-    ratio = means[rest[0]] / means[ordered[0]] if rest else 0.0
-    return Advice(profile.need, profile.rule, close, rest[0] if rest else "", ratio, len(points), out)
+    next_name, next_ratio = (rest[0].allocator, distance(ordered[0], rest[0])) if rest else ("", 0.0)
+    return Advice(profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points)
 
 
-def _ratio(costs: dict[str, float], name: str, candidates: Sequence[str]) -> float:
-    best = min(costs[each] for each in candidates)
-    # A point at which the best costs nothing, or all have nothing, tells no ratio.
-    return min(costs[name] / best, 1000.0) if best > 0 and not math.isinf(best) else 0.0
+def _why_out(name: str, allowed: bool, records: Sequence[Record], points: Sequence[Costs]) -> str:
+    """Why that allocator is no candidate over `records`, of which `points` count; empty if it is one."""
+    own = [each for each in records if each["allocator"] == name]
+    failed = sum(map(data.lost, own))
+    cannot = [each for each in own if unable(each)]
+    have = sum(name in costs for costs in points)
+    if not allowed:
+        return "no individual free"
+    if not own:
+        return "not measured"
+    if failed:
+        return f"no result in {failed} of {len(own)} runs"
+    if cannot:
+        return f"{cannot[0]['reason']} ({len(cannot)} of {len(own)} runs)"
+    if have < len(points):
+        return f"not measured at {len(points) - have} of {len(points)} points"
+    return ""
 
 
 def _never_failed(field: Field) -> Advice:
@@ -92,4 +112,8 @@ def _never_failed(field: Field) -> Advice:
     }
     good = [name for name, (failed, _) in counts.items() if not failed]
     out = [(name, f"{failed} of {count} runs without a result") for name, (failed, count) in counts.items() if failed]
-    return Advice("It must never fail", "all cases: no run without a result", good, "", 0.0, len(field.records), out)
+    # Who was run less often had less occasion to fail.
+    most = max((count for _, count in counts.values()), default=0)
+    fewer = [f"{name} had {counts[name][1]} runs of {most}" for name in good if counts[name][1] < most]
+    rule = "; ".join(["all cases: no run without a result", *fewer])
+    return Advice("It must never fail", rule, good, "", 0.0, len(field.records), out, len(field.records))

@@ -62,6 +62,7 @@ def write_report(
         looks=looks,
         counts=_counts(newest),
         replaced=len(records) - len(newest),
+        judged=any(record.get("rounds_judged") for record in newest),
         parts=parts_of(newest),
         chapters=[*chapters.chapters(newest), *chapters.named(extra)],
         verified=failures.verified_grid(newest, list(CASES)),

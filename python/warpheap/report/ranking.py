@@ -9,28 +9,37 @@ from typing import Any
 
 from warpheap.record import Record, unable
 from warpheap.report import data
-
-# What an allocator counts as at a point where more is better and it has nothing: a share of zero.
-NOTHING = 1000.0
+from warpheap.report.contest import Standing, contested_points, standings
 
 RULE = (
     "A point is one combination of case, mode, threads, size and heap. At each point the ratio to the best is the "
     "median over the lowest median of all allocators (or the highest over it, where more is better), so 1.00 is the "
     "best and 2.00 takes twice as long or twice as much. The best is sought among designs with individual free; a "
     "design without it, which does less, is measured against them, may be below 1, and wins nothing. Means of ratios "
-    "are geometric. A point without a result is in no mean: it is counted and marked."
+    "are geometric. A point without a result is in no mean: it is counted and marked. Where the best is 0 no ratio to "
+    "it exists: who is at 0, too, stands before who is not. Only points count at which more than half of the "
+    "allocators were run, so that nobody wins where the others were not tried."
 )
 
 
 @dataclass(frozen=True)
 class Score:
-    """One allocator over some points. `mean` is None if it has no value at any."""
+    """One allocator over some points."""
 
     allocator: str
-    mean: float | None
-    points: int  # with a value
+    standing: Standing  # over the points that count
     lost: int  # without a result though the design should have one
     unable: int  # where the design lacks what the case needs
+
+    @property
+    def mean(self) -> float | None:
+        """The geometric mean of the ratios to the best; None if no point that counts has one."""
+        return self.standing.mean
+
+    @property
+    def points(self) -> int:
+        """Points that count and have a value."""
+        return self.standing.points
 
 
 @dataclass(frozen=True)
@@ -67,26 +76,18 @@ def table_of(records: Iterable[Record], names: Sequence[str]) -> dict[tuple[Any,
 
 
 def scores(field: Field, records: Sequence[Record], names: Sequence[str]) -> dict[str, Score]:
-    """The score of each allocator over those records and measures."""
-    logs: dict[str, list[float]] = {name: [] for name in field.allocators}
-    ranked = field.ranked()
-    for costs in table_of(records, names).values():
-        best = min((costs[name] for name in ranked if name in costs), default=math.inf)
-        # Where the best costs nothing no ratio to it exists.
-        if best <= 0 or math.isinf(best):
-            continue
-        for name, cost in costs.items():
-            if cost > 0:
-                logs[name].append(math.log(min(cost / best, NOTHING)))
+    """The score of each allocator over those records and measures, at the points that are contested."""
+    counted = contested_points(records, field.allocators)
+    points = [costs for place, costs in table_of(records, names).items() if place[:-1] in counted]
+    found = standings(points, field.allocators, field.ranked())
     return {
         name: Score(
             name,
-            math.exp(math.fsum(own) / len(own)) if own else None,
-            len(own),
+            standing,
             sum(data.lost(each) for each in records if each["allocator"] == name),
             sum(unable(each) for each in records if each["allocator"] == name),
         )
-        for name, own in logs.items()
+        for name, standing in found.items()
     }
 
 

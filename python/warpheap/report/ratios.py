@@ -4,8 +4,8 @@
 
 import math
 
+from warpheap.report.contest import NOTHING
 from warpheap.report.numbers import TIMES
-from warpheap.report.ranking import NOTHING
 
 # From this ratio on a cell has no colour.
 _PALE = 30

@@ -9,6 +9,7 @@ from itertools import groupby
 from warpheap.record import Record
 from warpheap.report import data
 from warpheap.report.columns import Column, columns_of
+from warpheap.report.contest import as_good_as_first, contested_points, distance, why_no_contest
 from warpheap.report.ranking import Field, Score, field_of, geometric_mean, scores
 
 # Scores this close to the winner's are called as good: less than what two runs of the survey differ by.
@@ -45,10 +46,11 @@ class HeatMap:
 class Win:
     """Who is best over some points: the winner, those as good, and the next with its distance."""
 
-    names: Sequence[str]  # none: nobody has a result at every point
+    names: Sequence[str]  # none: nobody wins, and `note` says why
     next_name: str
-    next_ratio: float
+    next_ratio: float  # 0: no ratio tells it, since the winner is at 0 where the next is not
     points: int
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,20 +113,29 @@ def winners(records: Sequence[Record], order: Sequence[str]) -> list[WinRow]:
             parts = [[each for each in own if fits(each["size"])] for _, fits in SIZE_CLASSES]
         else:
             parts = [own]
-        wins = [win_of(field, part, [column.measure]) if part else None for part in parts]
+        wins = [win_of(field, part, [column.measure]) for part in parts]
         rows.append(WinRow(column.case, column.label, wins))
     return rows
 
 
 def win_of(field: Field, records: Sequence[Record], names: Sequence[str]) -> Win | None:
-    """The winner among the ranked that have a value at every point at which any of them has one."""
+    """The winner among the ranked that have a value at every point at which any of them has one; None of no records.
+
+    Only points count at which most of the allocators were run.
+    """
+    if not records:
+        return None
+    if not contested_points(records, field.allocators):
+        return Win([], "", 0.0, 0, why_no_contest(records, field.allocators))
     found = scores(field, records, names)
     most = max((found[name].points for name in field.ranked()), default=0)
-    whole = [found[name] for name in field.ranked() if most and found[name].points == most and not found[name].lost]
+    if not most:
+        return Win([], "", 0.0, 0, "no result")
+    whole = [found[name].standing for name in field.ranked() if found[name].points == most and not found[name].lost]
     if not whole:
-        return Win([], "", 0.0, most) if most else None
-    ordered = sorted(whole, key=lambda score: score.mean or 0.0)
-    best = ordered[0].mean or 1.0
-    close = [score.allocator for score in ordered if (score.mean or 0.0) <= AS_GOOD * best]
-    rest = [score for score in ordered if score.allocator not in close]
-    return Win(close, rest[0].allocator if rest else "", (rest[0].mean or 0.0) / best if rest else 0.0, most)
+        return Win([], "", 0.0, most, "nobody at every point")
+    ordered = sorted(whole, key=lambda standing: standing.rank)
+    close = as_good_as_first(ordered, AS_GOOD)
+    rest = [standing for standing in ordered if standing not in close]
+    next_name, next_ratio = (rest[0].allocator, distance(ordered[0], rest[0])) if rest else ("", 0.0)
+    return Win([standing.allocator for standing in close], next_name, next_ratio, most)
