@@ -48,6 +48,32 @@ build_cuda_tests() {
   configure cuda "${fewer[@]}" && build_tree cuda
 }
 
+# check_bench_words WORD...: ends with the help of the driver, or with status 2 for an option that it does not have.
+# Where it is not built both are read from its source: nobody should wait for a build to be told of a slip.
+check_bench_words() {
+  local source="$root/benchmarks/options.cpp" word names program
+  (($#)) || return 0
+  names=$(sed -n 's/^.*{"\([a-z-]*\)", \(no\|required\)_argument.*$/\1/p' "$source")
+  for word in "$@"; do
+    case $word in
+      --help)
+        for program in "$root"/build/{cuda-bench/bin/warpheap_bench_cuda,host/bin/warpheap_bench_host}; do
+          if [[ -x $program ]]; then exec "$program" --help; fi
+        done
+        sed -n '/^std::string help_text/,/^}/s/^ *\(return \)\?"\(.*\)\\n";\?$/\2/p' "$source"
+        sed -n 's/^ *static constexpr const char\* \(name\|summary\) = "\(.*\)";$/\2/p' "$root"/benchmarks/cases/*.hpp |
+          while read -r name && read -r summary; do printf '  %-18s  %s\n' "$name" "$summary"; done
+        exit 0
+        ;;
+      --*)
+        word=${word#--}
+        grep -qx -e "${word%%=*}" <<<"$names" ||
+          give_up "--${word%%=*} is no option of the benchmark driver; ./run bench --help lists them"
+        ;;
+    esac
+  done
+}
+
 # ctest_preset PRESET CTEST_ARGUMENT...
 ctest_preset() {
   local preset=$1 without_aslr=()
@@ -85,8 +111,13 @@ build_driver() {
     target=warpheap_bench_$backend
     [[ -x $root/build/$preset/bin/$target ]] || say "building the benchmark driver ($backend)"
   fi
+  : >"$log"
+  show_progress "$log" &
+  local watcher=$! status=0
   { configure "$preset" "${arguments[@]}" &&
-    cmake --build "$root/build/$preset" --parallel "$jobs" --target "$target"; } >"$log" 2>&1 || {
+    cmake --build "$root/build/$preset" --parallel "$jobs" --target "$target"; } >"$log" 2>&1 || status=$?
+  end_progress "$watcher"
+  ((status == 0)) || {
     tail -n 40 "$log" >&2
     printf 'warpheap: %s could not be built; the log is %s\n' "$target" "$log" >&2
     exit 1

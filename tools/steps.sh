@@ -41,8 +41,7 @@ step() {
   else
     result=FAILED
   fi
-  kill "$watcher" 2>/dev/null || true
-  wait "$watcher" 2>/dev/null || true
+  end_progress "$watcher"
   if [[ $result == FAILED ]]; then
     tail -n 40 "$log"
     count_tests "$log" 1
@@ -73,6 +72,11 @@ show_progress() {
       printf '  %s\n' "${line:0:110}"
     fi
   done
+}
+
+end_progress() {
+  kill "$1" 2>/dev/null || true
+  wait "$1" 2>/dev/null || true
 }
 
 # note_test_times STEP LOG: keeps how long each program took that ctest ran.

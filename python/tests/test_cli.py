@@ -43,7 +43,7 @@ def test_an_unknown_option_exits_with_2(warpheap: Command) -> None:
 def test_numbers_as_people_write_them() -> None:
     assert [parse_count(text, "-") for text in ("1000", "10k", "1M")] == [1000, 10_000, 1_000_000]
     assert [parse_bytes(text, "-") for text in ("16", "4K", "4KiB", "8 GiB")] == [16, 4096, 4096, 8 << 30]
-    for text in ("", "0", "-3", "1.5k", "4 parsecs"):
+    for text in ("", "0", "-3", "1.5k", "4 parsecs", "9" * 5001, "9" * 20, "9000000T"):
         with pytest.raises(UsageError):
             parse_bytes(text, "--sizes")
     assert [show_bytes(value) for value in (16, 4096, 8 << 30, 3 << 40)] == ["16 B", "4 KiB", "8 GiB", "3 TiB"]

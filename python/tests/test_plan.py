@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From cases, presets and the command line to what the driver is asked."""
 
+import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,13 @@ from typing import Any
 import pytest
 from conftest import Finished
 
+from warpheap import terminal
 from warpheap.cases import CASES
 from warpheap.cases.base import PRESETS
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
 from warpheap.forecast import Forecast
-from warpheap.plan import Step, Wishes, make_plan
+from warpheap.plan import Step, Wishes, catalogue_of, check_wishes, make_plan
 from warpheap.record import read_records
 from warpheap.units import parse_bytes, parse_count, parse_list
 
@@ -171,6 +174,46 @@ def test_no_heap_of_the_host_is_too_small_for_a_designs_own_state(preset: str) -
         for heap in grid.heaps
     ]
     assert min(heaps, default=1 << 19) >= 1 << 19
+
+
+def test_a_plan_of_too_many_runs_is_refused_with_its_number(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    driver = fake_driver(allocators=TWELVE)
+    tracemalloc.start()
+    done = warpheap(
+        "survey", "--driver", driver, "--out", tmp_path / "out", "--threads", "1..1M", "--sizes", "4..8KiB+4"
+    )
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert done.code == 2
+    assert re.search(r"these are [\d,]{9,} runs, [\d,]{9,} points of 12 allocators", done.err)
+    assert not (tmp_path / "out").exists()
+    assert most < 64 << 20, "it made a list of them"
+    # The exact step of the paper is no slip.
+    paper = Wishes(cases="throughput", preset="paper", sizes="4..8KiB+4")
+    check_wishes(paper, catalogue_of(Driver.start(driver)))
+
+
+def test_what_the_driver_would_refuse_is_told_before_anything_is_measured(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    words = ("--cases", "throughput", "--sizes", "2,64")
+    done = warpheap("survey", "--driver", fake_driver(), "--out", tmp_path / "out", *words)
+    assert done.code == 2
+    assert "mode mixed" in done.err
+    assert not (tmp_path / "driver.log").exists()
+
+
+def test_a_line_at_intervals_tells_of_a_long_run_without_a_terminal(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.1)
+    point = ("--cases", "throughput", "--modes", "thread", "--threads", "32", "--sizes", "16", "--time-limit", "1")
+    done = warpheap("survey", "--driver", fake_driver(allocators="hangs"), "--out", tmp_path / "out", *point)
+    lines = [line for line in done.out.splitlines() if line.startswith("0 of 1 runs")]
+    assert len(lines) >= 2
+    assert lines[0].endswith("now throughput hangs thread 32 x 16 B")
 
 
 def test_ranges_double_or_step() -> None:

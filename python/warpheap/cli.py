@@ -43,15 +43,26 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True)
     ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only tell what is wrong with the words of the command.", hidden=True)
+    ] = False,
 ) -> None:
-    pass
+    context.obj = check
+
+
+def _end_if_checking(context: typer.Context) -> None:
+    """Ends a command whose words were only to be checked: `./run` asks for that before it builds anything."""
+    if context.obj:
+        raise typer.Exit
 
 
 @app.command("survey")
 def survey(
+    context: typer.Context,
     allocators: Annotated[str | None, typer.Option(help="Names, separated by commas (all).")] = None,
     cases: Annotated[str | None, typer.Option(help="Names of cases, separated by commas (all).")] = None,
     modes: Annotated[str | None, typer.Option(help="Names of the cases' modes, such as thread,mixed (all).")] = None,
@@ -91,6 +102,8 @@ def survey(
         preset, cases, allocators, modes, threads, sizes, heap, iterations, most_iterations, precision, time_limit
     )
     place = commands.Place(out, driver, backend, device, fresh)
+    commands.check_survey(wishes, place)
+    _end_if_checking(context)
     raise typer.Exit(commands.run_survey(_console(), wishes, place, _own_command()))
 
 
@@ -175,6 +188,7 @@ def export(
 
 @app.command("gpu")
 def gpu(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for the record: eight files at most.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Run the programs in this folder's bin/; build nothing.")
@@ -200,11 +214,14 @@ def gpu(
     from warpheap.gpu.run import run_gpu
 
     job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs)
+    job.check()
+    _end_if_checking(context)
     raise typer.Exit(run_gpu(_console(), job))
 
 
 @app.command("pool")
 def pool(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for pool.jsonl, pool.html and figures/.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Take warpheap_pool_bench_cuda from this folder or its bin/ (the checkout's).")
@@ -230,17 +247,20 @@ def pool(
     Needs no network, and for measuring nothing beside the programs; where matplotlib and jinja2 are missing, the report
     is made elsewhere with --no-measure. Libraries that are not there are left out. Exit code 1: something failed.
     """
-    from warpheap.pool.run import run_pool
+    from warpheap.pool.run import check, run_pool
 
     _check_backend(backend)
     job = PoolJob(
         out, prebuilt, backend, budget, parse_bytes(size, "--bytes"), repetitions, cases, peers, python, log, measure
     )
+    check(job)
+    _end_if_checking(context)
     raise typer.Exit(run_pool(_console(), job, _own_command()))
 
 
 @app.command("sync")
 def sync(
+    context: typer.Context,
     out: Annotated[Path, typer.Option(help="Folder for sync.jsonl, sync.md, sync.html and figures/.")],
     prebuilt: Annotated[
         Path | None, typer.Option(help="Take warpheap_sync_bench_cuda from this folder or its bin/ (the checkout's).")
@@ -256,10 +276,13 @@ def sync(
     report is made elsewhere with --no-measure. Points that do not fit the budget are recorded as skipped. Exit code 1:
     something failed.
     """
-    from warpheap.sync.run import run_sync
+    from warpheap.sync.run import check, run_sync
 
     _check_backend(backend)
-    raise typer.Exit(run_sync(_console(), SyncJob(out, prebuilt, backend, budget, cases, measure), _own_command()))
+    job = SyncJob(out, prebuilt, backend, budget, cases, measure)
+    check(job)
+    _end_if_checking(context)
+    raise typer.Exit(run_sync(_console(), job, _own_command()))
 
 
 def _console() -> Console:

@@ -10,12 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import summary, survey, terminal
+from warpheap import project, summary, survey, terminal
+from warpheap.cases import CASES
 from warpheap.devices import find_driver
 from warpheap.errors import UsageError, unknown_name
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
-from warpheap.plan import Plan, Step, Wishes, make_plan
+from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan
 from warpheap.record import Record, RecordFile, read_records
 from warpheap.units import show_seconds
 
@@ -33,6 +34,23 @@ class Place:
     backend: str = "auto"
     device: str | None = None
     fresh: bool = False
+
+
+def check_survey(wishes: Wishes, place: Place) -> None:
+    """Raises `UsageError` for what can be told to be wrong before there is a driver to ask."""
+    designs, traces = project.registered_designs(), project.shipped_traces()
+    if place.driver is not None or designs is None or traces is None:
+        return  # the driver knows what it can measure
+    modes = {name: list(case.modes) or traces for name, case in CASES.items()}
+    problems = []
+    for backend in ("cuda", "host") if place.backend == "auto" else (place.backend,):
+        try:
+            check_wishes(wishes, Catalogue(backend, designs, modes))
+        except UsageError as problem:
+            problems.append(problem)
+        else:
+            return
+    raise problems[0]
 
 
 def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> int:
@@ -76,8 +94,8 @@ def measure(console: Console, plan: Plan, todo: Sequence[Step], file: RecordFile
     if not todo:
         return 0
     forecast = Forecast(todo, file)
-    if len(file):
-        console.print(f"{len(todo)} cases, about {show_seconds(forecast.seconds_left())}", highlight=False)
+    about = f", about {show_seconds(forecast.seconds_left())}" if len(file) else ""
+    console.print(f"{len(todo):,} runs{about}", highlight=False)
     with terminal.watch(console, todo, forecast) as progress:
         return survey.run(todo, plan.runners, file, progress, deadline)
 

@@ -15,8 +15,13 @@ from warpheap.units import parse_bytes, parse_count, parse_list, show_bytes, wor
 # A preset leaves out cases that ask for more than this share of the heap; what the user names is run all the same.
 _SHARE_OF_HEAP = 0.75
 
+# A plan of more runs than this is a slip: at a second each it takes six days.
+MOST_RUNS = 500_000
+
 _SEED = 1
 _PRECISION = 0.02
+# Bytes of the smallest block in mode mixed.
+_LEAST_MIXED = 4
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Wishes:
     time_limit: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """A case to run and what it may cost."""
 
@@ -53,17 +58,36 @@ class Plan:
     left_out: Mapping[str, str] = field(default_factory=dict)  # cases that cannot run here, with the reason
 
 
+@dataclass(frozen=True)
+class Catalogue:
+    """What a plan can be made of."""
+
+    backend: str
+    allocators: Sequence[str]  # in the registry's order
+    modes: Mapping[str, Sequence[str]]  # by the name of the case
+    memory: int | None = None  # bytes of the device; None: not known yet
+    device: str = "the device"
+
+
+def catalogue_of(driver: Driver) -> Catalogue:
+    """What the driver can measure."""
+    modes = {name: list(case.modes) or driver.cases.get(name, []) for name, case in CASES.items()}
+    return Catalogue(driver.backend, driver.names, modes, int(driver.machine["memory_bytes"]), driver.device)
+
+
 def make_plan(wishes: Wishes, driver: Driver) -> Plan:
     """The cases to run, in order. Raises `UsageError` for a wish that cannot be met; it names what can.
 
     Allocators take turns at each point, and another one begins each time, so that a machine that drifts favours nobody.
     """
-    allocators = _chosen(wishes.allocators, driver.names, "--allocators")
+    catalogue = catalogue_of(driver)
+    check_wishes(wishes, catalogue)
+    allocators = _chosen(wishes.allocators, catalogue.allocators, "--allocators")
     runners: dict[str, Runner] = {}
     left_out: dict[str, str] = {}
     steps: list[Step] = []
     turn = 0
-    for case, grids in _grids(wishes, driver):
+    for case, grids in _grids(wishes, catalogue):
         if not grids:
             continue
         try:
@@ -83,6 +107,27 @@ def make_plan(wishes: Wishes, driver: Driver) -> Plan:
     return Plan(steps, runners, left_out)
 
 
+def check_wishes(wishes: Wishes, catalogue: Catalogue) -> None:
+    """Raises `UsageError` for a wish that cannot be met, and for a plan of so many runs that nobody can mean it.
+
+    Counts the runs without making a list of them.
+    """
+    allocators = _chosen(wishes.allocators, catalogue.allocators, "--allocators")
+    points = 0
+    for _, grids in _grids(wishes, catalogue):
+        for grid in dict.fromkeys(grids):
+            if "mixed" in grid.modes and min(grid.sizes) < _LEAST_MIXED:
+                raise UsageError(
+                    f"--sizes: mode mixed draws sizes from {_LEAST_MIXED} B up; use larger ones, or other --modes"
+                )
+            points += len(grid.heaps) * len(grid.modes) * len(grid.threads) * len(grid.sizes)
+    if points * len(allocators) > MOST_RUNS:
+        raise UsageError(
+            f"these are {points * len(allocators):,} runs, {points:,} points of {len(allocators)} allocators, and more "
+            f"than {MOST_RUNS:,}: use fewer --threads or --sizes, a larger step, or some --cases, --modes, --allocators"
+        )
+
+
 def runner_of(case: Case, driver: Driver) -> Runner:
     """What measures `case`. Raises `CannotRunError` if nothing does here."""
     if case.runner is not None:
@@ -92,19 +137,21 @@ def runner_of(case: Case, driver: Driver) -> Runner:
     return driver
 
 
-def _grids(wishes: Wishes, driver: Driver) -> Iterator[tuple[Case, list[Axes]]]:
+def _grids(wishes: Wishes, catalogue: Catalogue) -> Iterator[tuple[Case, list[Axes]]]:
     if wishes.preset not in PRESETS:
         raise unknown_name("--preset", wishes.preset, PRESETS)
     cases = [CASES[name] for name in _chosen(wishes.cases, list(CASES), "--cases")]
-    modes = {case.name: list(case.modes) or driver.cases.get(case.name, []) for case in cases}
+    modes = catalogue.modes
     every_mode = list(dict.fromkeys(mode for case in cases for mode in modes[case.name]))
     wanted = _chosen(wishes.modes, every_mode, "--modes")
     for case in cases:
-        grids = [_wished(case, grid, wishes, driver) for grid in case.presets[wishes.preset].get(driver.backend, ())]
+        grids = [
+            _wished(case, grid, wishes, catalogue) for grid in case.presets[wishes.preset].get(catalogue.backend, ())
+        ]
         if not grids and wishes.cases is not None:
             raise UsageError(
-                f"--cases: {case.name} has no part in preset {wishes.preset} on the {driver.backend} backend; "
-                f"use one of: {', '.join(_presets_with(case, driver.backend))}"
+                f"--cases: {case.name} has no part in preset {wishes.preset} on the {catalogue.backend} backend; "
+                f"use one of: {', '.join(_presets_with(case, catalogue.backend))}"
             )
         chosen = [mode for mode in modes[case.name] if mode in wanted]
         if wishes.modes is not None:
@@ -125,18 +172,18 @@ def _presets_with(case: Case, backend: str) -> list[str]:
     return [name for name in PRESETS if case.presets[name].get(backend)] or ["none"]
 
 
-def _wished(case: Case, axes: Axes, wishes: Wishes, driver: Driver) -> Axes:
-    memory = int(driver.machine["memory_bytes"])
-    heaps = tuple(dict.fromkeys(min(heap, memory // 2) for heap in axes.heaps))
-    axes = replace(axes, heaps=heaps)
+def _wished(case: Case, axes: Axes, wishes: Wishes, catalogue: Catalogue) -> Axes:
+    memory = catalogue.memory
+    if memory is not None:
+        axes = replace(axes, heaps=tuple(dict.fromkeys(min(heap, memory // 2) for heap in axes.heaps)))
     if wishes.threads is not None and "threads" in case.axes:
         axes = replace(axes, threads=parse_list(wishes.threads, "--threads", parse_count))
     if wishes.sizes is not None and "size" in case.axes:
         axes = replace(axes, sizes=parse_list(wishes.sizes, "--sizes", parse_bytes))
     if wishes.heap is not None and "heap" in case.axes:
         axes = replace(axes, heaps=parse_list(wishes.heap, "--heap", parse_bytes))
-        if max(axes.heaps) > memory:
-            raise UsageError(f"--heap: {driver.device} has {show_bytes(memory)} of memory; use less than that")
+        if memory is not None and max(axes.heaps) > memory:
+            raise UsageError(f"--heap: {catalogue.device} has {show_bytes(memory)} of memory; use less than that")
     if wishes.iterations is not None:
         most = max(wishes.iterations, axes.most_iterations)
         axes = replace(axes, iterations=wishes.iterations, most_iterations=most)
@@ -147,7 +194,7 @@ def _wished(case: Case, axes: Axes, wishes: Wishes, driver: Driver) -> Axes:
     if wishes.time_limit is not None:
         axes = replace(axes, time_limit=wishes.time_limit)
     # Times of the host backend mean nothing, so no further round is spent on them.
-    most = axes.iterations if driver.backend == "host" else max(axes.most_iterations, axes.iterations)
+    most = axes.iterations if catalogue.backend == "host" else max(axes.most_iterations, axes.iterations)
     return replace(axes, most_iterations=most)
 
 

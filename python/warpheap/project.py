@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the checkout and the programs built from it are."""
 
+import re
 from pathlib import Path
 
 from warpheap.errors import UsageError
@@ -44,3 +45,20 @@ def no_driver(backend: str) -> UsageError:
         f"no benchmark driver for the {backend} backend was found. In the checkout, './run survey' builds and runs it; "
         f"by hand: cmake --preset {preset} && cmake --build --preset {preset}. Or name one with --driver PATH."
     )
+
+
+def registered_designs() -> list[str] | None:
+    """The designs of the checkout's registry, in its order, those of a GPU included; None without a checkout."""
+    checkout = find_checkout()
+    registry = checkout / "include" / "warpheap" / "designs" / "registry.def" if checkout is not None else None
+    if registry is None or not registry.is_file():
+        return None
+    return re.findall(r"^WARPHEAP_(?:CUDA_)?DESIGN\((\w+),", registry.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def shipped_traces() -> list[str] | None:
+    """The traces that the checkout's driver brings along; None without a checkout."""
+    checkout = find_checkout()
+    if checkout is None:
+        return None
+    return sorted(path.stem for path in (checkout / "benchmarks" / "trace").glob("*.trace"))

@@ -8,7 +8,7 @@ from typing import Protocol
 from warpheap.record import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Point:
     """One case: what to measure, for whom. With backend and device it is what tells a record from others."""
 
@@ -27,7 +27,7 @@ class Point:
         return [word for name, value in asdict(self).items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Effort:
     """What a case may cost. Rounds go on until each median is known to `precision`, or one of the limits is met."""
 

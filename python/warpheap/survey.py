@@ -4,7 +4,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from warpheap.cases import is_baseline
@@ -107,4 +107,4 @@ def of_plan(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Rec
 
 
 def _key_of(step: Step, driver: Driver) -> tuple[object, ...]:
-    return key(step.point.__dict__ | {"backend": driver.backend, "device": driver.device})
+    return key(asdict(step.point) | {"backend": driver.backend, "device": driver.device})

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the survey shows in a terminal while it runs."""
 
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
@@ -27,7 +29,7 @@ STYLES = {
 }
 
 # A log has no bar that moves: it gets a line from time to time.
-_SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BETWEEN_LINES = 30.0
 
 
 class _LeftColumn(ProgressColumn):
@@ -52,17 +54,20 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
         console=console,
         disable=not console.is_terminal,
     )
-    end = time.monotonic() + forecast.seconds_left()
-    told = time.monotonic()
+    left = forecast.seconds_left()
+    end = time.monotonic() + left
+    in_hand = ""
     count = 0
     with bar:
         task = bar.add_task("survey", total=total, point="", end=end)
 
         def started(step: Step) -> None:
-            bar.update(task, point=describe(step.point.__dict__))
+            nonlocal in_hand
+            in_hand = describe(asdict(step.point))
+            bar.update(task, point=in_hand)
 
         def finished(step: Step, record: Record) -> None:
-            nonlocal told, count
+            nonlocal count, left
             count += 1
             forecast.done(step)
             forecast.learn(record)
@@ -71,11 +76,31 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
             if record["status"] != "ok":
                 status = "cannot" if unable(record) else record["status"]
                 print_status(bar.console, status, f"{describe(record)}: {record['reason']}")
-            if not console.is_terminal and time.monotonic() - told > _SECONDS_BETWEEN_LINES:
-                told = time.monotonic()
-                console.print(f"{count} of {total} cases, about {show_seconds(left)} left", highlight=False)
 
-        yield survey.Progress(started, finished)
+        def tell() -> None:
+            text = f"{count:,} of {total:,} runs, about {show_seconds(left)} left; now {in_hand}"
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+        with nullcontext() if console.is_terminal else _at_intervals(tell, SECONDS_BETWEEN_LINES):
+            yield survey.Progress(started, finished)
+
+
+@contextmanager
+def _at_intervals(tell: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Calls `tell` from time to time, also while one case takes long."""
+    over = threading.Event()
+
+    def run() -> None:
+        while not over.wait(seconds):
+            tell()
+
+    watcher = threading.Thread(target=run, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def print_status(console: Console, status: str, text: str) -> None:

@@ -14,10 +14,11 @@ _BYTES = {"": 1, "b": 1} | {
 
 
 def _parse(text: str, units: dict[str, int], option: str, example: str) -> int:
-    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
-    if match is None or match[2] not in units or int(match[1]) == 0:
-        raise UsageError(f"{option}: use a whole number above 0, such as {example}, not '{text.strip()}'")
-    return int(match[1]) * units[match[2]]
+    match = re.fullmatch(r"(\d{1,20})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    value = int(match[1]) * units.get(match[2], 0) if match is not None else 0
+    if not 0 < value < 2**63:
+        raise UsageError(f"{option}: use a whole number above 0, such as {example}, not '{text.strip()[:60]}'")
+    return value
 
 
 def parse_count(text: str, option: str) -> int:

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """./run: what it says of itself, and what it says when something is missing."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,70 @@ def test_missing_packages_are_named(bare_path, verb):
     assert shown.returncode == 2
     assert "g++ cmake ninja-build" in shown.stderr
     assert "install" in shown.stderr
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what `./run` reads before it builds, with a compiler and a CMake that note that they were called."""
+    copy = tmp_path / "checkout"
+    for name in ("run", "tools", "python/warpheap", "benchmarks", "include/warpheap/designs", "CMakePresets.json"):
+        source = RUN.parent / name
+        target = copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    for tool in ("cmake", "g++", "ninja", "apt-get"):
+        program = tmp_path / "tools" / tool
+        program.parent.mkdir(exist_ok=True)
+        version = 'if [ "$1" = --version ]; then echo "cmake version 3.30"; exit 0; fi'
+        program.write_text(f"#!/bin/sh\n{version}\ntouch {tmp_path}/worked\nexit 1\n")
+        program.chmod(0o755)
+    return copy
+
+
+BAD_WORDS = [
+    ("survey", "--frobnicate"),
+    ("survey", "--preset", "xyz"),
+    ("survey", "--allocators", "bmp"),
+    ("survey", "--cases", "throughput", "--modes", "xyz"),
+    ("survey", "--threads", "0"),
+    ("survey", "--sizes", "9" * 5001),
+    ("survey", "--threads", "1..1M", "--sizes", "4..8KiB+4"),
+    ("survey", "--cases", "throughput", "--sizes", "1"),
+    ("survey", "--backend", "metal"),
+    ("sync", "--out", "out", "--cases", "xyz"),
+    ("sync", "--out", "out", "--budget", "soon"),
+    ("bench", "--frobnicate", "3"),
+    ("docs", "--frobnicate"),
+    ("format", "--frobnicate"),
+]
+HELP = [("survey", "--help"), ("sync", "--help"), ("bench", "--help"), ("docs", "--help"), ("format", "-h")]
+
+
+@pytest.mark.parametrize("words", [*BAD_WORDS, *HELP], ids=lambda words: " ".join(words)[:40])
+def test_words_come_before_work(checkout: Path, words: tuple[str, ...]):
+    environment = {
+        **os.environ,
+        "PATH": f"{checkout.parent / 'tools'}:{os.environ['PATH']}",
+        "PYTHON": sys.executable,
+        "PYTHONPATH": "",
+    }
+    command = [checkout / "run", *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=checkout, timeout=60)
+    assert done.returncode == (0 if words in HELP else 2), done.stderr
+    if words in HELP:
+        assert f"./run {words[0]}" in done.stdout or "--" in done.stdout
+    else:
+        assert done.stdout == ""
+    assert not (checkout.parent / "worked").exists(), "it built before it read the words"
+    assert not (checkout / "build").exists()
+    assert not (checkout / "out").exists()
+
+
+def test_help_of_the_driver_is_that_of_its_source(checkout: Path):
+    built = RUN.parent / "build" / "host" / "bin" / "warpheap_bench_host"
+    if not built.is_file():
+        pytest.skip("the host driver is not built")
+    said = subprocess.run([checkout / "run", "bench", "--help"], capture_output=True, text=True, timeout=60).stdout
+    true = subprocess.run([built, "--help"], capture_output=True, text=True, timeout=60).stdout
+    # Cases are in the order of their files where nothing is built.
+    assert sorted(said.splitlines()) == sorted(true.splitlines())

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from warpheap.cases.base import PRESETS
 from warpheap.errors import unknown_name
 from warpheap.gpu.build import Programs, State
 from warpheap.gpu.device import Device
@@ -42,6 +43,11 @@ class Job:
             if word not in PARTS:
                 raise unknown_name("--only", word, PARTS)
         return wanted
+
+    def check(self) -> None:
+        """Raises `UsageError` for a part or a preset that is none."""
+        if "bench" in self.parts and self.preset not in PRESETS:
+            raise unknown_name("--preset", self.preset, PRESETS)
 
 
 @dataclass

@@ -39,12 +39,18 @@ class Job:
     reports: bool = True
 
 
-def run_pool(console: Console, job: Job, command: str) -> int:
-    """Measure and report, as far as the job asks for it. Returns 0 if no measurement failed, 1 if one did."""
+def check(job: Job) -> tuple[list[str], list[str]]:
+    """The cases and the peers that the job asks for. Raises `UsageError` for a name or a log that is none."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     libraries = records.chosen(job.peers, "--peers", peers.LIBRARIES)
     if job.measures and job.log is not None and "replay" in cases:
         _check_log(job.log)
+    return cases, libraries
+
+
+def run_pool(console: Console, job: Job, command: str) -> int:
+    """Measure and report, as far as the job asks for it. Returns 0 if no measurement failed, 1 if one did."""
+    cases, libraries = check(job)
     try:
         check_writable(*(job.out / name for name in (RECORD_NAME, PAGE_NAME, MACHINE_NAME)))
         if job.measures:

@@ -39,9 +39,14 @@ class Job:
     reports: bool = True
 
 
+def check(job: Job) -> list[str]:
+    """The cases that the job asks for. Raises `UsageError` for a name that is none."""
+    return records.chosen(job.cases, "--cases", measure.CASES)
+
+
 def run_sync(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if the driver came to its end, 1 if not."""
-    cases = records.chosen(job.cases, "--cases", measure.CASES)
+    cases = check(job)
     try:
         check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
         if job.measures:
