@@ -7,10 +7,13 @@
 /// timed in batches, so that the clock is not part of them, except in `fill`.
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 #include <warpheap/pool.hpp>
 
@@ -24,6 +27,16 @@
 
 namespace warpheap::bench {
 namespace {
+
+// A whole number, and nothing but that: a sign would become a number near 2^64.
+template <class Number>
+Number whole(const std::string& option, const std::string& text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end) throw std::invalid_argument(option + " needs a whole number, not " + text);
+  return number;
+}
 
 settings parse(int count, char** words) {
   settings with;
@@ -40,9 +53,9 @@ settings parse(int count, char** words) {
     } else if (word == "--log") {
       with.log = value();
     } else if (word == "--bytes") {
-      with.bytes = std::stoull(value());
+      with.bytes = whole<std::uint64_t>(word, value());
     } else if (word == "--repetitions") {
-      with.repetitions = std::stoi(value());
+      with.repetitions = whole<int>(word, value());
     } else if (word == "--seconds") {
       with.seconds = std::stod(value());
     } else if (word == "--list") {

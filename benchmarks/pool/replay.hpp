@@ -2,70 +2,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+#include <warpheap/pool.hpp>
 
 #include "churn.hpp"
 
 namespace warpheap::bench {
 
-/// A log of `logging_adaptor`, read before the clock starts: the time of all its calls together, a call each.
+/// A call that a log tells of. Blocks are numbered from 0 in the order in which the log hands them out.
 struct logged_call {
-  std::uint64_t id;
+  std::uint64_t block;
   std::uint64_t bytes;
   bool takes_back;
 };
-inline std::vector<logged_call> read_log(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read the log " + path);
-  std::vector<logged_call> calls;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    char kind = 0;
-    logged_call call{};
-    std::uint64_t alignment = 0;
-    words >> kind;
-    if (kind == '!') continue;
-    call.takes_back = kind == '-';
-    words >> call.id;
-    if (!call.takes_back) words >> call.bytes >> alignment;
-    if (!words || (kind != '+' && kind != '-')) throw std::runtime_error("not a line of a log: " + line);
-    calls.push_back(call);
-  }
-  if (calls.empty()) throw std::runtime_error("the log " + path + " is empty");
-  return calls;
-}
 
+/// A log of `logging_adaptor`, read before the clock starts. Throws `std::runtime_error` for a file that is none.
+struct logged_calls {
+  std::vector<logged_call> calls;
+  std::uint64_t blocks = 0;
+
+  explicit logged_calls(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot read the log " + path);
+    std::unordered_map<std::uint64_t, std::uint64_t> live;  // by ID
+    pool_detail::for_each_log_line(file, [&](const pool_detail::log_line& line, std::uint64_t number) {
+      if (line.kind == '!') return;
+      const auto known = live.find(line.id);
+      if ((known != live.end()) != (line.kind == '-')) {
+        throw std::runtime_error("line " + std::to_string(number) + " of the log " + path +
+                                 " takes back a block that is not live, or hands out one that is");
+      }
+      if (line.kind == '-') {
+        calls.push_back({known->second, 0, true});
+        live.erase(known);
+      } else {
+        live.emplace(line.id, blocks);
+        calls.push_back({blocks++, line.bytes, false});
+      }
+    });
+    if (calls.empty()) throw std::runtime_error("the log " + path + " is empty");
+  }
+};
+
+/// The time of all calls of a log together, a call each.
 template <class Subject>
 void measure_replay(const char* name, const settings& with) {
-  const std::vector<logged_call> calls = read_log(with.log);
-  std::uint64_t last = 0;
-  for (const logged_call& call : calls) last = std::max(last, call.id);
+  const logged_calls log(with.log);
   timings each;
   for (repetitions left(with); left.another();) {
     Subject subject(with.bytes);
-    std::vector<void*> held(last + 1);
+    std::vector<void*> held(log.blocks);
     const auto start = clock::now();
-    for (const logged_call& call : calls) {
+    for (const logged_call& call : log.calls) {
       if (call.takes_back) {
-        subject.deallocate(std::exchange(held[call.id], nullptr), 0);
+        subject.deallocate(std::exchange(held[call.block], nullptr), 0);
       } else {
-        held[call.id] = churn::must(subject.allocate(call.bytes, 0));
+        held[call.block] = churn::must(subject.allocate(call.bytes, 0));
       }
     }
-    each.add(nanoseconds_since(start) / static_cast<double>(calls.size()));
+    each.add(nanoseconds_since(start) / static_cast<double>(log.calls.size()));
     for (void* const block : held) {
       if (block != nullptr) subject.deallocate(block, 0);
     }
   }
   json_object record = begin_record("replay", name);
-  record.add("log", with.log).add("calls", calls.size());
+  record.add("log", with.log).add("calls", log.calls.size());
   each.write(record, "call");
   print(record);
 }

@@ -32,4 +32,10 @@ class unknown_block : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+/// Bytes beside a block were written. The block is taken back all the same.
+class damaged_block : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace warpheap

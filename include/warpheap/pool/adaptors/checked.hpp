@@ -7,21 +7,16 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <stdexcept>
+#include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 #include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
+#include <warpheap/pool/detail/block_book.hpp>
 #include <warpheap/pool/errors.hpp>
 
 namespace warpheap {
-
-/// Bytes beside a block were written. The block is taken back all the same.
-class damaged_block : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// How an adaptor reads and writes the memory of blocks.
 struct memory_access {
@@ -52,59 +47,86 @@ class checked_adaptor {
   explicit checked_adaptor(Source& source, memory_access access = device_access())
       : source_(source), access_(std::move(access)) {}
 
-  /// As the source's; needs two red zones more.
+  /// Hands out a block of the source, which needs two red zones more. Throws what the source throws.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1) {
     const std::uint64_t zone = std::max(red_bytes, alignment);
     if (bytes > ~std::uint64_t{0} - 2 * zone || zone > std::uint64_t{1} << 62) {
       throw out_of_memory(
           bytes, "warpheap: no memory for a block of " + std::to_string(bytes) + " bytes with red zones beside it");
     }
-    const host_lock lock(mutex_);
+    auto entry = book::make();
     auto* const all = static_cast<std::byte*>(source_.allocate(bytes + zone + red_bytes, alignment));
     std::byte* const block = all + zone;
     try {
-      access_.fill(all, red, zone);
+      entry.mapped() = {all, bytes, zone, source_.block_bytes(all)};
+      fill_zones(entry.mapped());
       if (bytes != 0) access_.fill(block, fresh, bytes);
-      access_.fill(block + bytes, red, red_bytes);
-      live_[block] = {all, bytes, zone};
     } catch (...) {
       source_.deallocate(all);
       throw;
     }
+    const host_lock lock(mutex_);
+    live_.insert(std::move(entry), block);
     return block;
   }
 
-  /// As the source's. Throws `damaged_block` if a red zone was written, after it took the block back.
+  /// Gives the block back to the source; null is ignored. Throws `unknown_block` if no block begins there, and
+  /// `damaged_block` if a red zone was written, after the source took the block back. After any other exception, of the
+  /// access or of the source, the block is still live and its contents are anything.
   void deallocate(void* block) {
     if (block == nullptr) return;
-    const host_lock lock(mutex_);
-    const auto known = live_.find(block);
-    if (known == live_.end()) {
+    auto entry = remove(block);
+    if (!entry) {
       throw unknown_block(
           "warpheap: no live block begins at the pointer: it was taken back before, points into a block, or comes from "
           "elsewhere");
     }
-    const extent is = known->second;
-    const std::string damage = find_damage(is);
-    access_.fill(is.all, dead, is.zone + is.bytes + red_bytes);
-    source_.deallocate(is.all);
-    live_.erase(known);
-    if (!damage.empty()) throw damaged_block(damage);
+    const extent is = entry.mapped();
+    const auto restore = [&] {
+      const host_lock lock(mutex_);
+      live_.insert(std::move(entry), block);
+    };
+    std::optional<damaged_block> damage;
+    try {
+      if (const std::string text = find_damage(is); !text.empty()) damage.emplace(text);
+      access_.fill(is.all, dead, is.zone + is.bytes + red_bytes);
+    } catch (...) {
+      restore();
+      throw;
+    }
+    pool_detail::give_back(source_, is.all, [&](bool is_live) {
+      if (!is_live) return;
+      if (!damage) fill_zones(is);  // as they were, so that the next call finds no damage of ours
+      restore();
+    });
+    if (damage) throw damaged_block(*damage);
   }
 
-  /// Bytes that were asked for; 0 if no block begins there.
+  /// Bytes that the block takes of the source, red zones included; 0 if no block begins there. A program may use those
+  /// that it asked for.
   std::uint64_t block_bytes(const void* block) const {
     const host_lock lock(mutex_);
-    const auto known = live_.find(const_cast<void*>(block));
-    return known == live_.end() ? 0 : known->second.bytes;
+    const extent* const known = live_.find(block);
+    return known == nullptr ? 0 : known->taken;
   }
 
  private:
   struct extent {
-    std::byte* all;
-    std::uint64_t bytes;
-    std::uint64_t zone;  // bytes before the block
+    std::byte* all = nullptr;
+    std::uint64_t bytes = 0;  // that were asked for
+    std::uint64_t zone = 0;   // bytes before the block
+    std::uint64_t taken = 0;  // of the source
   };
+  using book = pool_detail::block_book<extent>;
+
+  typename book::entry remove(const void* block) {
+    const host_lock lock(mutex_);
+    return live_.remove(block);
+  }
+  void fill_zones(const extent& is) const {
+    access_.fill(is.all, red, is.zone);
+    access_.fill(is.all + is.zone + is.bytes, red, red_bytes);
+  }
 
   std::string find_damage(const extent& is) const {
     const std::byte* const block = is.all + is.zone;
@@ -125,7 +147,7 @@ class checked_adaptor {
 
   Source& source_;
   memory_access access_;
-  std::unordered_map<void*, extent> live_;
+  book live_;
   mutable host_mutex mutex_;
 };
 

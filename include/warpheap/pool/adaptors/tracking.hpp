@@ -4,41 +4,45 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <source_location>
 #include <string>
 #include <utility>
 #include <warpheap/platform.hpp>
 #include <warpheap/pool/adaptors/source.hpp>
+#include <warpheap/pool/detail/block_book.hpp>
 
 namespace warpheap {
 
-/// Remembers where each live block was asked for, so that leaks can be told. Costs host memory for each live block.
+/// Remembers where each live block was asked for, so that leaks can be told. A block that it did not hand out is passed
+/// on to the source. Costs host memory for each live block.
 template <block_source Source>
 class tracking_adaptor {
  public:
   /// Over `source`.
   explicit tracking_adaptor(Source& source) : source_(source) {}
 
-  /// As the source's. `from` is the caller's place, unless another is given. (Through an adaptor above this one it is that
-  /// adaptor's, so track on top.)
+  /// Hands out a block of the source and remembers `from`, which is the caller's place unless another is given. (Through
+  /// an adaptor above this one it is that adaptor's, so track on top.) Throws what the source throws.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1,
                  std::source_location from = std::source_location::current()) {
-    const host_lock lock(mutex_);
-    auto made = live_.extract(live_.emplace(nullptr, origin{}).first);  // before the block, as it may throw
+    auto entry = book::make();
     void* const block = source_.allocate(bytes, alignment);
-    made.key() = block;
-    made.mapped() = {bytes, ++last_, from};
-    live_.insert(std::move(made));
+    const host_lock lock(mutex_);
+    entry.mapped() = {bytes, ++last_, from};
+    live_.insert(std::move(entry), block);
     return block;
   }
-  /// As the source's.
+  /// Gives the block back to the source; null is ignored. Throws what the source throws.
   void deallocate(void* block) {
-    const host_lock lock(mutex_);
-    source_.deallocate(block);
-    live_.erase(block);
+    if (block == nullptr) return;
+    auto entry = remove(block);
+    pool_detail::give_back(source_, block, [&](bool is_live) {
+      if (!entry || !is_live) return;
+      const host_lock lock(mutex_);
+      live_.insert(std::move(entry), block);
+    });
   }
-  /// As the source's.
+  /// Bytes that the source's block takes; 0 if none begins there.
   std::uint64_t block_bytes(const void* block) const { return source_.block_bytes(const_cast<void*>(block)); }
 
   /// A line for each live block, in the order of addresses: address, bytes, the number of the
@@ -46,13 +50,13 @@ class tracking_adaptor {
   std::string leak_report() const {
     const host_lock lock(mutex_);
     std::string report;
-    for (const auto& [block, from] : live_) {
+    live_.for_each([&](const void* block, const origin& from) {
       char address[32];
       std::snprintf(address, sizeof address, "%p", block);
       report += std::string(address) + ": " + std::to_string(from.bytes) + " bytes, request " +
                 std::to_string(from.number) + ", by " + from.place.function_name() + " at " + from.place.file_name() +
                 ":" + std::to_string(from.place.line()) + "\n";
-    }
+    });
     return report;
   }
 
@@ -62,8 +66,14 @@ class tracking_adaptor {
     std::uint64_t number = 0;
     std::source_location place;
   };
+  using book = pool_detail::block_book<origin>;
+  typename book::entry remove(const void* block) {
+    const host_lock lock(mutex_);
+    return live_.remove(block);
+  }
+
   Source& source_;
-  std::map<void*, origin> live_;
+  book live_;
   std::uint64_t last_ = 0;
   mutable host_mutex mutex_;
 };
