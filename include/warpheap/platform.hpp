@@ -11,6 +11,7 @@
 #include <warpheap/platform/bits.hpp>
 #include <warpheap/platform/call_site.hpp>
 #include <warpheap/platform/call_stack.hpp>
+#include <warpheap/platform/capture_mode.hpp>
 #include <warpheap/platform/check.hpp>
 #include <warpheap/platform/cold_call.hpp>
 #include <warpheap/platform/device_array.hpp>

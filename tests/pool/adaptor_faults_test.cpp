@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <future>
 #include <iomanip>
 #include <ios>
 #include <locale>
@@ -19,6 +17,7 @@
 #include <stdexcept>
 #include <streambuf>
 #include <string>
+#include <support/other_thread.hpp>
 #include <utility>
 #include <vector>
 #include <warpheap/pool.hpp>
@@ -59,37 +58,24 @@ class adaptor_faults : public testing::Test {
   pool blocks{std::make_unique<host_space>(mib, 64 * kib)};
 };
 
-// Lets another thread make the call: it cannot end while this one holds a lock that it needs.
-bool can_be_called(std::function<void()> call, std::vector<std::future<void>>& late) {
-  auto made = std::async(std::launch::async, std::move(call));
-  const bool done = made.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
-  if (done) {
-    made.get();
-  } else {
-    late.push_back(std::move(made));  // ends when the lock is gone
-  }
-  return done;
-}
-
-// Builds `Adaptor` over a retry_adaptor whose callback frees and reads through it.
+// Makes an adaptor over a retry_adaptor whose callback frees and reads through it.
 template <class Make, class Read>
 void call_back_into(pool& blocks, Make make, Read read) {
   std::function<bool()> callback;
   retry_adaptor patient(blocks, [&](std::uint64_t, std::uint64_t) { return callback(); });
   auto top = make(patient);
   void* hoard = top->allocate(800 * kib);
-  std::vector<std::future<void>> late;
+  test::other_thread other;
   bool has_freed = false;
   callback = [&] {
     if (has_freed) return false;
     has_freed = true;
-    EXPECT_TRUE(can_be_called([&] { EXPECT_GE(top->block_bytes(hoard), 800 * kib); }, late)) << "block_bytes hangs";
-    EXPECT_TRUE(can_be_called([&] { read(*top); }, late)) << "reading hangs";
-    return can_be_called([&] { top->deallocate(hoard); }, late);
+    EXPECT_TRUE(other.ends([&] { EXPECT_GE(top->block_bytes(hoard), 800 * kib); })) << "block_bytes hangs";
+    EXPECT_TRUE(other.ends([&] { read(*top); })) << "reading hangs";
+    return other.ends([&] { top->deallocate(hoard); });
   };
   void* block = nullptr;
   EXPECT_NO_THROW(block = top->allocate(700 * kib)) << "the callback could not make room";
-  late.clear();
   if (block != nullptr) top->deallocate(block);
   EXPECT_EQ(blocks.statistics().live_blocks, 0u);
 }

@@ -30,13 +30,14 @@ class watched_space final : public pool_space {
   struct counts {
     std::uint64_t committed = 0;  // bytes
     bool refuses = false;
+    std::uint64_t most_at_once = ~std::uint64_t{0};  // bytes; a commit of more is refused
   };
   watched_space(std::uint64_t bytes, std::uint64_t piece, counts& seen)
       : pool_space(nullptr, 0, 0), range_(bytes), seen_(seen), has_(range_.reserved_bytes() / piece) {
     lies_at(range_.data(), range_.reserved_bytes(), piece);
   }
   void commit(std::uint64_t offset, std::uint64_t bytes) override {
-    if (seen_.refuses) throw std::runtime_error("none left today");
+    if (seen_.refuses || bytes > seen_.most_at_once) throw std::runtime_error("none left today");
     range_.commit(offset, bytes);
     each_piece(offset, bytes, true);
   }
@@ -163,6 +164,24 @@ TYPED_TEST(pool_test, grows_by_at_least_what_the_options_say) {
   EXPECT_EQ(this->seen.committed, mib) << "no more addresses than there are";
 }
 
+TYPED_TEST(pool_test, grows_by_all_that_is_left_for_a_growth_near_the_end_of_numbers) {
+  for (const std::uint64_t growth : {~std::uint64_t{0}, ~std::uint64_t{0} - 64 * kib, std::uint64_t{1} << 63}) {
+    this->seen.committed = 0;
+    const auto blocks = this->make(mib, {.growth_bytes = growth});
+    blocks->allocate(1);
+    EXPECT_EQ(this->seen.committed, mib) << growth;
+  }
+}
+
+TYPED_TEST(pool_test, grows_by_what_it_must_where_the_space_refuses_more) {
+  const auto blocks = this->make(mib, {.growth_bytes = 256 * kib});
+  this->seen.most_at_once = 128 * kib;
+  EXPECT_NE(blocks->allocate(100 * kib), nullptr);
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  EXPECT_THROW(blocks->allocate(200 * kib), out_of_memory);
+  EXPECT_EQ(blocks->statistics().committed_bytes, this->seen.committed);
+}
+
 TYPED_TEST(pool_test, trim_gives_back_whole_pieces_and_growth_fills_the_holes) {
   const auto blocks = this->make(mib);
   std::vector<void*> held;
@@ -218,6 +237,10 @@ TYPED_TEST(pool_test, release_takes_all_back) {
   EXPECT_EQ(blocks->release(), 512 * kib);
   EXPECT_EQ(this->seen.committed, 0u);
   EXPECT_EQ(blocks->statistics().live_blocks, 0u);
+  EXPECT_EQ(blocks->statistics().peak_live_bytes, 0u) << "the peak is since the release";
+  blocks->allocate(kib);
+  EXPECT_EQ(blocks->statistics().peak_live_bytes, kib);
+  blocks->release();
   EXPECT_NE(blocks->allocate(mib), nullptr);
 }
 

@@ -46,7 +46,10 @@ class basic_pool {
   basic_pool(const basic_pool&) = delete;
   basic_pool& operator=(const basic_pool&) = delete;
   /// Gives all memory back, that of live blocks too.
-  ~basic_pool() = default;
+  ~basic_pool() {
+    const relaxed_capture_mode mode;
+    space_.reset();
+  }
 
   /// A block of at least `bytes` bytes that begins at a multiple of `alignment`, a power of two; the granule unless more
   /// is asked for. No bytes are one granule. Its contents are anything. Throws `out_of_memory` if no free segment can
@@ -66,7 +69,8 @@ class basic_pool {
   std::uint64_t block_bytes(const void* block) const;
 
   /// Gives memory that no block lies in back to the machine, in whole pieces; returns how many bytes. Addresses stay
-  /// reserved. Waits for nothing: see `deallocate`.
+  /// reserved. Waits for nothing: see `deallocate`. Throws what the space throws; what it did not give back can be handed
+  /// out again.
   std::uint64_t trim();
   /// Takes all blocks back at once, and gives all memory back to the machine where the space can; returns how many bytes
   /// that is.
@@ -103,13 +107,22 @@ class basic_pool {
   std::uint64_t piece_above(std::uint64_t address) const;
   std::uint64_t piece_below(std::uint64_t address) const;
 
-  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal);
-  segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal);
+  // Marks the calling thread as the one that the space works for. Made with the space's lock held, ended with both.
+  struct space_use {
+    std::uint64_t& user;
+    explicit space_use(std::uint64_t& of) : user(of) { user = host_thread_serial(); }
+    ~space_use() { user = 0; }
+  };
+
+  // `lock` holds `mutex_`, and does so again when these return or throw; the space is called without it.
+  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal, host_lock& lock);
+  segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal, host_lock& lock);
+  void commit(const std::vector<missing_part>& parts, host_lock& lock);
+  host_lock lock_space(host_lock& lock);
   bool plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
                    std::vector<missing_part>& parts) const;
   bool cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
              std::vector<missing_part>& parts) const;
-  void commit(const std::vector<missing_part>& parts);
   segment_handle must_find(const void* block) const;
   [[noreturn]] void fail(std::uint64_t bytes, std::uint64_t alignment, const std::string& refusal);
   std::vector<segment_view> sorted_segments() const;
@@ -122,7 +135,11 @@ class basic_pool {
   std::uint64_t peak_ = 0;
   std::uint64_t allocations_ = 0;
   std::uint64_t failures_ = 0;
-  mutable host_mutex mutex_;
+  mutable host_mutex mutex_;  // of the engine and the figures
+  // Held while the space works, and taken before `mutex_`. Absent segments change only under it, so what was planned for
+  // them holds while `mutex_` is free.
+  host_mutex space_mutex_;
+  std::uint64_t space_user_ = 0;  // serial of the thread that the space works for; read and written under `mutex_`
 };
 
 /// The pool with the engine of constant time.

@@ -14,7 +14,9 @@ namespace warpheap {
 /// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory behind them.
 ///
 /// Derive from it to put a pool over memory of another kind. A pool owns its space and calls it from one thread at a
-/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed.
+/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed. While a space works,
+/// other threads use the memory that is there. It may call a `basic_pool` that it works for, which serves it from that
+/// memory too and does not grow; it must not call `release`, nor a stream pool that it works for.
 class pool_space {
  public:
   virtual ~pool_space() = default;
@@ -56,13 +58,18 @@ class device_space final : public pool_space {
  public:
   /// Reserves the addresses; the options are those of `device_range`.
   explicit device_space(std::uint64_t bytes, range_options options = {})
-      : pool_space(nullptr, 0, 0), range_(bytes, options) {
+      : pool_space(nullptr, 0, 0), range_(make_range(bytes, options)) {
     lies_at(range_.data(), range_.reserved_bytes(), range_.can_map() ? range_.piece_bytes() : 0);
   }
   void commit(std::uint64_t offset, std::uint64_t bytes) override { range_.commit(offset, bytes); }
   void decommit(std::uint64_t offset, std::uint64_t bytes) override { range_.decommit(offset, bytes); }
 
  private:
+  static device_range make_range(std::uint64_t bytes, const range_options& options) {
+    const relaxed_capture_mode mode;
+    return device_range(bytes, options);
+  }
+
   device_range range_;
 };
 
@@ -101,6 +108,7 @@ class pinned_space final : public pool_space {
  private:
   // A machine may say that it can, and then refuse, as in some containers: the first piece tells.
   static device_range pinned_range(std::uint64_t bytes, std::uint64_t piece_bytes) {
+    const relaxed_capture_mode mode;
     range_options options{.piece_bytes = piece_bytes, .place = memory_place::pinned};
     try {
       device_range range(bytes, options);
@@ -122,8 +130,10 @@ class pinned_space final : public pool_space {
 class managed_space final : public pool_space {
  public:
   /// Takes the memory; throws what `managed_allocate` throws.
-  explicit managed_space(std::uint64_t bytes)
-      : pool_space(static_cast<std::byte*>(managed_allocate(bytes)), bytes, 0) {}
+  explicit managed_space(std::uint64_t bytes) : pool_space(nullptr, 0, 0) {
+    const relaxed_capture_mode mode;
+    lies_at(static_cast<std::byte*>(managed_allocate(bytes)), bytes, 0);
+  }
   ~managed_space() override { managed_release(data()); }
   void commit(std::uint64_t, std::uint64_t) override {}
   void decommit(std::uint64_t, std::uint64_t) override {}

@@ -10,7 +10,8 @@
 namespace warpheap {
 
 /// What `stream_pool` needs to know of streams; `device_streams` are those of the machine, and explains each member. A
-/// test can put its own in their place.
+/// test can put its own in their place. The pool holds locks while it calls them, except `synchronise`, which may take
+/// long; so none of them may call the pool. One that throws has changed nothing.
 template <class S>
 concept stream_order = std::copyable<typename S::stream> && std::movable<typename S::event> &&
                        std::default_initializable<typename S::event> &&

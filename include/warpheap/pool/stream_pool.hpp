@@ -68,7 +68,8 @@ class basic_stream_pool {
   explicit basic_stream_pool(std::unique_ptr<pool_space> space, stream_pool_options options = {}, Streams streams = {});
   basic_stream_pool(const basic_stream_pool&) = delete;
   basic_stream_pool& operator=(const basic_stream_pool&) = delete;
-  /// Waits for the work before the last `deallocate` on each stream, and gives all memory back.
+  /// Waits for the work before the last `deallocate` on each stream, and gives all memory back. No stream of the pool may
+  /// be captured then: its work could not be waited for.
   ~basic_stream_pool();
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the granule.
@@ -82,10 +83,13 @@ class basic_stream_pool {
   void deallocate(stream on, void* block);
 
   /// Puts what the stream has free into the common pool, behind an event, and forgets the stream; another that is made
-  /// later may have its name. Blocks that were handed out on it stay, and are taken back on another.
+  /// later may have its name. Blocks that were handed out on it stay, and are taken back on another. What the pool kept
+  /// for the stream is given back, the event when it is reached. Throws `stream_refused` for a stream that is being
+  /// captured, and what the streams throw; the stream is not forgotten then.
   void forget(stream which);
   /// Gives memory that no block lies in back to the machine, after all work that came before it was freed is done;
-  /// returns how many bytes. Streams that are being captured keep theirs.
+  /// returns how many bytes. Streams that are being captured keep theirs. Waits without a lock, so other threads go on;
+  /// if they put memory together again and again meanwhile, nothing is given back.
   std::uint64_t trim();
   /// What the pool has taken and handed out.
   stream_pool_statistics statistics() const;
@@ -93,14 +97,23 @@ class basic_stream_pool {
   const basic_pool<Engine>& common() const { return pool_; }
 
  private:
+  using event = typename Streams::event;
+  // Shared with `trim`, which waits without a lock. A mark that another shares is not recorded again.
+  using mark_pointer = std::shared_ptr<event>;
+
   // What a stream has: parts of spans, free in the stream's order, and blocks. Processors fetch cache lines in pairs, so
   // threads on different streams share none.
+  struct alignas(128) engine_of_its_own : Engine {
+    using Engine::Engine;
+  };
   struct alignas(128) shard {
-    shard(std::uint64_t of, stream named, std::uint64_t granule) : key(of), name(named), book(granule) {}
-    std::optional<std::uint64_t> key;  // none for a stream that is forgotten
+    shard(stream named, std::uint64_t granule) : name(named), book(make_book(granule)) {}
+    static auto make_book(std::uint64_t granule) { return std::make_unique<engine_of_its_own>(granule); }
+
+    std::optional<std::uint64_t> key;  // none as long as it serves no stream
     stream name;
-    Engine book;
-    typename Streams::event mark;
+    std::unique_ptr<engine_of_its_own> book;  // null without a key, except of `orphans_`
+    mark_pointer mark;
     bool has_mark = false;    // there is memory in the common pool that is free only behind the mark
     bool is_shared = true;    // the mark can be recorded by any thread; else each deallocation does
     std::uint64_t moved = 0;  // bytes that came from other streams since its memory was last gathered
@@ -114,20 +127,29 @@ class basic_stream_pool {
 
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
+  [[noreturn]] static void refuse();
   void refuse_capture(stream which);
   std::pair<shard*, host_lock> own_shard(stream which);
   shard* find_or_make(std::uint64_t key, stream which);
   std::vector<shard*> all_shards() const;
 
-  // The following are called with `common_` held; a shard's lock may be taken then, and never the other way round.
-  void* refill(shard& own, std::uint64_t bytes, std::uint64_t alignment);
+  // Looks for a span, or lets the pool grow by one. Null if there is none. Called without a lock or with `common_`.
   void* take_span(std::uint64_t bytes, std::uint64_t alignment);
+  void* grow_span(std::uint64_t bytes, std::uint64_t alignment);
+
+  // The following are called with `common_` held; a shard's lock may be taken then, and never the other way round.
+  void* refill(stream on, void* span, std::uint64_t bytes);
   void wait_for_marks(shard& own);
+  void drop_reached_marks();
   void gather(shard& from);
   void gather_all();
   void move_block(shard& own, void* block);
   typename span_map::iterator isolate(std::uint64_t begin, std::uint64_t bytes);
   typename span_map::iterator cut(typename span_map::iterator whole, std::uint64_t at);
+  // These with the shard's lock too.
+  void record_mark(shard& of);
+  void gather_locked(shard& from);
+  void orphan_blocks(shard& of);
 
   Streams streams_;
   stream_pool_options options_;
@@ -136,11 +158,16 @@ class basic_stream_pool {
 
   mutable host_mutex common_;
   span_map spans_;
+  std::vector<mark_pointer> left_marks_;  // of forgotten streams, until they are reached
+  std::unique_ptr<shard> orphans_;        // blocks of forgotten streams; null if there are none
   std::uint64_t gatherings_ = 0;
   std::uint64_t waits_ = 0;
 
+  // Threads remember shards, so one that was made stays until the pool ends, and serves another stream when its own is
+  // forgotten.
   mutable host_mutex registry_;
   std::vector<std::unique_ptr<shard>> shards_;
+  std::vector<shard*> spare_;  // those without a key; as many as there are shards fit in
   std::unordered_map<std::uint64_t, shard*> by_key_;
 };
 

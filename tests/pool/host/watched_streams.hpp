@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 #include <warpheap/pool.hpp>
@@ -51,13 +54,34 @@ class stream_world {
     const std::lock_guard lock(mutex_);
     join(finished_, mark);
   }
+  /// True if all work of all streams is done.
+  bool is_all_finished() {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(seen_.begin(), seen_.end(), [&](const auto& each) {
+      const auto own = each.second.find(each.first);
+      return own == each.second.end() || finished_[each.first] >= own->second;
+    });
+  }
   void finish_all() {
     const std::lock_guard lock(mutex_);
     for (const auto& [stream, clock] : seen_) join(finished_, clock);
   }
 
+  /// What each call about streams does first; it may throw.
+  void call(int stream = -1) {
+    if (++calls == fail_at) throw std::runtime_error("the call about streams number " + std::to_string(fail_at));
+    if (stream == destroyed) ++calls_on_destroyed;
+  }
+
   int capturing = -1;        ///< the stream that is being captured
   int private_from = 1'000;  ///< streams from here on are their threads' own
+  int destroyed = -1;        ///< a stream that no call may name
+  std::function<void()> on_synchronise = [] {};
+  std::atomic<int> calls_on_destroyed{0};
+  std::atomic<int> records_in_capture{0};  ///< each a part of a graph, and never reached
+  std::atomic<std::uint64_t> calls{0};    ///< about streams, so far
+  std::atomic<std::uint64_t> fail_at{0};  ///< the call with this number throws
+  std::atomic<int> events{0};             ///< that were recorded and not given back
 
  private:
   static void join(clocks& into, const clocks& other) {
@@ -79,11 +103,30 @@ class watched_streams {
 
   std::uint64_t key(stream which) const { return static_cast<std::uint64_t>(which); }
   bool is_shared(stream which) const { return which < world_->private_from; }
-  bool is_capturing(stream which) const { return which == world_->capturing; }
-  void record(event& mark, stream which) { mark.seen = std::make_shared<stream_world::clocks>(world_->now(which)); }
-  void wait(stream which, event& mark) { world_->take_over(which, *mark.seen); }
-  bool is_finished(event& mark) { return !mark.seen || world_->is_finished(*mark.seen); }
+  bool is_capturing(stream which) const {
+    world_->call(which);
+    return which == world_->capturing;
+  }
+  void record(event& mark, stream which) {
+    world_->call(which);
+    world_->records_in_capture += which == world_->capturing;
+    ++world_->events;
+    mark.seen = {new stream_world::clocks(world_->now(which)), [world = world_](const stream_world::clocks* seen) {
+                   --world->events;
+                   delete seen;
+                 }};
+  }
+  void wait(stream which, event& mark) {
+    world_->call(which);
+    world_->take_over(which, *mark.seen);
+  }
+  bool is_finished(event& mark) {
+    world_->call();
+    return !mark.seen || world_->is_finished(*mark.seen);
+  }
   void synchronise(event& mark) {
+    world_->call();
+    world_->on_synchronise();
     if (mark.seen) world_->finish(*mark.seen);
   }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <warpheap/platform/cuda/capture_mode.hpp>
 #include <warpheap/platform/cuda/error.hpp>
 #include <warpheap/platform/host_thread.hpp>
 
@@ -13,12 +14,16 @@ namespace warpheap::target {
 
 using stream = cudaStream_t;
 
+// Calls about events belong to no capture, so none of them may end one that another stream or thread is making.
+
 // Made when it is first recorded, on the device that is current then.
 class event {
  public:
   event() = default;
   ~event() {
-    if (handle_ != nullptr) static_cast<void>(cudaEventDestroy(handle_));  // at the end of the process it may be gone
+    if (handle_ == nullptr) return;
+    const relaxed_capture_mode mode;
+    static_cast<void>(cudaEventDestroy(handle_));  // at the end of the process it may be gone
   }
   event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   event& operator=(event&& other) noexcept {
@@ -62,23 +67,33 @@ inline bool stream_is_capturing(stream which) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-inline void record(event& mark, stream which) { cuda_must(cudaEventRecord(mark.made(), which), "recording an event"); }
+inline void record(event& mark, stream which) {
+  const relaxed_capture_mode mode;
+  cuda_must(cudaEventRecord(mark.made(), which), "recording an event");
+}
 
 inline void stream_wait(stream which, event& mark) {
   if (mark.get() == nullptr) return;
+  const relaxed_capture_mode mode;
   cuda_must(cudaStreamWaitEvent(which, mark.get(), 0), "letting a stream wait for an event");
 }
 
 inline bool is_finished(event& mark) {
   if (mark.get() == nullptr) return true;
+  const relaxed_capture_mode mode;
   const cudaError_t code = cudaEventQuery(mark.get());
-  if (code == cudaErrorNotReady) return false;
+  if (code == cudaErrorNotReady) {
+    static_cast<void>(cudaGetLastError());  // an answer, and not an error that a later call is to find
+    return false;
+  }
   cuda_must(code, "asking for an event");
   return true;
 }
 
 inline void synchronise(event& mark) {
-  if (mark.get() != nullptr) cuda_must(cudaEventSynchronize(mark.get()), "waiting for an event");
+  if (mark.get() == nullptr) return;
+  const relaxed_capture_mode mode;
+  cuda_must(cudaEventSynchronize(mark.get()), "waiting for an event");
 }
 
 }  // namespace warpheap::target

@@ -24,7 +24,16 @@ struct memory_access {
   std::function<void(void* host, const void* block, std::uint64_t bytes)> read;  ///< copies bytes to host memory
 };
 /// For device, pinned and managed memory. Reading waits for all launches before.
-inline memory_access device_access() { return {device_fill, device_copy}; }
+inline memory_access device_access() {
+  return {[](void* to, unsigned char value, std::uint64_t bytes) {
+            const relaxed_capture_mode mode;
+            device_fill(to, value, bytes);
+          },
+          [](void* host, const void* block, std::uint64_t bytes) {
+            const relaxed_capture_mode mode;
+            device_copy(host, block, bytes);
+          }};
+}
 /// For memory that only the host uses.
 inline memory_access host_access() {
   return {[](void* to, unsigned char value, std::uint64_t bytes) { std::memset(to, value, bytes); },

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +47,8 @@ bool basic_pool<Engine>::cover(segment_handle first, std::uint64_t bytes, std::u
     if (each.state == segment_state::live) return false;
     const std::uint64_t end = each.begin + each.bytes;
     if (each.state == segment_state::absent) {
-      const std::uint64_t until = std::max(piece_above(wanted), piece_above(each.begin + growth));
+      const std::uint64_t until =
+          std::max(piece_above(wanted), piece_above(each.begin + std::min(growth, end_ - each.begin)));
       parts.push_back({at, each.begin, std::min(end, until) - each.begin});
     }
     if (end >= wanted) return true;
@@ -71,25 +74,54 @@ bool basic_pool<Engine>::plan_growth(std::uint64_t bytes, std::uint64_t alignmen
 }
 
 template <segment_engine Engine>
-void basic_pool<Engine>::commit(const std::vector<missing_part>& parts) {
+void basic_pool<Engine>::commit(const std::vector<missing_part>& parts, host_lock& lock) {
   for (const missing_part& part : parts) {
-    space_->commit(part.begin - base(), part.bytes);
+    lock.unlock();
+    try {
+      const relaxed_capture_mode mode;
+      space_->commit(part.begin - base(), part.bytes);
+    } catch (...) {
+      lock.lock();
+      throw;
+    }
+    lock.lock();
     engine_.change(part.handle, part.begin, part.bytes, segment_state::free);
   }
 }
 
+// Takes the space's lock, which comes first, and then `mutex_` again. Empty if the space works for this thread.
+template <segment_engine Engine>
+host_lock basic_pool<Engine>::lock_space(host_lock& lock) {
+  if (space_user_ == host_thread_serial()) return {};
+  lock.unlock();
+  host_lock space(space_mutex_);
+  lock.lock();
+  return space;
+}
+
 // What the space refuses is tried again with no more than the request needs, and then left.
 template <segment_engine Engine>
-segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal) {
+segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal,
+                                        host_lock& lock) {
   const std::uint64_t rounded =
       bytes == 0 ? engine_.granule() : divide_up(bytes, engine_.granule()) * engine_.granule();
   if (rounded < bytes) return no_segment;
+  const host_lock space = lock_space(lock);
+  if (!space) {
+    refusal = "it is at work for this thread already";
+    return no_segment;
+  }
+  const space_use use(space_user_);
   std::vector<missing_part> parts;
   for (const std::uint64_t growth : {options_.growth_bytes, std::uint64_t{0}}) {
-    if (!plan_growth(rounded, std::max(alignment, engine_.granule()), growth, parts)) return no_segment;
     try {
-      commit(parts);
-      return engine_.allocate(bytes, alignment);
+      // not a spin: each pass commits memory, until there is no more to commit
+      while (true) {
+        // Others may have grown the pool or taken what is free since the last look.
+        if (const segment_handle block = engine_.allocate(bytes, alignment); block != no_segment) return block;
+        if (!plan_growth(rounded, std::max(alignment, engine_.granule()), growth, parts)) return no_segment;
+        commit(parts, lock);
+      }
     } catch (const std::exception& error) {
       refusal = error.what();
     }
@@ -99,21 +131,40 @@ segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t align
 
 template <segment_engine Engine>
 std::uint64_t basic_pool<Engine>::trim() {
-  const host_lock lock(mutex_);
+  host_lock lock(mutex_);
   if (!space_->can_map()) return 0;
+  const host_lock space = lock_space(lock);
+  if (!space) return 0;
+  const space_use use(space_user_);
   std::vector<missing_part> idle;
   engine_.for_each_free(engine_.granule(), [&](const segment_view& each) {
     const std::uint64_t begin = each.begin == begin_ ? begin_ : piece_above(each.begin);
     const std::uint64_t end = piece_below(each.begin + each.bytes);
     if (begin < end) idle.push_back({each.handle, begin, end - begin});
   });
-  std::uint64_t given_back = 0;
-  for (const missing_part& part : idle) {
-    // Forgotten first: if the book had no memory for it, nothing would be lost.
-    engine_.change(part.handle, part.begin, part.bytes, segment_state::absent);
-    space_->decommit(part.begin - base(), part.bytes);
-    given_back += part.bytes;
+  // All are absent in the book before the first is given back, since blocks are handed out while the space works. What the
+  // space then fails to give back is committed again by the pool's growth, so nothing is lost.
+  std::size_t absent = 0;
+  try {
+    for (; absent < idle.size(); ++absent) {
+      engine_.change(idle[absent].handle, idle[absent].begin, idle[absent].bytes, segment_state::absent);
+    }
+  } catch (const std::bad_alloc&) {
+    idle.resize(absent);  // the book has no memory for more
   }
+  lock.unlock();
+  std::uint64_t given_back = 0;
+  try {
+    const relaxed_capture_mode mode;
+    for (const missing_part& part : idle) {
+      space_->decommit(part.begin - base(), part.bytes);
+      given_back += part.bytes;
+    }
+  } catch (...) {
+    lock.lock();  // `use` ends under it
+    throw;
+  }
+  lock.lock();
   return given_back;
 }
 

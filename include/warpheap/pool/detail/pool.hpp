@@ -44,14 +44,16 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
   if (options.initial_bytes > space_->bytes()) {
     throw std::invalid_argument("warpheap: initial_bytes exceeds the space: give the pool a larger one");
   }
-  commit({{whole, begin_, piece_above(begin_ + options.initial_bytes - 1) - begin_}});
+  host_lock lock(mutex_);
+  commit({{whole, begin_, piece_above(begin_ + options.initial_bytes - 1) - begin_}}, lock);
 }
 
 template <segment_engine Engine>
-void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal) {
+void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal,
+                               host_lock& lock) {
   segment_handle block = engine_.allocate(bytes, alignment);
   if (block == no_segment) {
-    if (may_grow) block = grow(bytes, alignment, refusal);
+    if (may_grow) block = grow(bytes, alignment, refusal, lock);
     if (block == no_segment) return nullptr;
   }
   ++allocations_;
@@ -62,9 +64,9 @@ void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, boo
 template <segment_engine Engine>
 void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment) {
   pool_detail::require_power_of_two(alignment);
-  const host_lock lock(mutex_);
+  host_lock lock(mutex_);
   std::string refusal;
-  void* const block = take(bytes, alignment, true, refusal);
+  void* const block = take(bytes, alignment, true, refusal, lock);
   if (block == nullptr) fail(bytes, alignment, refusal);
   return block;
 }
@@ -72,9 +74,9 @@ void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment)
 template <segment_engine Engine>
 void* basic_pool<Engine>::try_allocate(std::uint64_t bytes, std::uint64_t alignment, bool may_grow) {
   pool_detail::require_power_of_two(alignment);
-  const host_lock lock(mutex_);
+  host_lock lock(mutex_);
   std::string refusal;
-  return take(bytes, alignment, may_grow, refusal);
+  return take(bytes, alignment, may_grow, refusal, lock);
 }
 
 template <segment_engine Engine>
@@ -105,17 +107,26 @@ std::uint64_t basic_pool<Engine>::block_bytes(const void* block) const {
 
 template <segment_engine Engine>
 std::uint64_t basic_pool<Engine>::release() {
-  const host_lock lock(mutex_);
+  host_lock lock(mutex_);
+  const host_lock space = lock_space(lock);
+  if (!space) throw std::logic_error("warpheap: a space must not release the pool that it works for");
+  const space_use use(space_user_);
   const std::uint64_t committed = engine_.bytes_in(segment_state::free) + engine_.bytes_in(segment_state::live);
   engine_.clear();
   peak_ = 0;
   if (begin_ == end_) return 0;
-  if (!space_->can_map()) {
-    engine_.adopt(begin_, end_ - begin_, segment_state::free);
-    return 0;
+  const bool can_map = space_->can_map();
+  engine_.adopt(begin_, end_ - begin_, can_map ? segment_state::absent : segment_state::free);
+  if (!can_map) return 0;
+  lock.unlock();
+  try {
+    const relaxed_capture_mode mode;
+    space_->decommit(0, space_->bytes());
+  } catch (...) {
+    lock.lock();  // `use` ends under it
+    throw;
   }
-  space_->decommit(0, space_->bytes());
-  engine_.adopt(begin_, end_ - begin_, segment_state::absent);
+  lock.lock();
   return committed;
 }
 

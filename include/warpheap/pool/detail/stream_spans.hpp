@@ -3,57 +3,61 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <utility>
 #include <vector>
 #include <warpheap/pool/stream_pool.hpp>
 
 namespace warpheap {
 
-// A span for a request that the stream's own memory cannot hold: as large as the common pool has one, else it grows. If it
-// cannot, all that streams have free is put together.
+// A span for a request that the stream's own memory cannot hold: as large as the common pool has one.
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::take_span(std::uint64_t bytes, std::uint64_t alignment) {
   for (std::uint64_t size = options_.span_bytes; size > bytes; size /= 2) {
     if (void* const span = pool_.try_allocate(size, alignment, false)) return span;
   }
-  if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
-  if (bytes < options_.span_bytes) {
-    if (void* const span = pool_.try_allocate(options_.span_bytes, alignment)) return span;
-  }
-  if (void* const span = pool_.try_allocate(bytes, alignment)) return span;
-  if (bytes <= pool_.reserved_bytes()) gather_all();
-  return pool_.allocate(bytes, alignment);
+  return pool_.try_allocate(bytes, alignment, false);
 }
 
 template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::refill(shard& own, std::uint64_t bytes, std::uint64_t alignment) {
-  void* const begin = take_span(bytes, alignment);
-  const std::uint64_t size = pool_.block_bytes(begin);
-  typename span_map::iterator made;
-  try {
-    made = spans_.emplace(number(begin), span{size, &own}).first;
-  } catch (...) {
-    pool_.deallocate(begin);
-    throw;
+void* basic_stream_pool<Streams, Engine>::grow_span(std::uint64_t bytes, std::uint64_t alignment) {
+  if (bytes < options_.span_bytes) {
+    if (void* const span = pool_.try_allocate(options_.span_bytes, alignment)) return span;
   }
+  return pool_.try_allocate(bytes, alignment);
+}
+
+// Gives a span that was taken from the common pool to the stream, and its first part to the caller. If it throws, the span
+// is the common pool's again.
+template <stream_order Streams, segment_engine Engine>
+void* basic_stream_pool<Streams, Engine>::refill(stream on, void* begin, std::uint64_t bytes) {
   try {
-    wait_for_marks(own);
-    const host_lock lock(own.mutex);
-    const segment_handle whole = own.book.adopt(number(begin), size, segment_state::free);
-    // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
+    shard& own = *find_or_make(streams_.key(on), on);
+    const std::uint64_t size = pool_.block_bytes(begin);
+    const auto made = spans_.emplace(number(begin), span{size, &own}).first;
     try {
-      const std::uint64_t granule = pool_.granule_bytes();
-      const std::uint64_t part = std::max(granule, align_up(bytes, granule));
-      own.book.change(whole, number(begin), part, segment_state::live);
+      wait_for_marks(own);
+      const host_lock lock(own.mutex);
+      const segment_handle whole = own.book->adopt(number(begin), size, segment_state::free);
+      // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
+      try {
+        const std::uint64_t granule = pool_.granule_bytes();
+        const std::uint64_t part = std::max(granule, align_up(bytes, granule));
+        own.book->change(whole, number(begin), part, segment_state::live);
+      } catch (...) {
+        own.book->drop(whole);
+        throw;
+      }
     } catch (...) {
-      own.book.drop(whole);
+      spans_.erase(made);
       throw;
     }
   } catch (...) {
-    spans_.erase(made);
     pool_.deallocate(begin);
     throw;
   }
@@ -66,35 +70,94 @@ void basic_stream_pool<Streams, Engine>::wait_for_marks(shard& own) {
   for (shard* each : all_shards()) {
     const host_lock lock(each->mutex);
     if (each == &own || !each->has_mark) continue;
-    if (streams_.is_finished(each->mark)) {
+    if (streams_.is_finished(*each->mark)) {
       each->has_mark = false;
     } else {
-      streams_.wait(own.name, each->mark);
+      streams_.wait(own.name, *each->mark);
       ++waits_;
     }
   }
+  drop_reached_marks();
+  for (const mark_pointer& each : left_marks_) {
+    streams_.wait(own.name, *each);
+    ++waits_;
+  }
+}
+
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::drop_reached_marks() {
+  for (std::size_t i = 0; i < left_marks_.size();) {
+    if (!streams_.is_finished(*left_marks_[i])) {
+      ++i;
+      continue;
+    }
+    left_marks_[i].swap(left_marks_.back());
+    left_marks_.pop_back();
+  }
+}
+
+// Moves the shard's mark behind all work of its stream so far. If it throws, the mark is where it was.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::record_mark(shard& of) {
+  if (of.mark != nullptr && of.mark.use_count() == 1) {
+    streams_.record(*of.mark, of.name);
+    return;
+  }
+  auto fresh = std::make_shared<event>();
+  streams_.record(*fresh, of.name);
+  of.mark = std::move(fresh);
 }
 
 // Gives all that a stream has free to the common pool, behind its mark.
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::gather(shard& from) {
   const host_lock lock(from.mutex);
+  gather_locked(from);
+}
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::gather_locked(shard& from) {
   from.moved = 0;
-  if (from.book.segments_in(segment_state::free) == 0) return;
+  if (from.book->segments_in(segment_state::free) == 0) return;
+  std::vector<segment_view> idle;
+  from.book->for_each_free(pool_.granule_bytes(), [&](const segment_view& each) { idle.push_back(each); });
   if (from.is_shared) {
     if (streams_.is_capturing(from.name)) return;  // a mark would become a part of the graph
-    streams_.record(from.mark, from.name);
+    record_mark(from);
   }
-  from.has_mark = true;
-  std::vector<segment_view> idle;
-  from.book.for_each_free(pool_.granule_bytes(), [&](const segment_view& each) { idle.push_back(each); });
+  // A thread's own stream that took nothing back used none of this: there is no mark then.
+  from.has_mark = from.mark != nullptr;
   for (const segment_view& each : idle) {
     auto part = isolate(each.begin, each.bytes);  // may throw; what follows does not
-    from.book.drop(each.handle);
+    from.book->drop(each.handle);
     while (part != spans_.end() && part->first < each.begin + each.bytes) {
       pool_.deallocate(reinterpret_cast<void*>(part->first));
       part = spans_.erase(part);
     }
+  }
+}
+
+// Moves the blocks of a stream that is forgotten, and has nothing free, to the book of those that have none. If it throws,
+// nothing has changed.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
+  if (of.book->segments_in(segment_state::live) == 0) return;
+  std::vector<segment_view> blocks;
+  blocks.reserve(of.book->segments_in(segment_state::live));
+  of.book->for_each([&](const segment_view& each) { blocks.push_back(each); });
+  if (orphans_ == nullptr) orphans_ = std::make_unique<shard>(of.name, pool_.granule_bytes());
+  engine_of_its_own& book = *orphans_->book;
+  const host_lock lock(orphans_->mutex);
+  std::vector<segment_handle> adopted;
+  try {
+    adopted.reserve(blocks.size());
+    for (const segment_view& each : blocks) adopted.push_back(book.adopt(each.begin, each.bytes, segment_state::live));
+  } catch (...) {
+    for (const segment_handle each : adopted) book.drop(each);
+    throw;
+  }
+  for (const segment_view& each : blocks) {
+    auto part = std::prev(spans_.upper_bound(each.begin));
+    for (; part != spans_.end() && part->first < each.begin + each.bytes; ++part) part->second.owner = orphans_.get();
   }
 }
 
@@ -121,24 +184,32 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
     const bool own_first = std::less<shard*>{}(&own, &other);
     const host_lock first((own_first ? own : other).mutex);
     const host_lock second = &own == &other ? host_lock() : host_lock((own_first ? other : own).mutex);
-    const segment_handle handle = other.book.find(begin);
+    const segment_handle handle = other.book->find(begin);
     if (handle == no_segment) {
       throw unknown_block(
           "warpheap: no live block begins at the pointer: it was taken back before, or it points into a block");
     }
-    if (&other == &own) {  // it was moved here since the caller looked
-      own.book.deallocate(handle);
+    if (!own.is_shared) record_mark(own);  // before the block is taken back, as it may throw
+    if (&other == &own) {                  // it was moved here since the caller looked
+      own.book->deallocate(handle);
       return;
     }
-    const std::uint64_t bytes = other.book.at(handle).bytes;
+    const std::uint64_t bytes = other.book->at(handle).bytes;
     auto part = isolate(begin, bytes);
-    own.book.adopt(begin, bytes, segment_state::free);
-    other.book.drop(handle);
+    own.book->adopt(begin, bytes, segment_state::free);
+    other.book->drop(handle);
     for (; part != spans_.end() && part->first < begin + bytes; ++part) part->second.owner = &own;
     own.moved += bytes;
   }
+  if (&other == orphans_.get() && other.book->segments_in(segment_state::live) == 0) orphans_.reset();
+  if (own.moved <= options_.span_bytes) return;
   // Blocks that come from elsewhere would pile up here while their streams take new memory.
-  if (own.moved > options_.span_bytes) gather(own);
+  try {
+    gather(own);
+  } catch (const std::exception&) {
+    // The block is taken back, so the caller must not hear of this. What was not gathered stays with the stream, and is
+    // gathered when memory is short.
+  }
 }
 
 // Cuts spans so that one begins and one ends with the given part of a segment; returns the first in it. (There may be
