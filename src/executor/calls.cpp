@@ -50,6 +50,10 @@ void switch_point() noexcept {
   if (worker* const found = this_worker()) found->switch_point();
 }
 
+void access_point(access what, const void* object, std::size_t bytes) noexcept {
+  if (worker* const found = this_worker()) found->access_point(what, object, bytes);
+}
+
 void wait(call_site site) {
   if (worker* const found = this_worker()) {
     found->wait(site);

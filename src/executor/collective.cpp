@@ -72,6 +72,7 @@ void worker::complete(warp& home, open_round& full) {
   while (*link != &full) link = &(*link)->next;
   *link = full.next;
   full.still_here = static_cast<std::uint32_t>(popcount(full.group));
+  if (explored_ != nullptr) explored_->note_meeting(home, full.group);
   for (std::uint32_t rest = full.group & ~current_->bit(); rest != 0; rest &= rest - 1) {
     make_ready(home.lanes[lowest_bit(rest)]);
   }
@@ -110,6 +111,7 @@ void worker::block_barrier(call_site site) {
 
 // Lets all lanes at the barrier go on.
 void worker::open_barrier(block& home) {
+  if (explored_ != nullptr) explored_->note_barrier(home, launch_.threads);
   ++home.barrier;
   home.at_barrier = 0;
   for (std::uint32_t thread = 0; thread < launch_.threads; ++thread) {

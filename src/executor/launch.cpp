@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <warpheap/platform/bits.hpp>
 #include <warpheap/platform/executor.hpp>
 
+#include "executor/explorer.hpp"
 #include "executor/launch_state.hpp"
 #include "executor/monitor.hpp"
 #include "executor/notes.hpp"
@@ -60,6 +62,27 @@ void run_workers(launch_state& launch) {
   for (std::thread& each : helpers) each.join();
 }
 
+// The explorer of the launch, if it is the one of a scenario that is run.
+explorer* begin_explored(std::uint64_t blocks, std::uint32_t threads) {
+  explorer* const found = this_explorer();
+  if (found == nullptr) return nullptr;
+  if (found->launched()) throw std::logic_error("explore: run() of a scenario launches one kernel, not several");
+  if (blocks > explorer::most_lanes || blocks * threads > explorer::most_lanes) {
+    throw std::logic_error("explore: a kernel of at most " + std::to_string(explorer::most_lanes) + " lanes, not of " +
+                           std::to_string(blocks) + " blocks of " + std::to_string(threads));
+  }
+  found->note_launch(blocks * threads);
+  return found;
+}
+
+// All blocks at once on one worker; an explored wait that never ends is found by the explorer.
+schedule explored_plan() {
+  schedule plan;
+  plan.workers = 1;
+  plan.stalled_rounds = ~0u;
+  return plan;
+}
+
 }  // namespace
 
 void run(std::uint64_t blocks, std::uint32_t threads, std::size_t shared_bytes,
@@ -70,11 +93,12 @@ void run(std::uint64_t blocks, std::uint32_t threads, std::size_t shared_bytes,
     throw launch_failure("warpheap: a block has 1 to 1024 threads, not " + std::to_string(threads));
   }
   if (blocks == 0) return;
-  const schedule& plan = current_schedule();
+  explorer* const explored = begin_explored(blocks, threads);
+  const schedule plan = explored != nullptr ? explored_plan() : current_schedule();
   const std::uint64_t wanted = plan.workers != 0 ? plan.workers : host_cores();
   const auto workers = static_cast<unsigned>(std::min(wanted, blocks));
 
-  launch_state launch{blocks, threads, shared_bytes, entry, context, plan, launches.take_next() + 1};
+  launch_state launch{blocks, threads, shared_bytes, entry, context, plan, launches.take_next() + 1, explored};
   for (unsigned i = 0; i < workers; ++i) launch.workers.push_back(std::make_unique<worker>(launch, i, workers));
   {
     const watch watched(launch);
@@ -84,6 +108,7 @@ void run(std::uint64_t blocks, std::uint32_t threads, std::size_t shared_bytes,
   if (!launch.failed()) return;
   std::string lanes;
   for (const auto& each : launch.workers) lanes += each->last_words();
+  if (explored != nullptr) explored->note_failure(launch.why, lanes);
   throw launch_failure(describe_failure(launch, launch.why, lanes));
 }
 

@@ -13,6 +13,7 @@
 
 namespace warpheap::executor {
 
+class explorer;
 class worker;
 
 /// One launch: what it runs, and what its workers share.
@@ -24,6 +25,7 @@ struct launch_state {
   void* const context;
   const schedule plan;
   const std::uint64_t number;  ///< counts the launches of the process
+  explorer* const explored;    ///< chooses the schedule; null if `plan` does
 
   std::vector<std::unique_ptr<worker>> workers{};
   published next_block{};  ///< the first block that no worker has taken

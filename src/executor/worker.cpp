@@ -26,18 +26,30 @@ std::uint64_t resident_blocks(const launch_state& launch, std::uint64_t workers)
   return std::min(fitting, divide_up(launch.blocks, workers));
 }
 
+std::unique_ptr<policy> make_policy(schedule::policy order, random_stream& random, std::size_t lanes) {
+  switch (order) {
+    case schedule::policy::random: return std::make_unique<random_order>(random, lanes);
+    case schedule::policy::stalling: return std::make_unique<stalling_order>(random, lanes);
+    case schedule::policy::round_robin: break;
+  }
+  return std::make_unique<round_robin>();
+}
+
 }  // namespace
 
 worker* this_worker() { return current_worker; }
 
 worker::worker(launch_state& launch, unsigned index, unsigned workers)
-    : launch_(launch), random_(launch.plan.seed, index), start_clock_(notes::create_clock()) {
+    : launch_(launch),
+      random_(launch.plan.seed, index),
+      explored_(launch.explored),
+      policy_(explored_),
+      start_clock_(notes::create_clock()) {
   const auto count = static_cast<std::size_t>(resident_blocks(launch, workers));
   const std::size_t lanes = count * launch.threads;
-  switch (launch.plan.order) {
-    case schedule::policy::random: policy_ = std::make_unique<random_order>(random_, lanes); break;
-    case schedule::policy::stalling: policy_ = std::make_unique<stalling_order>(random_, lanes); break;
-    case schedule::policy::round_robin: policy_ = std::make_unique<round_robin>(); break;
+  if (explored_ == nullptr) {
+    own_policy_ = make_policy(launch.plan.order, random_, lanes);
+    policy_ = own_policy_.get();
   }
   blocks_.resize(count);
   vacant_.reserve(count);
@@ -66,6 +78,7 @@ void worker::work() {
     launch_.fail(problem.what());
   }
   current_worker = nullptr;
+  if (explored_ != nullptr) explored_->finish();
   if (launch_.failed()) {
     last_words_ = describe_lanes(*this);
     abandon_lanes();
@@ -77,7 +90,11 @@ void worker::schedule_lanes() {
   while (!launch_.failed()) {
     while (blocks_left_ && !vacant_.empty()) admit();
     lane* const next = policy_->take();
-    if (next == nullptr) return;  // all blocks are done: settle() tells when lanes are left that cannot run
+    if (next == nullptr) {
+      // All blocks are done: settle() tells when lanes are left that cannot run. Only an explorer leaves lanes that can.
+      if (live_lanes_ != 0) launch_.fail(explored_->reason());
+      return;
+    }
     turn(*next);
   }
 }
@@ -193,7 +210,9 @@ lane* worker::choose_next() {
   warp& home = *me.home;
   const bool goes_on = me.now == lane::state::ready;
   const bool others_can = me.now == lane::state::meeting && home.home->able > 1;
-  if ((!goes_on && !others_can) || me.waiting || home.gathering != 0 || launch_.failed()) return nullptr;
+  if ((!goes_on && !others_can) || me.waiting || home.gathering != 0 || launch_.failed() || explored_ != nullptr) {
+    return nullptr;
+  }
   if (goes_on) {
     policy_->put(me);
   } else {
@@ -261,11 +280,13 @@ void worker::make_ready(lane& parked) {
 void worker::wait(call_site site) {
   current_->waiting = true;
   current_->wait_site = site;
+  if (explored_ != nullptr) explored_->announce_wait(*current_, site);
   suspend();
 }
 
 void worker::end_wait() {
   current_->waiting = false;
+  if (explored_ != nullptr) explored_->end_wait(*current_);
   moved();
 }
 

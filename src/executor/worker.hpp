@@ -9,6 +9,7 @@
 #include <warpheap/platform/executor.hpp>
 
 #include "executor/context.hpp"
+#include "executor/explorer.hpp"
 #include "executor/launch_state.hpp"
 #include "executor/policy.hpp"
 #include "executor/quiet.hpp"
@@ -40,7 +41,16 @@ class worker {
   void leave(const round& left);
   std::uint32_t gather(call_site site);
   void block_barrier(call_site site);
+  void access_point(access what, const void* object, std::size_t bytes) {
+    if (explored_ == nullptr) {
+      switch_point();
+    } else if (what != access::fence) {
+      explored_->announce(*current_, what, object, bytes);
+      suspend();
+    }
+  }
   void switch_point() {
+    if (explored_ != nullptr && !explored_->has_met()) return;
     progress_.increment();
     if (!policy_->goes_on()) suspend();
   }
@@ -101,7 +111,9 @@ class worker {
 
   launch_state& launch_;
   random_stream random_;
-  std::unique_ptr<policy> policy_;
+  std::unique_ptr<policy> own_policy_;
+  explorer* explored_;  // null in an ordinary launch
+  policy* policy_;
   context self_;
   context* left_ = &self_;  // the stack that the running lane was switched to from
   lane* current_ = nullptr;

@@ -58,8 +58,13 @@ std::uint32_t gather(call_site site);
 /// Parks the lane until every thread of its block that has not exited is here.
 void block_barrier(call_site site);
 
-/// A point where another lane may run. Every atomic operation calls it.
+/// A point where another lane may run.
 void switch_point() noexcept;
+
+/// What an atomic operation does to its object.
+enum class access : std::uint8_t { load, store, update, fence };
+/// The switch point before an atomic operation on the `bytes` bytes at `object`, or before a fence, which has no object.
+void access_point(access what, const void* object, std::size_t bytes) noexcept;
 
 /// The lane waits for another one at `site`: others run first. `end_wait` tells that it waits no longer. When all
 /// lanes wait or are parked and nothing moves, the launch fails with a report.

@@ -38,8 +38,8 @@ constexpr std::memory_order failure_order(memory_order order) {
 
 // Every operation first offers the executor to run another lane, so that each interleaving of atomics can be scheduled.
 template <class T>
-std::atomic_ref<T> reached(T* object) {
-  executor::switch_point();
+std::atomic_ref<T> reached(T* object, executor::access what = executor::access::update) {
+  executor::access_point(what, object, sizeof(T));
   return std::atomic_ref<T>{*object};
 }
 
@@ -55,11 +55,11 @@ T replace_if(std::atomic_ref<T> object, T value, memory_order order, Better bett
 
 template <class T>
 T atomic_load(T* object, memory_order order, thread_scope) {
-  return reached(object).load(standard_order(order));
+  return reached(object, executor::access::load).load(standard_order(order));
 }
 template <class T>
 void atomic_store(T* object, T value, memory_order order, thread_scope) {
-  reached(object).store(value, standard_order(order));
+  reached(object, executor::access::store).store(value, standard_order(order));
 }
 template <class T>
 T atomic_exchange(T* object, T value, memory_order order, thread_scope) {
@@ -102,7 +102,7 @@ inline constexpr memory_order after_release_fence = memory_order::release;
 inline constexpr memory_order before_acquire_fence = memory_order::acquire;
 
 inline void fence(memory_order order, thread_scope) {
-  executor::switch_point();
+  executor::access_point(executor::access::fence, nullptr, 0);
 #if defined(__SANITIZE_THREAD__)
   if (order != memory_order::relaxed) {
     __tsan_acquire(&fence_clock);
