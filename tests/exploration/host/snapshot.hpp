@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <vector>
+#include <warpheap/platform.hpp>
+#include <warpheap/platform/exploration.hpp>
+
+namespace warpheap::test {
+
+/// Memory that is set up once and found so by each execution: what an execution wrote is dropped, page by page, which
+/// costs less than making megabytes of state anew.
+class snapshot {
+ public:
+  explicit snapshot(std::size_t bytes) : bytes_(bytes), file_(::memfd_create("warpheap_snapshot", 0)) {
+    must(file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) == 0);
+    data_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    must(data_ != MAP_FAILED);
+  }
+  ~snapshot() {
+    ::munmap(data_, bytes_);
+    ::close(file_);
+  }
+  snapshot(const snapshot&) = delete;
+  snapshot& operator=(const snapshot&) = delete;
+
+  /// Zeroed at first.
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  /// Ends the set-up.
+  void freeze() { must(::mmap(data_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file_, 0) == data_); }
+  /// Makes the memory again what it was at `freeze`.
+  void reset() const { must(::madvise(data_, bytes_, MADV_DONTNEED) == 0); }
+
+ private:
+  static void must(bool done) {
+    if (!done) throw std::system_error(errno, std::generic_category(), "memory for a snapshot");
+  }
+  std::size_t bytes_;
+  int file_;
+  void* data_ = nullptr;
+};
+
+using results = std::vector<std::uint64_t>;
+
+/// Lanes of one-thread blocks that run `kernel(out, lane)` on a snapshot; `look(out)` says what is wrong afterwards. `out`
+/// has 16 words, zeroed for each execution.
+template <class Kernel, class Look>
+class snapshot_scenario {
+ public:
+  snapshot_scenario(const snapshot& memory, unsigned lanes, Kernel kernel, Look look)
+      : lanes_(lanes), kernel_(kernel), look_(look) {
+    memory.reset();
+  }
+  void run() { launch(grid_shape{lanes_, 1}, entry{kernel_, out_.data()}); }
+  std::string check() { return look_(out_); }
+
+ private:
+  struct entry {
+    Kernel kernel;
+    std::uint64_t* out;
+    void operator()() const { kernel(out, static_cast<unsigned>(grid_thread_index())); }
+  };
+  unsigned lanes_;
+  Kernel kernel_;
+  Look look_;
+  results out_ = results(16);
+};
+
+/// Prints how much an exploration did, which the bounds of a scenario are chosen by.
+inline void print(const exploration& result) {
+  std::cout << "  " << result.executions << " executions of up to " << result.steps << " steps, " << result.redundant
+            << " redundant, " << result.cut << " cut\n";
+}
+
+template <class Kernel, class Look>
+exploration explore_snapshot(const snapshot& memory, unsigned lanes, Kernel kernel, Look look,
+                             const exploration_options& options = {}) {
+  const exploration result = explore(
+      options, [&] { return snapshot_scenario<Kernel, Look>(memory, lanes, kernel, look); });
+  print(result);
+  return result;
+}
+
+/// Runs `body()` in one lane, as set-up or as a look at the outcome.
+template <class Body>
+void in_one_lane(Body body) {
+  launch(grid_shape{1, 1}, body);
+}
+
+/// Fails the test if the exploration found something or left something out.
+inline void expect_all_clean(const exploration& result) {
+  EXPECT_EQ(result.failure, "");
+  EXPECT_TRUE(result.complete || !result.failure.empty()) << "the exploration left schedules out";
+}
+
+}  // namespace warpheap::test
