@@ -138,7 +138,7 @@ std::string explorer::schedule() const {
 }
 
 std::string explorer::describe_steps() const {
-  constexpr std::size_t most_lines = 80;
+  constexpr std::size_t most_lines = 120;
   constexpr const char* words[] = {"local", "load", "store", "update", "end of a wait"};
   // Objects by the order in which they are met, since addresses say nothing and change.
   std::vector<const void*> objects;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <support/scale.hpp>
 #include <system_error>
 #include <vector>
 #include <warpheap/platform.hpp>
@@ -95,6 +96,16 @@ exploration explore_snapshot(const snapshot& memory, unsigned lanes, Kernel kern
 template <class Body>
 void in_one_lane(Body body) {
   launch(grid_shape{1, 1}, body);
+}
+
+/// All schedules with at most so many switches away from a lane that could go on, one less at a small scale; with the full scale
+/// all schedules, which may take long.
+inline exploration_options few_switches(std::uint32_t most) {
+  exploration_options options;
+  options.most_executions = 100'000'000;
+  const work_scale scale = scale_in_force();
+  if (scale != work_scale::full) options.preemptions = scale == work_scale::small ? most - 1 : most;
+  return options;
 }
 
 /// Fails the test if the exploration found something or left something out.

@@ -9,7 +9,6 @@
 #include <exploration/host/snapshot.hpp>
 #include <new>
 #include <string>
-#include <support/scale.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/platform/exploration.hpp>
 #include <warpheap/sync.hpp>
@@ -86,13 +85,10 @@ struct make_for_waiters {
   }
 };
 
-// All schedules are a million and more, so those of three switches at most; with the full scale all.
+// All schedules are more than a million.
 TEST(explored_bulk_semaphore, a_producer_against_two_waiters) {
   for (const std::uint64_t batch : {3u, 2u}) {
     const semaphore_memory memory(0);
-    exploration_options options;
-    options.most_executions = 100'000'000;
-    if (scale_in_force() != work_scale::full) options.preemptions = static_cast<std::uint32_t>(scaled(3, 0));
     expect_all_clean(explore_snapshot(memory.memory(), 3, make_for_waiters{&memory.semaphore(), batch, false},
                                       [&](const results& out) -> std::string {
                                         if (out[0] != 1 || out[1] != 1 || out[2] != 1) return "a waiter was refused";
@@ -100,7 +96,7 @@ TEST(explored_bulk_semaphore, a_producer_against_two_waiters) {
                                         return expect_counts(memory.semaphore(),
                                                              batches * static_cast<std::int64_t>(batch) - 3);
                                       },
-                                      options));
+                                      few_switches(3)));
   }
 }
 

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The words and hints of warp_slab under every schedule of two or three threads: what is free is found, by whatever order
+// blocks were claimed, released, hidden from searches, and slabs taken back.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exploration/host/private_member.hpp>
+#include <exploration/host/snapshot.hpp>
+#include <string>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/platform.hpp>
+#include <warpheap/platform/exploration.hpp>
+
+namespace warpheap::test::warp_slab_exploration_test {
+namespace {
+
+WARPHEAP_TEST_PRIVATE(add_slabs, warp_slab::add_slabs)
+WARPHEAP_TEST_PRIVATE(claim, warp_slab::claim)
+WARPHEAP_TEST_PRIVATE(without_foreign, warp_slab::without_foreign)
+WARPHEAP_TEST_PRIVATE(put_back, warp_slab::put_back)
+WARPHEAP_TEST_PRIVATE(show, warp_slab::show)
+WARPHEAP_TEST_PRIVATE(hide, warp_slab::hide)
+WARPHEAP_TEST_PRIVATE(look_through, warp_slab::look_through)
+WARPHEAP_TEST_PRIVATE(search, warp_slab::search)
+WARPHEAP_TEST_PRIVATE(take_words, warp_slab::take_words)
+WARPHEAP_TEST_PRIVATE(reclaim_slab, warp_slab::reclaim_slab)
+WARPHEAP_TEST_PRIVATE(words_of, warp_slab::words_of)
+WARPHEAP_TEST_PRIVATE(word_of, warp_slab::word_of)
+
+constexpr std::uint32_t unit = 0;   // of the slab in question
+constexpr std::uint32_t place = 0;  // in the table of its class
+
+constexpr std::uint32_t word_at(std::uint32_t index) { return word_number::make(unit, index); }
+std::uint32_t class_of(std::uint64_t bytes) { return slab_classes::of(bytes).of_class; }
+
+// A heap of a few units.
+class heap_memory {
+ public:
+  explicit heap_memory(std::uint32_t units)
+      : units_(units), memory_(metadata(units) + (units + 1) * slab_classes::unit_bytes) {
+    in_one_lane([self = allocator()] { self.initialise(); });
+  }
+  template <class Body>
+  void set_up(Body body) {
+    in_one_lane([self = allocator(), body] { body(self); });
+    memory_.freeze();
+  }
+  warp_slab allocator() const {
+    const std::uint64_t bytes = units_ * slab_classes::unit_bytes;
+    auto* const data = reinterpret_cast<std::byte*>(
+        align_up(reinterpret_cast<std::uint64_t>(memory_.data()) + metadata(units_), slab_classes::unit_bytes));
+    return warp_slab{arena{data, bytes, bytes, memory_.data()}};
+  }
+  const snapshot& memory() const { return memory_; }
+  // What a search through class `c` finds afterwards.
+  bool finds(std::uint32_t c) const {
+    bool found = false;
+    in_one_lane([self = allocator(), c, to = &found] { *to = search(self, lane_bit(), lane_bit(), c) != nullptr; });
+    return found;
+  }
+  std::uint32_t free_blocks(std::uint32_t index) const {
+    return static_cast<std::uint32_t>(popcount(slab_word{word_of(allocator(), word_at(index))}.free()));
+  }
+
+ private:
+  static std::uint64_t metadata(std::uint32_t units) {
+    return align_up(warp_slab::metadata_bytes(units * slab_classes::unit_bytes), 256);
+  }
+  std::uint32_t units_;
+  snapshot memory_;
+};
+
+slab_claim claim_of(const warp_slab& self, std::uint32_t c, std::uint32_t index, std::uint32_t blocks) {
+  std::uint32_t left = 0;
+  return claim(self, c, word_at(index), blocks, left);
+}
+
+// A search that comes to the slab, and hides it if it sees no block.
+void look_or_hide(const warp_slab& self, std::uint32_t c) {
+  std::uint32_t found = ~0u;
+  const slab_look look = look_through(self, c, place, found);
+  if (found != ~0u && look.free == 0) hide(self, c, place, found);
+}
+
+// Of a hidden slab without free blocks two lanes release one each. Whoever has released one finds it by a search.
+struct release_and_search {
+  warp_slab self;
+  std::uint32_t c;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    put_back(self, slab_claim{word_at(0), 1u << lane});
+    if (lane == 0) return;
+    out[lane] = search(self, lane_bit(), lane_bit(), c) != nullptr;
+    require(out[lane] != 0, "a block was released, and a search refused");
+  }
+};
+
+TEST(explored_warp_slab, who_releases_beside_another_finds_a_block) {
+  heap_memory memory(1);
+  const std::uint32_t c = class_of(512);
+  memory.set_up([c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 1u);
+    claim_of(self, c, 0, ~0u);
+    hide(self, c, place, unit);
+  });
+  expect_all_clean(explore_snapshot(memory.memory(), 2, release_and_search{memory.allocator(), c},
+                                    [&](const results&) -> std::string {
+                                      return memory.finds(c) ? "" : "a free block is not found";
+                                    }));
+}
+
+// One block is free. A lane claims it and puts it back, one searches and hides, one releases another block.
+struct claim_release_and_hide {
+  warp_slab self;
+  std::uint32_t c;
+  void operator()(std::uint64_t*, unsigned lane) const {
+    if (lane == 0) {
+      const slab_claim got = claim_of(self, c, 0, 1);
+      if (got.blocks != 0) put_back(self, got);
+    } else if (lane == 1) {
+      look_or_hide(self, c);
+    } else {
+      put_back(self, slab_claim{word_at(0), 2});
+    }
+  }
+};
+
+TEST(explored_warp_slab, claim_against_release_against_hide) {
+  heap_memory memory(1);
+  const std::uint32_t c = class_of(512);
+  memory.set_up([c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 1u);
+    claim_of(self, c, 0, ~1u);
+  });
+  for (unsigned lanes = 2; lanes <= 3; ++lanes) {
+    expect_all_clean(explore_snapshot(memory.memory(), lanes, claim_release_and_hide{memory.allocator(), c},
+                                      [&](const results&) -> std::string {
+                                        if (memory.free_blocks(0) != lanes - 1) return "blocks were lost or made";
+                                        return memory.finds(c) ? "" : "a free block is not found";
+                                      },
+                                      lanes == 2 ? exploration_options{} : few_switches(3)));
+  }
+}
+
+// A slab of two words, one of them all free. A lane tries to take it back and cannot; another one searches meanwhile, sees no
+// block, and hides it.
+struct take_words_and_hide {
+  warp_slab self;
+  std::uint32_t c;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) {
+      out[0] = take_words(self, c, unit);
+    } else {
+      look_or_hide(self, c);
+    }
+  }
+};
+
+TEST(explored_warp_slab, hide_against_words_that_are_taken_and_restored) {
+  heap_memory memory(1);
+  const std::uint32_t c = class_of(256);
+  memory.set_up([c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 1u);
+    claim_of(self, c, 1, ~0u);
+  });
+  ASSERT_EQ(words_of(memory.allocator(), c), 2u);
+  expect_all_clean(explore_snapshot(memory.memory(), 2, take_words_and_hide{memory.allocator(), c},
+                                    [&](const results& out) -> std::string {
+                                      if (out[0] != 0) return "a slab in use was taken";
+                                      if (memory.free_blocks(0) != 32) return "a word was not restored";
+                                      return memory.finds(c) ? "" : "a free block is not found";
+                                    }));
+}
+
+// A slab without blocks in use becomes one of another class, while others come late: one claims of the old class, one lists
+// the slab, one searches.
+struct change_class {
+  warp_slab self;
+  std::uint32_t before;
+  std::uint32_t after;
+  unsigned late;  // what lane 1 does
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) {
+      out[0] = reclaim_slab(self, before, place);
+      if (out[0] != 0) require(add_slabs(self, lane_bit(), after, 1u), "the unit is not there");
+    } else if (late == 0) {
+      const slab_claim got = without_foreign(self, claim_of(self, before, 0, 1));
+      if (got.blocks != 0) put_back(self, got);
+    } else if (late == 1) {
+      show(self, word_at(0), before);
+    } else {
+      look_or_hide(self, before);
+    }
+  }
+};
+
+TEST(explored_warp_slab, free_against_class_change) {
+  const std::uint32_t before = class_of(512);
+  const std::uint32_t after = class_of(256);
+  heap_memory memory(1);
+  memory.set_up([before](const warp_slab& self) { add_slabs(self, lane_bit(), before, 1u); });
+  for (unsigned late = 0; late < 3; ++late) {
+    expect_all_clean(explore_snapshot(memory.memory(), 2, change_class{memory.allocator(), before, after, late},
+                                      [&](const results& out) -> std::string {
+                                        const bool changed = out[0] != 0;
+                                        if (memory.free_blocks(0) != 32) return "blocks were lost or made";
+                                        if (memory.free_blocks(1) != (changed ? 32 : 0)) return "a word of no slab";
+                                        if (!memory.finds(changed ? after : before)) return "a free block is not found";
+                                        return memory.finds(changed ? before : after) ? "a block of no slab" : "";
+                                      }));
+  }
+}
+
+// The whole way: one block is free and one is held. Each lane gives back what it has and takes one, so there is one for each.
+struct exchange {
+  warp_slab self;
+  void* held;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 1) self.free(held);
+    void* const got = self.malloc(512);
+    require(got != nullptr, "refused with a block for each");
+    out[lane] = reinterpret_cast<std::uint64_t>(got);
+    if (lane == 0) self.free(got);
+  }
+};
+
+TEST(explored_warp_slab, nobody_is_refused_with_a_block_for_each) {
+  heap_memory memory(1);
+  void* held = nullptr;
+  memory.set_up([to = &held](const warp_slab& self) {
+    for (int i = 0; i < 31; ++i) *to = self.malloc(512);
+  });
+  expect_all_clean(explore_snapshot(memory.memory(), 2, exchange{memory.allocator(), held},
+                                    [&](const results& out) -> std::string {
+                                      return out[0] != out[1] || memory.free_blocks(0) == 1 ? "" : "one block twice";
+                                    },
+                                    few_switches(2)));
+}
+
+}  // namespace
+}  // namespace warpheap::test::warp_slab_exploration_test
