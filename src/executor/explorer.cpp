@@ -46,6 +46,7 @@ explorer::explorer(const exploration_options& options, const std::vector<std::ui
 
 void explorer::begin() {
   trace_.clear();
+  writers_.clear();
   for (lane_view& each : views_) {
     each.who = nullptr;
     each.next = {};
@@ -304,7 +305,7 @@ void explorer::finish() {
     last.writes = last.changes || last.what == kind::store;
   }
   const auto at = static_cast<std::uint32_t>(trace_.size());
-  find_races(last, reduces_ && !replays_ && at >= branch_);
+  if (reduces_ && !replays_) order(last);
   view.known = last.before;
   if (met_ != 0) {
     clock joint = last.before;
@@ -318,6 +319,7 @@ void explorer::finish() {
     met_ = 0;
   }
   if (last.what == kind::load || last.what == kind::update) view.reads.push_back({last.object, last.bytes, at});
+  if (last.writes) writers_.push_back(at);
   trace_.push_back(last);
   if (last.changes) {
     idle_ = 0;
@@ -382,18 +384,28 @@ bool explorer::conflicts(const step& a, const step& b) const {
 
 // Computes what comes before `last`. An earlier step that conflicts with it, with no step between them in that order, could as
 // well come later.
-void explorer::find_races(step& last, bool reports) {
+void explorer::order(step& last) {
   const auto at = static_cast<std::uint32_t>(trace_.size());
+  if (at < branch_) {  // as in the execution before
+    last.before = path_[at].before;
+    return;
+  }
   clock before = views_[last.lane].known;
   std::vector<std::uint32_t> races;
-  for (std::uint32_t i = at; i-- != 0;) {
+  const auto meet = [&](std::uint32_t i) {
     const step& other = trace_[i];
-    if (other.lane == last.lane || before[other.lane] > i || !conflicts(other, last)) continue;
-    if (reports) races.push_back(i);
+    if (other.lane == last.lane || before[other.lane] > i || !conflicts(other, last)) return;
+    races.push_back(i);
     for (std::size_t j = 0; j < most_lanes; ++j) before[j] = std::max(before[j], other.before[j]);
+  };
+  // The latest first, since what comes before it is no race.
+  if (last.writes) {
+    for (std::uint32_t i = at; i-- != 0;) meet(i);
+  } else {
+    for (std::size_t i = writers_.size(); i-- != 0;) meet(writers_[i]);
   }
   before[last.lane] = at + 1;
-  last.before = before;
+  path_[at].before = last.before = before;
   for (const std::uint32_t i : races) reverse(i, last);
 }
 

@@ -114,13 +114,14 @@ class explorer final : public policy {
     std::uint8_t chosen = 0;
     lane_set unforced = 0;       // those whose choice takes no lane off that could go on
     std::uint32_t switches = 0;  // such choices before this state
+    clock before{};              // of the chosen step
   };
 
   static lane_set bit(std::uint32_t lane) { return lane_set{1} << lane; }
   std::uint32_t number_of(const lane& which) const;
   void settle_wait(lane_view& view);
   void wake_waiting(const step& last);
-  void find_races(step& last, bool reports);
+  void order(step& last);
   void reverse(std::uint32_t earlier, const step& later);
   bool can_end_without(const step& wait, std::uint32_t earlier) const;
   bool conflicts(const step& a, const step& b) const;
@@ -144,6 +145,7 @@ class explorer final : public policy {
 
   // The execution.
   std::vector<step> trace_;
+  std::vector<std::uint32_t> writers_;  // steps that write
   std::array<lane_view, most_lanes> views_{};
   std::uint32_t lanes_ = 0;
   lane_set ready_ = 0;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
 #include <string>
 #include <warpheap/platform.hpp>
@@ -151,27 +152,42 @@ TEST(explored_buddy_tree, halves_merge_while_another_lane_searches) {
                                     [&](const results&) { return expect_whole(memory, 6); }, few_switches(2)));
 }
 
+WARPHEAP_TEST_PRIVATE(begin_watch, buddy_tree::begin_watch)
+WARPHEAP_TEST_PRIVATE(split, buddy_tree::split)
+WARPHEAP_TEST_PRIVATE(walk, buddy_tree::walk)
+WARPHEAP_TEST_PRIVATE(was_quiet, buddy_tree::was_quiet)
+
 // Of the two halves of a unit lane 1 has one. It gives that back, which merges them, and takes one again, which breaks the unit;
-// so there is a half for lane 0 at any time, but it moves twice, each time behind what lane 0 has seen.
-struct merge_and_break {
+// so there is a half for another thread at any time, but it moves, twice. Lane 0 makes one pass as `take` does. If that
+// meets nothing, it must know that it may have missed something.
+struct pass_while_blocks_move {
   buddy_tree tree;
-  std::uint32_t held;
-  void operator()(std::uint64_t* out, unsigned lane) const {
-    if (lane == 1) tree.give(held, 5);
-    const std::uint32_t page = tree.take(5);
-    out[lane] = page;
-    require(page != buddy_tree::none, "refused with a block for each");
+  void operator()(std::uint64_t*, unsigned lane) const {
+    constexpr std::uint32_t order = 5;
+    if (lane == 1) {
+      tree.give(0, order);
+      require(tree.take(order) != buddy_tree::none, "refused with a block for each");
+      return;
+    }
+    const auto before = begin_watch(tree);
+    std::uint32_t needs = 0;
+    bool waits = false;
+    auto found = split(tree, 0u, order, 1u, needs, waits);
+    if (found.starts == 0 && !waits) found = walk(tree, 0u, order, 1u);
+    if (found.starts == 0 && !waits) require(!was_quiet(tree, before), "a pass missed a block and calls itself quiet");
   }
 };
 
-TEST(explored_buddy_tree, a_block_that_moves_twice_behind_a_search_is_found) {
+TEST(explored_buddy_tree, a_pass_knows_that_blocks_moved) {
   buddy_memory memory;
-  memory.set_up([](const buddy_tree& tree) {
+  std::uint64_t held = 1;
+  memory.set_up([to = &held](const buddy_tree& tree) {
     tree.add(0, 64);
-    tree.take(5);
+    *to = tree.take(5);
   });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, merge_and_break{memory.tree(), 0},
-                                    [&](const results&) { return std::string{}; }));
+  ASSERT_EQ(held, 0u);
+  expect_all_clean(explore_snapshot(memory.memory(), 2, pass_while_blocks_move{memory.tree()},
+                                    [](const results&) { return std::string{}; }));
 }
 
 }  // namespace
