@@ -33,11 +33,7 @@ std::uint64_t launch_state::moves() const {
 }
 
 bool launch_state::all_stalled_since(std::uint64_t moves) const {
-  for (const auto& each : workers) {
-    if (!each->stalled_since(moves)) return false;
-  }
-  // What each worker has seen is part of what is seen here, so an equal sum means that all saw the same.
-  return this->moves() == moves;
+  return std::all_of(workers.begin(), workers.end(), [moves](const auto& each) { return each->stalled_since(moves); });
 }
 
 namespace {

@@ -63,11 +63,35 @@ class monitor {
 
   void remove(watch& ended) {
     const std::lock_guard guard(lock_);
+    moves_of_ended_ += ended.launch.moves();
     (ended.previous == nullptr ? first_ : ended.previous->next) = ended.next;
     if (ended.next != nullptr) ended.next->previous = ended.previous;
   }
 
+  process_progress progress() {
+    const std::lock_guard guard(lock_);
+    return progress_so_far();
+  }
+
+  // What each worker has seen is part of what is seen here, so an equal sum means that all saw the same.
+  bool stalled_since(std::uint64_t moves) {
+    const std::lock_guard guard(lock_);
+    for (watch* each = first_; each != nullptr; each = each->next) {
+      if (!each->launch.all_stalled_since(moves)) return false;
+    }
+    return progress_so_far().moves == moves;
+  }
+
  private:
+  process_progress progress_so_far() const {
+    process_progress sum{moves_of_ended_, 0};
+    for (const watch* each = first_; each != nullptr; each = each->next) {
+      sum.moves += each->launch.moves();
+      sum.workers += each->launch.workers.size();
+    }
+    return sum;
+  }
+
   [[noreturn]] void look_after() {
     while (true) {
       bool sleep = false;
@@ -107,6 +131,7 @@ class monitor {
   sem_t call_;
   quiet_lock lock_;
   watch* first_ = nullptr;
+  std::uint64_t moves_of_ended_ = 0;
   unsigned quiet_ticks_ = 0;
   bool asleep_ = false;
 };
@@ -121,6 +146,9 @@ monitor& the_monitor() {
 }
 
 }  // namespace
+
+process_progress progress_of_process() { return the_monitor().progress(); }
+bool process_stalled_since(std::uint64_t moves) { return the_monitor().stalled_since(moves); }
 
 watch::watch(launch_state& watched) : launch(watched) { the_monitor().add(*this); }
 watch::~watch() { the_monitor().remove(*this); }

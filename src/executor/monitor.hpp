@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "executor/launch_state.hpp"
 
 namespace warpheap::executor {
@@ -20,5 +23,15 @@ class watch {
   watch* next = nullptr;
   watch* previous = nullptr;
 };
+
+/// All launches of the process together.
+struct process_progress {
+  std::uint64_t moves;  ///< what lanes have done so far; grows with each turn of a lane that does not wait
+  std::size_t workers;  ///< of the launches under way
+};
+process_progress progress_of_process();
+/// True if each worker of each launch under way has finished or has found that its lanes only wait since the moves of the
+/// process counted `moves`. So launches of several host threads may wait for each other.
+bool process_stalled_since(std::uint64_t moves);
 
 }  // namespace warpheap::executor

@@ -11,6 +11,7 @@
 #include <warpheap/platform/bits.hpp>
 
 #include "executor/block_storage.hpp"
+#include "executor/monitor.hpp"
 #include "executor/notes.hpp"
 #include "executor/report.hpp"
 
@@ -309,20 +310,21 @@ void worker::moved() {
 
 // A lane that waits had its turn. A round of them is as many turns as lanes live here, so that each had one on average.
 //
-// The launch is stalled when each worker has seen `stalled_rounds` rounds of nothing but waiting while no worker moved.
+// The launch is stalled when each worker of the process has seen `stalled_rounds` rounds of nothing but waiting while none of
+// them moved: a launch of another host thread may be about to do what this one waits for.
 // A worker that the system does not run for a while cannot be taken for a stalled one: it has to count its rounds
 // itself, and says at which number of moves of all workers it began to. Moves are counted after what they did is done.
 // So if all workers began at the number that still holds, each has looked, often, after the last change.
 void worker::idle() {
   if (++idle_turns_ % live_lanes_ != 0) return;
-  if (launch_.workers.size() > 1) ::sched_yield();
-  const std::uint64_t moves = launch_.moves();
+  const auto [moves, workers] = progress_of_process();
+  if (workers > 1) ::sched_yield();
   if (moves != idle_since_) {
     idle_since_ = moves;
     idle_rounds_ = 0;
   } else if (++idle_rounds_ >= launch_.plan.stalled_rounds) {
     stalled_since_.set(moves + 1);
-    if (launch_.all_stalled_since(moves)) launch_.fail(describe_stall(launch_.plan));
+    if (process_stalled_since(moves)) launch_.fail(describe_stall(launch_.plan));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 #include <warpheap/platform.hpp>
 
@@ -198,6 +199,66 @@ TEST(deadlock, workers_that_wait_for_each_other_are_not_stalled) {
   device_array<std::uint32_t> token(1);
   launch(grid_shape{4, 1}, pass_token{}, token.data(), 300u);
   EXPECT_EQ(token.at(0), 1200u);
+}
+
+// A launch that moves for long, and then sets what a launch of another host thread waits for.
+struct set_late {
+  void operator()(std::uint32_t* words) const {
+    atomic_view{words[0]}.store(1, memory_order::release, thread_scope::device);
+    // not a wait: each look is a move
+    while (atomic_view{words[1]}.load(memory_order::acquire, thread_scope::device) == 0) {
+    }
+    for (int i = 0; i < 200'000; ++i) fence(memory_order::relaxed, thread_scope::device);
+    atomic_view{words[2]}.store(1, memory_order::release, thread_scope::device);
+  }
+};
+struct wait_for_the_late {
+  void operator()(std::uint32_t* words) const {
+    atomic_view{words[1]}.store(1, memory_order::release, thread_scope::device);
+    backoff wait;
+    while (atomic_view{words[2]}.load(memory_order::acquire, thread_scope::device) == 0) wait.pause();
+  }
+};
+
+void wait_until_set(std::uint32_t& word) {
+  while (atomic_view{word}.load(memory_order::acquire, thread_scope::device) == 0) std::this_thread::yield();
+}
+
+TEST(deadlock, a_launch_of_another_thread_that_moves_is_progress) {
+  schedule plan;
+  plan.workers = 1;
+  plan.stalled_rounds = 8;
+  const scoped_schedule guard{plan};
+  device_array<std::uint32_t> words(3);
+  std::thread other([data = words.data()] { launch(grid_shape{1, 1}, set_late{}, data); });
+  wait_until_set(words.data()[0]);
+  EXPECT_NO_THROW(launch(grid_shape{2, 3}, wait_for_the_late{}, words.data()));
+  other.join();
+}
+
+// Each says that it has come, waits for the other, and then for what never comes.
+struct wait_for_each_other {
+  void operator()(std::uint32_t* words, std::uint32_t mine) const {
+    atomic_view{words[mine]}.store(1, memory_order::release, thread_scope::device);
+    backoff wait;
+    while (atomic_view{words[2]}.load(memory_order::acquire, thread_scope::device) == 0) wait.pause();
+  }
+};
+
+TEST(deadlock, launches_that_wait_for_each_other_are_both_reported) {
+  schedule plan;
+  plan.workers = 1;
+  const scoped_schedule guard{plan};
+  device_array<std::uint32_t> words(3);
+  std::string text[2];
+  const auto wait = [&](std::uint32_t mine) {
+    text[mine] = failure_of([&] { launch(grid_shape{2, 3}, wait_for_each_other{}, words.data(), mine); });
+  };
+  std::thread other([&] { wait(0); });
+  wait_until_set(words.data()[0]);
+  wait(1);
+  other.join();
+  for (const std::string& each : text) EXPECT_TRUE(contains(each, "no progress: all lanes only waited"));
 }
 
 // Nothing can switch away from this lane.
