@@ -23,8 +23,10 @@ constexpr const char* replay_variable = "WARPHEAP_EXPLORE_REPLAY";
 // The lanes of a schedule such as "0*3,1*2,0".
 std::vector<std::uint8_t> parse_schedule(const std::string& text) {
   const auto refuse = [&] {
-    throw std::invalid_argument(std::string{replay_variable} + " or exploration_options::replay: use a schedule such as "
-                                "0*3,1*2,0, lanes below " + std::to_string(explorer::most_lanes) + ", not '" + text + "'");
+    throw std::invalid_argument(std::string{replay_variable} +
+                                " or exploration_options::replay: use a schedule such as "
+                                "0*3,1*2,0, lanes below " +
+                                std::to_string(explorer::most_lanes) + ", not '" + text + "'");
   };
   constexpr std::size_t longest = std::size_t{1} << 20;
   std::vector<std::uint8_t> lanes;
@@ -90,7 +92,11 @@ std::string execute(explorer& search, scenario_runner& scenario) {
     return search.reason();  // empty if the explorer ended it
   }
   if (!search.launched()) throw std::logic_error("explore: run() of a scenario launches one kernel, not none");
-  return scenario.check();
+  try {
+    return scenario.check();
+  } catch (const launch_failure& failure) {
+    return std::string{"the check failed: "} + failure.what();
+  }
 }
 
 }  // namespace

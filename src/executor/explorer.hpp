@@ -14,6 +14,13 @@
 
 namespace warpheap::executor {
 
+/// True if two ranges of bytes have a byte in common.
+inline bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(a);
+  const auto second = reinterpret_cast<std::uintptr_t>(b);
+  return first < second + b_bytes && second < first + a_bytes;
+}
+
 /// The search behind `explore`: it chooses the lane of each step, learns what the step did, and finds the steps before
 /// which another choice can matter. docs/design/exploration.md explains the algorithm.
 ///
@@ -68,7 +75,7 @@ class explorer final : public policy {
   void finish();
 
  private:
-  using lane_set = std::uint32_t;                      // a bit for each lane
+  using lane_set = std::uint32_t;                       // a bit for each lane
   using clock = std::array<std::uint32_t, most_lanes>;  // of each lane: 1 + its latest step that comes before
 
   enum class kind : std::uint8_t { local, load, store, update, wait };
@@ -85,7 +92,7 @@ class explorer final : public policy {
     bool changes = false;  // the object's value
     std::uint32_t bytes = 0;
     const void* object = nullptr;
-    clock before{};                       // what comes before it, itself among it
+    clock before{};                   // what comes before it, itself among it
     std::vector<seen_object> seen{};  // of a wait
   };
   // A place in the source where a lane waited, and where in `reads` its latest wait there begins.
@@ -96,7 +103,7 @@ class explorer final : public policy {
   struct lane_view {
     lane* who = nullptr;
     step next{};
-    call_site site{};  // of a wait that is next
+    call_site site{};    // of a wait that is next
     bool awake = false;  // of a wait: it may end
     std::uint32_t waits = 0;
     clock known{};
@@ -118,21 +125,24 @@ class explorer final : public policy {
   };
 
   static lane_set bit(std::uint32_t lane) { return lane_set{1} << lane; }
+  // explorer.cpp: one execution
   std::uint32_t number_of(const lane& which) const;
+  lane_set enabled_lanes() const;
+  bool wake_idle();
+  lane* choose(lane_set enabled);
+  void fail(std::string reason);
   void settle_wait(lane_view& view);
   void wake_waiting(const step& last);
+
+  // explorer_search.cpp: which schedules are left
   void order(step& last);
   void reverse(std::uint32_t earlier, const step& later);
   bool can_end_without(const step& wait, std::uint32_t earlier) const;
   bool conflicts(const step& a, const step& b) const;
-  lane_set enabled_lanes() const;
   bool could_go_on(std::uint32_t number, lane_set enabled) const;
-  bool wake_idle();
   std::uint32_t prefer(lane_set candidates) const;
   void add_node(lane_set enabled);
   void put_to_sleep(node& fresh) const;
-  void fail(std::string reason);
-  lane* choose(lane_set enabled);
 
   const exploration_options options_;
   const std::vector<std::uint8_t> replay_;
@@ -153,7 +163,7 @@ class explorer final : public policy {
   bool running_ = false;
   step current_{};
   unsigned char value_before_[16] = {};
-  std::uint32_t idle_ = 0;        // times that the waiting lanes were woken since the last change
+  std::uint32_t idle_ = 0;  // times that the waiting lanes were woken since the last change
   bool launched_ = false;
   verdict verdict_ = verdict::runs;
   std::string reason_;

@@ -37,7 +37,8 @@ struct launch_state {
 
   /// What all workers' lanes have done so far; grows with each turn of a lane that does not wait.
   std::uint64_t moves() const;
-  /// True if each worker has finished or has found that its lanes only wait since the moves of the process counted `moves`.
+  /// True if each worker has finished or has found that its lanes only wait since the moves of the process counted
+  /// `moves`.
   bool all_stalled_since(std::uint64_t moves) const;
 
   quiet_lock failing{};

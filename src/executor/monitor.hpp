@@ -30,8 +30,8 @@ struct process_progress {
   std::size_t workers;  ///< of the launches under way
 };
 process_progress progress_of_process();
-/// True if each worker of each launch under way has finished or has found that its lanes only wait since the moves of the
-/// process counted `moves`. So launches of several host threads may wait for each other.
+/// True if each worker of each launch under way has finished or has found that its lanes only wait since the moves of
+/// the process counted `moves`. So launches of several host threads may wait for each other.
 bool process_stalled_since(std::uint64_t moves);
 
 }  // namespace warpheap::executor

@@ -92,7 +92,8 @@ void worker::schedule_lanes() {
     while (blocks_left_ && !vacant_.empty()) admit();
     lane* const next = policy_->take();
     if (next == nullptr) {
-      // All blocks are done: settle() tells when lanes are left that cannot run. Only an explorer leaves lanes that can.
+      // All blocks are done: settle() tells when lanes are left that cannot run. Only an explorer leaves lanes that
+      // can.
       if (live_lanes_ != 0) launch_.fail(explored_->reason());
       return;
     }
@@ -310,11 +311,11 @@ void worker::moved() {
 
 // A lane that waits had its turn. A round of them is as many turns as lanes live here, so that each had one on average.
 //
-// The launch is stalled when each worker of the process has seen `stalled_rounds` rounds of nothing but waiting while none of
-// them moved: a launch of another host thread may be about to do what this one waits for.
-// A worker that the system does not run for a while cannot be taken for a stalled one: it has to count its rounds
-// itself, and says at which number of moves of all workers it began to. Moves are counted after what they did is done.
-// So if all workers began at the number that still holds, each has looked, often, after the last change.
+// The launch is stalled when each worker of the process has seen `stalled_rounds` rounds of nothing but waiting while
+// none of them moved: a launch of another host thread may be about to do what this one waits for. A worker that the
+// system does not run for a while cannot be taken for a stalled one: it has to count its rounds itself, and says at
+// which number of moves of all workers it began to. Moves are counted after what they did is done. So if all workers
+// began at the number that still holds, each has looked, often, after the last change.
 void worker::idle() {
   if (++idle_turns_ % live_lanes_ != 0) return;
   const auto [moves, workers] = progress_of_process();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The lists, pins and readers of bulk under every schedule of two threads. A chunk that is given back becomes a block of
-// somebody else, who writes to it: whoever still changes its head is found.
+// The lists, pins and readers of bulk under every schedule of two threads. A chunk that is given back becomes a block
+// of somebody else, who writes to it: whoever still changes its head is found.
 
 #include <gtest/gtest.h>
 
@@ -115,15 +115,16 @@ std::string expect_listed(const allocator& self, bins which, std::int32_t first_
     const detail::bin_state state{header_at(self, page).state};
     if (state.units() != has) return "a bin has " + std::to_string(state.units()) + " units";
     if (seen > 1) return "a bin is twice on the list";
-    if (state.listed() != (seen == 1)) return seen == 1 ? "a bin on the list has no mark" : "a bin with a mark is on no list";
+    if (state.listed() != (seen == 1))
+      return seen == 1 ? "a bin on the list has no mark" : "a bin with a mark is on no list";
     return has > 0 && seen == 0 ? "a bin with units is on no list" : "";
   };
   const std::string first = expect(which.first, seen_first, first_units);
   return !first.empty() ? first : expect(which.second, seen_second, second_units);
 }
 
-// Two bins without units are on a list. Both lanes take tops off; one of them gives a unit of the first back, which is on
-// top again, and looks as it did before.
+// Two bins without units are on a list. Both lanes take tops off; one of them gives a unit of the first back, which is
+// on top again, and looks as it did before.
 struct take_off_and_relist {
   allocator self;
   bins of;
@@ -185,14 +186,15 @@ TEST(explored_bulk, a_bin_stays_until_who_gave_to_it_is_done) {
     make_bin(self, made.second, 4);  // whose units the semaphore has
   });
   ASSERT_FALSE(detail::bin_state{header_at(memory.self(), of.first).state}.listed());
-  expect_all_clean(explore_snapshot(memory.memory(), 2, give_and_drain{memory.self(), of},
-                                    [&](const results& out) -> std::string {
-                                      const allocator self = memory.self();
-                                      const std::int64_t available = shelf_of(self, arena_index, c).count.count().available;
-                                      if (available != (out[8] != 0 ? 4 : 11)) return "units were lost or made";
-                                      return out[8] != 0 ? expect_untouched(self, of) : expect_listed(self, of, 7, 4);
-                                    },
-                                    few_switches(3)));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, give_and_drain{memory.self(), of},
+      [&](const results& out) -> std::string {
+        const allocator self = memory.self();
+        const std::int64_t available = shelf_of(self, arena_index, c).count.count().available;
+        if (available != (out[8] != 0 ? 4 : 11)) return "units were lost or made";
+        return out[8] != 0 ? expect_untouched(self, of) : expect_listed(self, of, 7, 4);
+      },
+      few_switches(3)));
 }
 
 // A lane takes a block of the bin on top, while another one sends that back.
@@ -216,13 +218,14 @@ TEST(explored_bulk, a_bin_stays_while_a_reader_may_look_at_it) {
     make_bin(self, made.first, units);
     atomic_view{shelf_of(self, arena_index, c).whole}.store(1, memory_order::relaxed, thread_scope::device);
   });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, take_and_drain{memory.self(), of},
-                                    [&](const results& out) -> std::string {
-                                      if (out[8] == 0) return "";
-                                      if (out[0] != 0 && out[1] == of.first) return "a block of a chunk that was given back";
-                                      return expect_untouched(memory.self(), of);
-                                    },
-                                    few_switches(3)));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, take_and_drain{memory.self(), of},
+      [&](const results& out) -> std::string {
+        if (out[8] == 0) return "";
+        if (out[0] != 0 && out[1] == of.first) return "a block of a chunk that was given back";
+        return expect_untouched(memory.self(), of);
+      },
+      few_switches(3)));
 }
 
 }  // namespace

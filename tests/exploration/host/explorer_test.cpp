@@ -54,7 +54,8 @@ exploration compare(unsigned lanes, Kernel kernel, std::set<outcome>& states) {
 TEST(explorer, meets_the_outcomes_of_store_buffering) {
   std::set<outcome> states;
   const exploration result = compare(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         write(w[lane], 1);
         w[2 + lane] = read(w[1 - lane]);
       },
@@ -67,8 +68,8 @@ TEST(explorer, meets_the_outcomes_of_store_buffering) {
 // n lanes that write one word: n! orders.
 TEST(explorer, runs_each_order_of_writes_once) {
   for (unsigned lanes = 1, orders = 1; lanes <= 5; ++lanes, orders *= lanes) {
-    const exploration result =
-        explore_words(lanes, [](word* w, unsigned lane) { write(w[0], lane + 1); }, [](const words_t&) { return ""; });
+    const exploration result = explore_words(
+        lanes, [](word* w, unsigned lane) { write(w[0], lane + 1); }, [](const words_t&) { return ""; });
     EXPECT_EQ(result.executions, orders);
     EXPECT_EQ(result.redundant, 0u);
   }
@@ -76,7 +77,8 @@ TEST(explorer, runs_each_order_of_writes_once) {
 
 TEST(explorer, runs_independent_steps_in_one_order) {
   const exploration result = explore_words(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         for (word i = 0; i < 5; ++i) write(w[lane], i);
         read(w[3]);
       },
@@ -104,7 +106,8 @@ TEST(explorer, a_failed_swap_only_reads) {
 TEST(explorer, reduction_keeps_every_final_state) {
   std::set<outcome> states;
   compare(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         write(w[lane], 1);
         w[4 + lane] = read(w[(lane + 1) % 3]);
         w[8 + lane] = add(w[3], lane + 1);
@@ -112,7 +115,8 @@ TEST(explorer, reduction_keeps_every_final_state) {
       states);
   states.clear();
   compare(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         for (int i = 0; i < 2; ++i) {
           const word seen = read(w[0]);
           if (swap_if(w[0], seen, 2 * seen + lane + 1)) add(w[1], read(w[2]));
@@ -123,7 +127,8 @@ TEST(explorer, reduction_keeps_every_final_state) {
   EXPECT_GT(states.size(), 10u);
   states.clear();
   compare(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         if (lane == 0) {
           write(w[0], 1);
           write(w[1], 1);
@@ -141,7 +146,8 @@ TEST(explorer, reduction_keeps_every_final_state) {
 TEST(explorer, reduction_keeps_every_final_state_with_waits) {
   std::set<outcome> states;
   compare(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         if (lane == 0) {
           write(w[0], 1);
           write(w[0], 2);
@@ -155,7 +161,8 @@ TEST(explorer, reduction_keeps_every_final_state_with_waits) {
   states.clear();
   // Two writers of different words end one wait; which words the reader then sees depends on all orders.
   compare(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         if (lane < 2) {
           write(w[lane], 1);
         } else {
@@ -195,9 +202,8 @@ struct lock_kernel {
 
 TEST(explorer, a_right_lock_is_right) {
   for (unsigned lanes = 2; lanes <= 3; ++lanes) {
-    const exploration result = explore_words(lanes, lock_kernel{true}, [lanes](const words_t& words) {
-      return words[2] == lanes ? "" : "a lane was lost";
-    });
+    const exploration result = explore_words(
+        lanes, lock_kernel{true}, [lanes](const words_t& words) { return words[2] == lanes ? "" : "a lane was lost"; });
     expect_clean(result);
     EXPECT_GE(result.executions, lanes == 2 ? 2u : 6u);
   }
@@ -257,7 +263,8 @@ TEST(explorer, refuses_what_is_no_schedule) {
   for (const char* text : {"x", "0*", "0,", ",0", "0*3;1", "8", "0*99999999999999999999", "-1", " 0"}) {
     exploration_options options;
     options.replay = text;
-    EXPECT_THROW(explore_words(1, [](word*, unsigned) {}, [](const words_t&) { return ""; }, options),
+    EXPECT_THROW(explore_words(
+                     1, [](word*, unsigned) {}, [](const words_t&) { return ""; }, options),
                  std::invalid_argument)
         << text;
   }
@@ -266,7 +273,8 @@ TEST(explorer, refuses_what_is_no_schedule) {
 // A wait for what a lane did between the look and the pause ends; a wait for what never comes is a deadlock.
 TEST(explorer, no_wait_misses_a_change) {
   expect_clean(explore_words(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         if (lane == 0) {
           await(w[0], 2);
         } else {
@@ -274,16 +282,17 @@ TEST(explorer, no_wait_misses_a_change) {
         }
       },
       [](const words_t&) { return ""; }));
-  const exploration never =
-      explore_words(2, [](word* w, unsigned lane) { lane == 0 ? await(w[0], 2) : void(add(w[0], 1)); },
-                    [](const words_t&) { return ""; });
+  const exploration never = explore_words(
+      2, [](word* w, unsigned lane) { lane == 0 ? await(w[0], 2) : void(add(w[0], 1)); },
+      [](const words_t&) { return ""; });
   EXPECT_NE(never.failure.find("deadlock"), std::string::npos);
 }
 
 // A wait that looks at one word before an inner wait and decides after it.
 TEST(explorer, a_wait_in_a_wait_is_followed) {
   expect_clean(explore_words(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         if (lane == 0) {
           write(w[0], 1);
           write(w[1], 1);
@@ -303,7 +312,8 @@ TEST(explorer, a_wait_that_gives_up_ends) {
   exploration_options options;
   options.idle_turns = 4;
   expect_clean(explore_words(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         backoff wait;
         for (int i = 0; i < 4 && read(w[lane]) == 0; ++i) wait.pause();
       },
@@ -314,7 +324,11 @@ TEST(explorer, an_endless_kernel_is_reported) {
   exploration_options options;
   options.most_steps = 100;
   const exploration result = explore_words(
-      1, [](word* w, unsigned) { while (read(w[0]) == 0) add(w[1], 1); }, [](const words_t&) { return ""; }, options);
+      1,
+      [](word* w, unsigned) {
+        while (read(w[0]) == 0) add(w[1], 1);
+      },
+      [](const words_t&) { return ""; }, options);
   EXPECT_NE(result.failure.find("no end: more than 100 steps"), std::string::npos) << result.failure;
 }
 
@@ -323,7 +337,8 @@ TEST(explorer, a_lane_that_waits_too_often_is_cut) {
   exploration_options options;
   options.most_waits = 3;
   const exploration result = explore_words(
-      2, [](word* w, unsigned) {
+      2,
+      [](word* w, unsigned) {
         for (backoff wait;; wait.pause()) {
           if (add(w[0], 1) == 0) return;
           add(w[0], ~word{0});
@@ -337,8 +352,8 @@ TEST(explorer, a_lane_that_waits_too_often_is_cut) {
 TEST(explorer, stops_at_the_bound_of_executions) {
   exploration_options options;
   options.most_executions = 5;
-  const exploration result =
-      explore_words(4, [](word* w, unsigned lane) { write(w[0], lane); }, [](const words_t&) { return ""; }, options);
+  const exploration result = explore_words(
+      4, [](word* w, unsigned lane) { write(w[0], lane); }, [](const words_t&) { return ""; }, options);
   EXPECT_EQ(result.executions, 5u);
   EXPECT_FALSE(result.complete);
 }
@@ -346,7 +361,8 @@ TEST(explorer, stops_at_the_bound_of_executions) {
 // Lanes of a warp that meet: what comes before the meeting does not race with what comes after it.
 TEST(explorer, knows_what_a_meeting_orders) {
   const exploration result = explore_warp(
-      3, [](word* w, unsigned lane) {
+      3,
+      [](word* w, unsigned lane) {
         add(w[lane], 1);
         const lane_mask all = 7;
         const word sum = reduce(all, word{1}, plus{});
@@ -359,7 +375,8 @@ TEST(explorer, knows_what_a_meeting_orders) {
 
 TEST(explorer, lanes_race_before_a_block_barrier_and_not_across_it) {
   const exploration result = explore_warp(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         write(w[0], lane);
         sync_block();
         w[1 + lane] = read(w[0]);
@@ -370,14 +387,16 @@ TEST(explorer, lanes_race_before_a_block_barrier_and_not_across_it) {
 }
 
 TEST(explorer, active_group_is_the_caller) {
-  expect_clean(explore_warp(2, [](word* w, unsigned lane) { w[lane] = active_group(); },
-                            [](const words_t& words) { return words[0] == 1 && words[1] == 2 ? "" : "not alone"; }));
+  expect_clean(explore_warp(
+      2, [](word* w, unsigned lane) { w[lane] = active_group(); },
+      [](const words_t& words) { return words[0] == 1 && words[1] == 2 ? "" : "not alone"; }));
 }
 
 // A collective that cannot complete fails in some schedule or all; the report says so.
 TEST(explorer, a_collective_that_cannot_complete_is_reported) {
   const exploration result = explore_warp(
-      2, [](word* w, unsigned lane) {
+      2,
+      [](word* w, unsigned lane) {
         if (lane == 1 && read(w[0]) == 1) return;
         write(w[0], 1);
         sync(3);
@@ -407,8 +426,12 @@ TEST(explorer, a_bound_on_switches_bounds_what_is_found) {
     options.preemptions = switches;
     const exploration result = explore_words(2, needs_two_switches{}, look, options);
     EXPECT_EQ(result.failure.empty(), switches < 2) << result.failure;
-    if (switches == 1) { EXPECT_GT(result.executions, executions); }
-    if (switches == 0) { EXPECT_EQ(result.executions, 2u) << "each lane first"; }
+    if (switches == 1) {
+      EXPECT_GT(result.executions, executions);
+    }
+    if (switches == 0) {
+      EXPECT_EQ(result.executions, 2u) << "each lane first";
+    }
     executions = result.executions;
   }
   EXPECT_FALSE(explore_words(2, needs_two_switches{}, look).failure.empty());

@@ -29,7 +29,8 @@ inline void await(word& object, word value) {
   while (read(object) != value) wait.pause();
 }
 
-/// A scenario of words: lanes of one-thread blocks that run `Kernel{}(words, lane)`; `Look` says what is wrong with the words.
+/// A scenario of words: lanes of one-thread blocks that run `Kernel{}(words, lane)`; `Look` says what is wrong with the
+/// words.
 template <class Kernel, class Look>
 struct words_scenario {
   grid_shape shape;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The faults that an exploration has to find, each planted in a small model of the structure that could have it. Without the
-// fault the model is clean. docs/design/exploration.md tells which scenario finds it in the structure itself.
+// The faults that an exploration has to find, each planted in a small model of the structure that could have it.
+// Without the fault the model is clean. docs/design/exploration.md tells which scenario finds it in the structure
+// itself.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,8 @@ void expect_caught(unsigned lanes, const std::string& message) {
   EXPECT_NE(again.failure.find(message), std::string::npos) << "the schedule does not replay";
 }
 
-// A stack of nodes 1 and 2, whose top counts its changes, or does not. Words 1 and 2 are the nodes' links, word 0 the top.
+// A stack of nodes 1 and 2, whose top counts its changes, or does not. Words 1 and 2 are the nodes' links, word 0 the
+// top.
 struct counted_stack {
   bool planted;
   static constexpr word count_unit = 16;
@@ -86,8 +88,8 @@ TEST(explored_model, a_stack_without_a_count_is_caught) {
   expect_caught<primed>(2, "a node was lost");
 }
 
-// Word 0 holds free blocks and, in `listed`, whether the list leads to it; word 1 is the list; words 2 and 3 count changes
-// begun and ended. Whoever has put a block back must find it.
+// Word 0 holds free blocks and, in `listed`, whether the list leads to it; word 1 is the list; words 2 and 3 count
+// changes begun and ended. Whoever has put a block back must find it.
 struct listed_word {
   bool planted;
   static constexpr word listed = 16;
@@ -118,8 +120,8 @@ TEST(explored_model, a_word_that_is_listed_only_if_it_was_empty_is_caught) {
   expect_caught<listed_word>(2, "a block was put back and is not found");
 }
 
-// Word 0 holds a free block; a lane takes the whole word for a moment. Another one that sees it empty takes it off the list,
-// word 1, unless it looks whether the word is being taken.
+// Word 0 holds a free block; a lane takes the whole word for a moment. Another one that sees it empty takes it off the
+// list, word 1, unless it looks whether the word is being taken.
 struct taken_word {
   bool planted;
   static constexpr word of_class = 8;
@@ -142,8 +144,8 @@ TEST(explored_model, hiding_a_word_that_is_being_taken_is_caught) {
   expect_caught<taken_word>(2, "the list does not lead to the block");
 }
 
-// One block moves between words 0 and 1 by changes that are counted. A search of both that met nothing is repeated if a change
-// began meanwhile.
+// One block moves between words 0 and 1 by changes that are counted. A search of both that met nothing is repeated if a
+// change began meanwhile.
 struct moving_block {
   bool planted;
 
@@ -178,8 +180,8 @@ TEST(explored_model, a_search_that_ignores_begun_changes_is_caught) {
   expect_caught<moving_block>(2, "a search missed a block");
 }
 
-// Word 0 counts the units of a bin and its pins. Two lanes give a unit each, and then look at the bin once more, word 1. Who
-// sees both units and no pin takes the bin away, and writes to it.
+// Word 0 counts the units of a bin and its pins. Two lanes give a unit each, and then look at the bin once more, word
+// 1. Who sees both units and no pin takes the bin away, and writes to it.
 struct pinned_bin {
   bool planted;
   static constexpr word pin = 16;
@@ -195,7 +197,9 @@ struct pinned_bin {
   }
   static std::string look(const words_t&) { return ""; }
 };
-TEST(explored_model, a_bin_without_pins_is_caught) { expect_caught<pinned_bin>(3, "a bin was taken from who gave to it"); }
+TEST(explored_model, a_bin_without_pins_is_caught) {
+  expect_caught<pinned_bin>(3, "a bin was taken from who gave to it");
+}
 
 }  // namespace
 }  // namespace warpheap::test::models_test

@@ -69,8 +69,7 @@ program make_program(std::uint64_t seed, unsigned lanes, unsigned steps) {
       // A seventh of the later steps waits.
       const auto drawn = static_cast<unsigned>(random.below(i == 0 ? 12 : 14));
       const auto what = static_cast<action>(drawn < 12 ? drawn / 3 : drawn - 8);
-      made.of[lane][i] = {what, static_cast<word>(random.below(objects)),
-                         static_cast<word>(1 + random.below(2))};
+      made.of[lane][i] = {what, static_cast<word>(random.below(objects)), static_cast<word>(1 + random.below(2))};
     }
   }
   return made;

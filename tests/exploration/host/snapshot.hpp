@@ -53,8 +53,8 @@ class snapshot {
 
 using results = std::vector<std::uint64_t>;
 
-/// Lanes of one-thread blocks that run `kernel(out, lane)` on a snapshot; `look(out)` says what is wrong afterwards. `out`
-/// has 16 words, zeroed for each execution.
+/// Lanes of one-thread blocks that run `kernel(out, lane)` on a snapshot; `look(out)` says what is wrong afterwards.
+/// `out` has 16 words, zeroed for each execution.
 template <class Kernel, class Look>
 class snapshot_scenario {
  public:
@@ -86,8 +86,8 @@ inline void print(const exploration& result) {
 template <class Kernel, class Look>
 exploration explore_snapshot(const snapshot& memory, unsigned lanes, Kernel kernel, Look look,
                              const exploration_options& options = {}) {
-  const exploration result = explore(
-      options, [&] { return snapshot_scenario<Kernel, Look>(memory, lanes, kernel, look); });
+  const exploration result =
+      explore(options, [&] { return snapshot_scenario<Kernel, Look>(memory, lanes, kernel, look); });
   print(result);
   return result;
 }
@@ -98,8 +98,8 @@ void in_one_lane(Body body) {
   launch(grid_shape{1, 1}, body);
 }
 
-/// All schedules with at most so many switches away from a lane that could go on, one less at a small scale; with the full scale
-/// all schedules, which may take long.
+/// All schedules with at most so many switches away from a lane that could go on, one less at a small scale; with the
+/// full scale all schedules, which may take long.
 inline exploration_options few_switches(std::uint32_t most) {
   exploration_options options;
   options.most_executions = 100'000'000;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sets of integers and the buddy system under every schedule of two threads, or of three with few switches. The oracle is
-// one: there is a member, or a block, for each thread that takes, so at no moment is there none, and nobody may be refused.
+// Sets of integers and the buddy system under every schedule of two threads, or of three with few switches. The oracle
+// is one: there is a member, or a block, for each thread that takes, so at no moment is there none, and nobody may be
+// refused.
 
 #include <gtest/gtest.h>
 
@@ -66,10 +67,9 @@ TEST(explored_bit_tree, take_against_add_at_the_last_member) {
       tree.add(0, 1);
       tree.add(apart ? 1 : 0, 2);
     });
-    expect_all_clean(explore_snapshot(memory.memory(), 2, take_and_add{memory.tree(), apart},
-                                      [&](const results&) -> std::string {
-                                        return memory.members() == 2 ? "" : "a member was lost or made";
-                                      }));
+    expect_all_clean(explore_snapshot(
+        memory.memory(), 2, take_and_add{memory.tree(), apart},
+        [&](const results&) -> std::string { return memory.members() == 2 ? "" : "a member was lost or made"; }));
   }
 }
 
@@ -86,15 +86,13 @@ struct take_if_there {
 TEST(explored_bit_tree, the_last_member_is_found_again) {
   set_memory memory;
   memory.set_up([](const bit_tree& tree) { tree.add(2, 4); });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, take_if_there{memory.tree()},
-                                    [&](const results& out) -> std::string {
-                                      if (out[0] + out[1] == 0) return "none took the member";
-                                      results last(1);
-                                      in_one_lane([tree = memory.tree(), to = last.data()] {
-                                        *to = tree.take_run(lane_bit(), 1).count;
-                                      });
-                                      return last[0] == 1 ? "" : "the member is not found";
-                                    }));
+  expect_all_clean(
+      explore_snapshot(memory.memory(), 2, take_if_there{memory.tree()}, [&](const results& out) -> std::string {
+        if (out[0] + out[1] == 0) return "none took the member";
+        results last(1);
+        in_one_lane([tree = memory.tree(), to = last.data()] { *to = tree.take_run(lane_bit(), 1).count; });
+        return last[0] == 1 ? "" : "the member is not found";
+      }));
 }
 
 class buddy_memory {
@@ -140,16 +138,18 @@ std::string expect_whole(const buddy_memory& memory, std::uint32_t order) {
 TEST(explored_buddy_tree, a_unit_is_broken_while_another_lane_searches) {
   buddy_memory memory;
   memory.set_up([](const buddy_tree& tree) { tree.add(0, 64); });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, take_and_give{memory.tree(), 0, 0},
-                                    [&](const results&) { return expect_whole(memory, 6); }, few_switches(2)));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, take_and_give{memory.tree(), 0, 0}, [&](const results&) { return expect_whole(memory, 6); },
+      few_switches(2)));
 }
 
 // Two halves of a unit: who gives back the second merges them, and another lane wants one.
 TEST(explored_buddy_tree, halves_merge_while_another_lane_searches) {
   buddy_memory memory;
   memory.set_up([](const buddy_tree& tree) { tree.add(0, 64); });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, take_and_give{memory.tree(), 5, 5},
-                                    [&](const results&) { return expect_whole(memory, 6); }, few_switches(2)));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, take_and_give{memory.tree(), 5, 5}, [&](const results&) { return expect_whole(memory, 6); },
+      few_switches(2)));
 }
 
 WARPHEAP_TEST_PRIVATE(begin_watch, buddy_tree::begin_watch)
@@ -157,9 +157,9 @@ WARPHEAP_TEST_PRIVATE(split, buddy_tree::split)
 WARPHEAP_TEST_PRIVATE(walk, buddy_tree::walk)
 WARPHEAP_TEST_PRIVATE(was_quiet, buddy_tree::was_quiet)
 
-// Of the two halves of a unit lane 1 has one. It gives that back, which merges them, and takes one again, which breaks the unit;
-// so there is a half for another thread at any time, but it moves, twice. Lane 0 makes one pass as `take` does. If that
-// meets nothing, it must know that it may have missed something.
+// Of the two halves of a unit lane 1 has one. It gives that back, which merges them, and takes one again, which breaks
+// the unit; so there is a half for another thread at any time, but it moves, twice. Lane 0 makes one pass as `take`
+// does. If that meets nothing, it must know that it may have missed something.
 struct pass_while_blocks_move {
   buddy_tree tree;
   void operator()(std::uint64_t*, unsigned lane) const {

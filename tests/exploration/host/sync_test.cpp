@@ -55,13 +55,12 @@ struct take_against_give {
 TEST(explored_bulk_semaphore, take_against_give_at_the_last_unit) {
   for (const bool quick : {false, true}) {
     const semaphore_memory memory(1);
-    expect_all_clean(explore_snapshot(memory.memory(), 3, take_against_give{&memory.semaphore(), quick},
-                                      [&](const results& out) -> std::string {
-                                        // Who takes at once makes another one fail that looks meanwhile, and fails with it.
-                                        if (!quick && out[0] + out[1] == 0) return "the unit was there, and none took it";
-                                        return expect_counts(memory.semaphore(),
-                                                             2 - static_cast<std::int64_t>(out[0] + out[1]));
-                                      }));
+    expect_all_clean(explore_snapshot(
+        memory.memory(), 3, take_against_give{&memory.semaphore(), quick}, [&](const results& out) -> std::string {
+          // Who takes at once makes another one fail that looks meanwhile, and fails with it.
+          if (!quick && out[0] + out[1] == 0) return "the unit was there, and none took it";
+          return expect_counts(memory.semaphore(), 2 - static_cast<std::int64_t>(out[0] + out[1]));
+        }));
   }
 }
 
@@ -89,14 +88,14 @@ struct make_for_waiters {
 TEST(explored_bulk_semaphore, a_producer_against_two_waiters) {
   for (const std::uint64_t batch : {3u, 2u}) {
     const semaphore_memory memory(0);
-    expect_all_clean(explore_snapshot(memory.memory(), 3, make_for_waiters{&memory.semaphore(), batch, false},
-                                      [&](const results& out) -> std::string {
-                                        if (out[0] != 1 || out[1] != 1 || out[2] != 1) return "a waiter was refused";
-                                        const auto batches = static_cast<std::int64_t>(out[8] + out[9] + out[10]);
-                                        return expect_counts(memory.semaphore(),
-                                                             batches * static_cast<std::int64_t>(batch) - 3);
-                                      },
-                                      few_switches(3)));
+    expect_all_clean(explore_snapshot(
+        memory.memory(), 3, make_for_waiters{&memory.semaphore(), batch, false},
+        [&](const results& out) -> std::string {
+          if (out[0] != 1 || out[1] != 1 || out[2] != 1) return "a waiter was refused";
+          const auto batches = static_cast<std::int64_t>(out[8] + out[9] + out[10]);
+          return expect_counts(memory.semaphore(), batches * static_cast<std::int64_t>(batch) - 3);
+        },
+        few_switches(3)));
   }
 }
 
@@ -121,10 +120,9 @@ TEST(explored_bulk_semaphore, a_producer_that_gives_up_against_who_gives_a_unit)
     }
   };
   const semaphore_memory memory(0);
-  expect_all_clean(explore_snapshot(memory.memory(), 2, kernel{{&memory.semaphore(), 4, true}},
-                                    [&](const results& out) -> std::string {
-                                      return expect_counts(memory.semaphore(), out[0] == 1 ? 0 : 1);
-                                    }));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, kernel{{&memory.semaphore(), 4, true}},
+      [&](const results& out) -> std::string { return expect_counts(memory.semaphore(), out[0] == 1 ? 0 : 1); }));
 }
 
 TEST(explored_counting_semaphore, take_against_give_at_the_last_unit) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The words and hints of warp_slab under every schedule of two or three threads: what is free is found, by whatever order
-// blocks were claimed, released, hidden from searches, and slabs taken back.
+// The words and hints of warp_slab under every schedule of two or three threads: what is free is found, by whatever
+// order blocks were claimed, released, hidden from searches, and slabs taken back.
 
 #include <gtest/gtest.h>
 
@@ -106,10 +106,9 @@ TEST(explored_warp_slab, who_releases_beside_another_finds_a_block) {
     claim_of(self, c, 0, ~0u);
     hide(self, c, place, unit);
   });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, release_and_search{memory.allocator(), c},
-                                    [&](const results&) -> std::string {
-                                      return memory.finds(c) ? "" : "a free block is not found";
-                                    }));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, release_and_search{memory.allocator(), c},
+      [&](const results&) -> std::string { return memory.finds(c) ? "" : "a free block is not found"; }));
 }
 
 // One block is free. A lane claims it and puts it back, one searches and hides, one releases another block.
@@ -136,17 +135,18 @@ TEST(explored_warp_slab, claim_against_release_against_hide) {
     claim_of(self, c, 0, ~1u);
   });
   for (unsigned lanes = 2; lanes <= 3; ++lanes) {
-    expect_all_clean(explore_snapshot(memory.memory(), lanes, claim_release_and_hide{memory.allocator(), c},
-                                      [&](const results&) -> std::string {
-                                        if (memory.free_blocks(0) != lanes - 1) return "blocks were lost or made";
-                                        return memory.finds(c) ? "" : "a free block is not found";
-                                      },
-                                      lanes == 2 ? exploration_options{} : few_switches(3)));
+    expect_all_clean(explore_snapshot(
+        memory.memory(), lanes, claim_release_and_hide{memory.allocator(), c},
+        [&](const results&) -> std::string {
+          if (memory.free_blocks(0) != lanes - 1) return "blocks were lost or made";
+          return memory.finds(c) ? "" : "a free block is not found";
+        },
+        lanes == 2 ? exploration_options{} : few_switches(3)));
   }
 }
 
-// A slab of two words, one of them all free. A lane tries to take it back and cannot; another one searches meanwhile, sees no
-// block, and hides it.
+// A slab of two words, one of them all free. A lane tries to take it back and cannot; another one searches meanwhile,
+// sees no block, and hides it.
 struct take_words_and_hide {
   warp_slab self;
   std::uint32_t c;
@@ -175,8 +175,8 @@ TEST(explored_warp_slab, hide_against_words_that_are_taken_and_restored) {
                                     }));
 }
 
-// A slab without blocks in use becomes one of another class, while others come late: one claims of the old class, one lists
-// the slab, one searches.
+// A slab without blocks in use becomes one of another class, while others come late: one claims of the old class, one
+// lists the slab, one searches.
 struct change_class {
   warp_slab self;
   std::uint32_t before;
@@ -214,7 +214,8 @@ TEST(explored_warp_slab, free_against_class_change) {
   }
 }
 
-// The whole way: one block is free and one is held. Each lane gives back what it has and takes one, so there is one for each.
+// The whole way: one block is free and one is held. Each lane gives back what it has and takes one, so there is one for
+// each.
 struct exchange {
   warp_slab self;
   void* held;
@@ -233,11 +234,12 @@ TEST(explored_warp_slab, nobody_is_refused_with_a_block_for_each) {
   memory.set_up([to = &held](const warp_slab& self) {
     for (int i = 0; i < 31; ++i) *to = self.malloc(512);
   });
-  expect_all_clean(explore_snapshot(memory.memory(), 2, exchange{memory.allocator(), held},
-                                    [&](const results& out) -> std::string {
-                                      return out[0] != out[1] || memory.free_blocks(0) == 1 ? "" : "one block twice";
-                                    },
-                                    few_switches(2)));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, exchange{memory.allocator(), held},
+      [&](const results& out) -> std::string {
+        return out[0] != out[1] || memory.free_blocks(0) == 1 ? "" : "one block twice";
+      },
+      few_switches(2)));
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <platform/host/launch_outcome.hpp>
-#include <support/masks.hpp>
 #include <set>
 #include <sstream>
 #include <string>
+#include <support/masks.hpp>
 #include <thread>
 #include <vector>
 #include <warpheap/platform.hpp>
