@@ -175,6 +175,25 @@ TEST(explorer, reduction_keeps_every_final_state_with_waits) {
   EXPECT_EQ(states.size(), 5u);
 }
 
+// Either of two writers ends a wait, also the one whose word the lane does not read again if the other was first.
+TEST(explorer, each_change_that_can_end_a_wait_is_tried) {
+  std::set<outcome> states;
+  compare(
+      3,
+      [](word* w, unsigned lane) {
+        if (lane != 0) return write(w[lane], 1);
+        backoff wait;
+        while ((w[4] = read(w[1])) == 0 && (w[5] = read(w[2])) == 0) {
+          ++w[6];
+          wait.pause();
+        }
+      },
+      states);
+  EXPECT_EQ(states.count({0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}), 1u)
+      << "after one pause, by the second writer";
+  EXPECT_EQ(states.size(), 4u);
+}
+
 TEST(explorer, finds_a_lost_update) {
   const exploration result = explore_words(
       2, [](word* w, unsigned) { write(w[0], read(w[0]) + 1); },
