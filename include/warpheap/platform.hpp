@@ -15,6 +15,7 @@
 #include <warpheap/platform/check.hpp>
 #include <warpheap/platform/cold_call.hpp>
 #include <warpheap/platform/device_array.hpp>
+#include <warpheap/platform/device_context.hpp>
 #include <warpheap/platform/group.hpp>
 #include <warpheap/platform/growing_memory.hpp>
 #include <warpheap/platform/host_mutex.hpp>
@@ -28,6 +29,7 @@
 #include <warpheap/platform/schedule.hpp>
 #include <warpheap/platform/shadow.hpp>
 #include <warpheap/platform/shared_memory.hpp>
+#include <warpheap/platform/size_limit.hpp>
 #include <warpheap/platform/stream.hpp>
 #include <warpheap/platform/timer.hpp>
 #include <warpheap/platform/toolkit_heap.hpp>

@@ -22,7 +22,7 @@ std::size_t whole_pages(std::size_t bytes) {
 
 void* map_pages(void* at, std::size_t bytes, int flags) {
   void* const pages = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-  target::system_must(pages != MAP_FAILED, errno, "taking memory for the storage of a block");
+  target::system_must(pages != MAP_FAILED, "taking memory for the storage of a block");
   return pages;
 }
 

@@ -121,6 +121,28 @@ struct realloc_when_full_kernel {
 
 TEST(heap_ref, realloc_in_a_full_heap_loses_nothing) { run_checked(realloc_when_full_kernel{}, 4096); }
 
+// An aligned block has more usable bytes than were asked for, and stays in a full heap even where that wastes most of them.
+// A memory checker that was told of the first request only faults at the writes.
+struct realloc_aligned_when_full_kernel {
+  WARPHEAP_FN void operator()(heap_ref<> heap, verdict* wrong) const {
+    auto* const block = static_cast<unsigned char*>(heap.aligned_malloc(4096, 10));
+    expect(wrong, block != nullptr);
+    if (block == nullptr) return;
+    for (std::uint64_t bytes = 1 << 16; bytes >= 16; bytes /= 2) {
+      for (int taken = 0; heap.malloc(bytes) != nullptr;) ++taken;
+    }
+    expect(wrong, heap.realloc(block, 2048) == block);
+    for (int i = 0; i < 2048; ++i) block[i] = static_cast<unsigned char>(i);
+  }
+};
+
+TEST(heap_ref, realloc_in_a_full_heap_tells_a_memory_checker) {
+  const heap<> heap{1 << 20};
+  const device_array<verdict> wrong(1);
+  launch({1, 1}, realloc_aligned_when_full_kernel{}, heap.ref(), wrong.data());
+  EXPECT_EQ(wrong.at(0), 0u) << "a check of that line failed in the kernel";
+}
+
 struct odd_tails_kernel {
   WARPHEAP_FN void operator()(full_heap_ref heap, verdict* wrong) const {
     // All remainders of 16, where wide and narrow copies meet.

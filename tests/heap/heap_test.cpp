@@ -53,6 +53,22 @@ TYPED_TEST(heap_of, no_bytes_is_refused_with_advice) {
   }
 }
 
+TYPED_TEST(heap_of, sizes_that_no_machine_has_are_refused_by_name) {
+  const auto expect_name = [](const char* number, std::uint64_t bytes, heap_options options) {
+    try {
+      const heap<TypeParam> none{bytes, options};
+      ADD_FAILURE() << "a heap of " << number << " bytes was made";
+    } catch (const std::length_error& error) {
+      EXPECT_NE(std::string{error.what()}.find(number), std::string::npos) << error.what();
+    }
+  };
+  for (const bool plain : {false, true}) {
+    expect_name("18446744073709551615", unlimited, {.plain = plain});
+    expect_name("9223372036854775809", most_bytes + 1, {.plain = plain});
+  }
+  expect_name("18446744073709551615", mebibyte, {.reserve_bytes = unlimited});
+}
+
 TYPED_TEST(heap_of, one_byte_makes_a_heap_that_serves_nothing) {
   const heap<TypeParam> tiny{1};
   EXPECT_EQ(tiny.size(), 1u);

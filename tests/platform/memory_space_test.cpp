@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #endif
 
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <stdexcept>
@@ -114,6 +115,43 @@ TEST(memory_space, refuses_what_lies_outside) {
   EXPECT_THROW(range.decommit(2 * mib, ~std::uint64_t{0}), std::out_of_range);
 }
 
+// `make` throws a std::length_error whose message has this number.
+template <class Make>
+void expect_too_large(const char* number, Make make) {
+  try {
+    make();
+    ADD_FAILURE() << number << " bytes or elements were granted";
+  } catch (const std::length_error& error) {
+    EXPECT_NE(std::string{error.what()}.find(number), std::string::npos) << error.what();
+  }
+}
+
+constexpr std::uint64_t last = ~std::uint64_t{0};
+
+TEST(memory_space, sizes_that_wrap_when_rounded_up_are_refused_by_name) {
+  for (const bool plain : {false, true}) {
+    expect_too_large("18446744073709551615", [&] { device_range(last, {.plain = plain}); });
+    expect_too_large("18446744073709551614", [&] { device_range(last - 1, {.plain = plain}); });
+    expect_too_large("9223372036854775809", [&] { device_range(most_bytes + 1, {.plain = plain}); });
+    expect_too_large("18446744073709551615",
+                     [&] { device_range(last, {.plain = plain, .place = memory_place::pinned}); });
+  }
+  expect_too_large("18446744073709551615", [] { device_range(mib, {.piece_bytes = last}); });
+  expect_too_large("18446744073709551615", [] { host_range{last}; });
+  expect_too_large("18446744073709547520", [] { host_range{last - 4095}; });
+}
+
+TEST(memory_space, the_largest_sizes_are_refused_by_the_machine) {
+  EXPECT_THROW(device_range{most_bytes}, std::runtime_error);
+  EXPECT_THROW(host_range{most_bytes}, std::system_error);
+}
+
+TEST(device_array, counts_whose_bytes_wrap_are_refused_by_name) {
+  expect_too_large("2305843009213693953", [] { device_array<std::uint64_t>{(std::uint64_t{1} << 61) + 1}; });
+  expect_too_large("18446744073709551615", [] { device_array<std::uint64_t>{last}; });
+  expect_too_large("18446744073709551615", [] { device_array<unsigned char>{last}; });
+}
+
 TEST(memory_space, plain_memory_is_all_there_at_once) {
   device_range range(3 * mib, range_options{2 * mib, true});
   EXPECT_FALSE(range.can_map());
@@ -190,6 +228,19 @@ TEST(memory_space, a_refused_commit_changes_nothing) {
 
 TEST(memory_space, a_refused_reservation_says_so) {
   EXPECT_THROW(device_range(std::uint64_t{1} << 60, small_pieces), std::system_error);
+}
+
+TEST(memory_space, a_refusal_of_the_system_has_its_reason) {
+  launch(grid_shape{4, 64}, write_words{}, static_cast<std::uint64_t*>(nullptr), std::uint64_t{0}, std::uint64_t{0});
+  device_range range(64 * mib, small_pieces);
+  const data_limit tight(16 * mib);
+  errno = 0;
+  try {
+    range.commit(0, 64 * mib);
+    FAIL() << "the commit was to be refused";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::not_enough_memory) << error.what();
+  }
 }
 
 #else

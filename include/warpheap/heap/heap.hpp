@@ -6,17 +6,19 @@
 #include <optional>
 #include <vector>
 #include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 #include <warpheap/heap/relocation.hpp>
+#include <warpheap/platform.hpp>
 
 namespace warpheap {
 
 /// How a heap takes its memory.
 struct heap_options {
-  /// Bytes of addresses to reserve, as far as the heap can then grow; 0: as much as the device has memory.
+  /// Bytes of addresses to reserve, as far as the heap can then grow; 0: as much as the device has memory, or less where
+  /// the process has fewer addresses left or may use fewer (`ulimit -v`). `heap::stats` tells how many it got.
   std::uint64_t reserve_bytes = 0;
-  /// Take plain memory, as on a device that cannot map memory at fixed addresses. The heap then cannot grow.
+  /// Take plain memory, as on a device that cannot map memory at fixed addresses. The heap then cannot grow. A small heap
+  /// takes less of a GPU so, since memory is mapped in pieces of 2 MiB, for blocks and for metadata.
   bool plain = false;
   /// Raise the device's limit for the stack of a thread by what a call of the heap needs (`stack_bytes` of the design's
   /// capabilities), so that kernels with recursion, virtual functions or function pointers can call it, too. The compiler
@@ -37,12 +39,16 @@ struct heap_statistics {
 /// Blocks outlive the kernels that made them, and the heap. All members are for the host. Those that change the heap,
 /// and its end, wait for the launches before them and need that no kernel uses the heap meanwhile. Heaps are
 /// independent of each other; one heap is not to be changed by two host threads at once.
+///
+/// A heap is of the device that was current when it was made. Its members use that device, whichever is current, and leave
+/// the current one as it was. After `cudaDeviceReset` they throw `launch_failure`, and the end of the heap does nothing.
 template <device_allocator A = default_allocator>
 class heap {
  public:
   /// A heap that hands out up to `bytes` bytes, the design's rounding included. Raises the limit for a thread's stack,
   /// unless `heap_options::raise_stack_limit` is false. Throws `launch_failure` (GPU) or a
-  /// `std::system_error` (host) when the machine refuses the memory, and `std::invalid_argument` for 0 bytes.
+  /// `std::system_error` (host) when the machine refuses the memory, `std::invalid_argument` for 0 bytes, and
+  /// `std::length_error` for a size or reservation above `most_bytes`.
   explicit heap(std::uint64_t bytes, heap_options options = {});
   ~heap();
   heap(heap&& other) noexcept = default;
@@ -98,6 +104,7 @@ class heap {
   auto allocator_stats() const
     requires(reports_statistics<A>)
   {
+    const scoped_device own{device_};
     return allocator_.statistics();
   }
 
@@ -106,6 +113,7 @@ class heap {
   std::optional<memory_fault> first_fault() const
     requires(records_faults<A>)
   {
+    const scoped_device own{device_};
     return allocator_.first_fault();
   }
 
@@ -113,6 +121,7 @@ class heap {
   void clear_fault()
     requires(records_faults<A>)
   {
+    const scoped_device own{device_};
     synchronise();
     allocator_.clear_fault();
   }
@@ -125,6 +134,8 @@ class heap {
     warpheap::arena arena;
   };
   static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
+  static place reserve_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
+  static device_range reserve(std::uint64_t bytes, std::uint64_t heap_bytes, range_options options);
 
   // A bit for each unit of the design, on the host and on the device.
   struct unit_bits {
@@ -140,6 +151,7 @@ class heap {
   void hide_blocks() const;
   void reveal_blocks() const;
 
+  device_context device_;
   device_range blocks_;
   device_range metadata_;
   arena arena_{};

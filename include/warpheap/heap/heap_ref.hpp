@@ -47,7 +47,8 @@ class heap_ref {
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const
     requires(A::capabilities.knows_size);
 
-  /// A `T` made from `arguments` in a block of its own; null when the heap cannot serve it.
+  /// A `T` made from `arguments` in a block of its own; null when the heap cannot serve it. If the constructor throws, which
+  /// it can on the host backend, the block goes back and the exception to the caller.
   template <class T, class... Arguments>
   WARPHEAP_FN T* create(Arguments&&... arguments) const;
 

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 #include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/size_limit.hpp>
 
 namespace warpheap {
 
@@ -36,6 +37,7 @@ class growing_memory {
   /// Makes it at least `bytes` large. Throws `std::bad_alloc` and changes nothing when the system refuses.
   void grow(std::uint64_t bytes) {
     if (bytes <= bytes_) return;
+    if (bytes > most_bytes) throw std::bad_alloc();
     if (bytes >= least_mapped) bytes = align_up(bytes, large_page);
     std::byte* const grown = take(bytes);
     if (is_mapped(bytes_)) {

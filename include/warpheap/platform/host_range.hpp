@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 #include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/size_limit.hpp>
 
 namespace warpheap {
 
@@ -23,8 +24,9 @@ namespace warpheap {
 class host_range {
  public:
   host_range() = default;
-  /// Reserves `bytes`, rounded up to pages. Throws `std::system_error` when the system refuses.
-  explicit host_range(std::uint64_t bytes) : reserved_(align_up(bytes, page_bytes())) {
+  /// Reserves `bytes`, rounded up to pages. Throws `std::system_error` when the system refuses, and `std::length_error` for
+  /// more than `most_bytes`.
+  explicit host_range(std::uint64_t bytes) : reserved_(align_up(require_size(bytes, "a host range"), page_bytes())) {
     if (reserved_ == 0) return;
     void* const mapped = ::mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) fail("warpheap: reserving host addresses");

@@ -8,7 +8,9 @@
 #include <utility>
 #include <warpheap/platform/annotation.hpp>
 #include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/device_context.hpp>
 #include <warpheap/platform/memory_place.hpp>
+#include <warpheap/platform/size_limit.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
 #include <warpheap/platform/cuda/memory_space.hpp>
@@ -20,6 +22,10 @@ namespace warpheap {
 
 /// True if this machine can put device memory behind parts of a reserved range. Throws when there is no device.
 inline bool device_can_map() { return target::mapping_granularity(memory_place::device) != 0; }
+
+/// Bytes of addresses that the process may use for device memory, those in use included, as far as that is known: the
+/// host backend's limit is that of the process (`ulimit -v`).
+inline std::uint64_t address_limit() { return target::address_limit(); }
 
 /// How a `device_range` takes memory.
 struct range_options {
@@ -37,12 +43,13 @@ struct range_options {
 ///
 /// On a GPU the driver's virtual memory calls serve it; on the host `mmap`. Where neither works, or `plain` asks for
 /// it, the whole range is one plain allocation and `can_map` is false: everything is committed and stays so. The bytes
-/// are device memory like any other: kernels and copies use them. Host side only; not thread-safe.
+/// are device memory like any other: kernels and copies use them. The range is of the device that was current when it was
+/// made, and its members use that one, whichever is current. Host side only; not thread-safe.
 class device_range {
  public:
   device_range() = default;
   /// Reserves `bytes`, rounded up to pieces. Nothing is committed unless memory is plain. Throws `launch_failure`
-  /// (GPU) or `std::system_error` (host) when the machine refuses.
+  /// (GPU) or `std::system_error` (host) when the machine refuses, and `std::length_error` for more than `most_bytes`.
   explicit device_range(std::uint64_t bytes, range_options options = {});
   ~device_range();
   device_range(device_range&& other) noexcept { swap(other); }
@@ -61,6 +68,8 @@ class device_range {
   /// the bytes given back; 0 if the range cannot map.
   std::uint64_t decommit(std::uint64_t offset, std::uint64_t bytes);
 
+  /// The device that the range is of; none for a range of no bytes.
+  const device_context& context() const { return context_; }
   std::byte* data() const { return data_; }                     ///< start of the range, aligned to at least 4 KiB
   std::uint64_t reserved_bytes() const { return reserved_; }    ///< size of the range
   std::uint64_t committed_bytes() const { return committed_; }  ///< bytes with memory behind them
@@ -75,6 +84,7 @@ class device_range {
   std::uint64_t piece_ = 0;
   bool mapped_ = false;
   memory_place place_ = memory_place::device;
+  device_context context_;
   std::map<std::uint64_t, target::mapping> pieces_;  // offset of each committed piece and its memory
 };
 
@@ -86,7 +96,8 @@ inline void device_fill(void* destination, unsigned char value, std::uint64_t by
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   target::device_copy(destination, source, bytes);
 }
-/// Device memory of its own, 256-byte aligned; throws when there is none. `device_release` takes it back.
+/// Device memory of its own, 256-byte aligned, on the current device. `device_release` takes it back. Throws
+/// `launch_failure` (GPU) or `std::system_error` (host) when there is none.
 inline void* device_allocate(std::uint64_t bytes) { return target::device_allocate(bytes); }
 /// Takes back what `device_allocate` gave; null is ignored.
 inline void device_release(void* memory) noexcept { target::device_release(memory); }

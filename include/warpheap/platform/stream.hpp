@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <warpheap/platform/annotation.hpp>
+#include <warpheap/platform/device_context.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
 #include <warpheap/platform/cuda/stream.hpp>
@@ -24,6 +27,13 @@ class device_streams {
 
   /// A number that tells the stream from all others that exist. The default stream of each thread is one of its own.
   static std::uint64_t key(stream which) { return target::stream_key(which); }
+  /// Throws `std::invalid_argument` if the stream is of another device than `device`, which the memory is of that the
+  /// stream is to use. A default stream is of whichever device is current.
+  static void require_on(stream which, const device_context& device) {
+    if (target::stream_is_of(which, device.context_)) return;
+    throw std::invalid_argument("warpheap: the memory is of device " + std::to_string(device.device()) +
+                                " and the stream is of another one: take a stream of the memory's device");
+  }
   /// False for a stream that only the calling thread can name: its own default stream.
   static bool is_shared(stream which) { return target::stream_is_shared(which); }
   /// True while what is done on the stream is captured into a graph and not run.

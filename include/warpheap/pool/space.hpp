@@ -74,7 +74,7 @@ class device_space final : public pool_space {
 };
 
 /// Plain host memory: up to `bytes`, rounded up to pages, taken in pieces of `piece_bytes`, a multiple of the page, as the
-/// pool grows. Throws `std::system_error` when the system refuses and `std::invalid_argument` for a piece that is none.
+/// pool grows. Throws what `host_range` throws, and `std::invalid_argument` for a piece that is none.
 class host_space final : public pool_space {
  public:
   /// Reserves the addresses.
@@ -126,17 +126,23 @@ class pinned_space final : public pool_space {
 
 /// Managed memory: `bytes` of addresses, which the driver puts pages behind where they are first used. So a space can be
 /// as large as the pool may ever grow, and costs what is used; its pages stay until the pool ends, as the driver takes
-/// none back.
+/// none back. It is of the device that was current when it was made.
 class managed_space final : public pool_space {
  public:
-  /// Takes the memory; throws what `managed_allocate` throws.
-  explicit managed_space(std::uint64_t bytes) : pool_space(nullptr, 0, 0) {
+  /// Takes the memory; throws what `managed_allocate` throws, and `std::length_error` for more than `most_bytes`.
+  explicit managed_space(std::uint64_t bytes) : pool_space(nullptr, 0, 0), context_(device_context::current()) {
+    require_size(bytes, "a managed_space");
     const relaxed_capture_mode mode;
     lies_at(static_cast<std::byte*>(managed_allocate(bytes)), bytes, 0);
   }
-  ~managed_space() override { managed_release(data()); }
+  ~managed_space() override {
+    if (context_.is_alive()) managed_release(data());  // else the memory went with the device
+  }
   void commit(std::uint64_t, std::uint64_t) override {}
   void decommit(std::uint64_t, std::uint64_t) override {}
+
+ private:
+  device_context context_;
 };
 
 /// Memory of the caller's own, `[memory, memory + bytes)` of any kind, which outlives the pool. The pool takes nothing

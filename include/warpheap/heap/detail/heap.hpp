@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <warpheap/heap/heap.hpp>
 
@@ -48,6 +50,9 @@ template <device_allocator A>
 heap<A>::heap(std::uint64_t bytes, heap_options options)
     : allocator_([&] {
         if (bytes == 0) throw std::invalid_argument("warpheap: a heap needs a size of at least 1 byte");
+        require_size(bytes, "a heap");
+        require_size(options.reserve_bytes, "a reservation for a heap");
+        device_ = device_context::current();
         if constexpr (A::capabilities.stack_bytes != 0) {
           if (options.raise_stack_limit) reserve_call_stack(A::capabilities.stack_bytes);
         }
@@ -66,28 +71,67 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
   hide_blocks();
 }
 
+// Reserves addresses for a heap of `heap_bytes` bytes. A refusal tells what to set.
+template <device_allocator A>
+device_range heap<A>::reserve(std::uint64_t bytes, std::uint64_t heap_bytes, range_options options) {
+  const auto advice = [&] {
+    return "warpheap: no " + std::to_string(bytes) + " bytes of addresses are to be had for a heap of " +
+           std::to_string(heap_bytes) + " bytes: set heap_options::reserve_bytes to less, or make fewer heaps";
+  };
+  try {
+    return device_range{bytes, options};
+  } catch (const launch_failure& refusal) {
+    if (options.plain) throw;
+    throw launch_failure(advice() + " (" + refusal.what() + ")");
+  } catch (const std::system_error& refusal) {
+    if (options.plain) throw;
+    throw std::system_error(refusal.code(), advice());
+  }
+}
+
 // Takes the memory for a heap whose blocks begin `phase` bytes behind a multiple of `alignment`, a power of two.
 template <device_allocator A>
 auto heap<A>::take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
                          std::uint64_t alignment) -> place {
-  const bool plain = options.plain || !device_can_map();
-  const std::uint64_t slack = alignment - 1;
-  std::uint64_t reserve = options.reserve_bytes != 0 ? options.reserve_bytes : describe_machine().memory_bytes;
-  reserve = plain ? bytes : std::max(bytes, reserve);
-  place made{.blocks = device_range{reserve + slack, detail::pieces_for(bytes, plain)}, .metadata = {}, .arena = {}};
-  const std::uint64_t lead = (phase - reinterpret_cast<std::uint64_t>(made.blocks.data())) & slack;
-  made.blocks.commit(lead, bytes);
-  const std::uint64_t room = plain ? bytes : made.blocks.reserved_bytes() - lead;
-  made.metadata = device_range{A::metadata_bytes(room), detail::pieces_for(A::metadata_bytes(bytes), plain)};
+  options.plain = options.plain || !device_can_map();
+  place made = reserve_place(bytes, options, phase, alignment);
+  made.blocks.commit(static_cast<std::uint64_t>(made.arena.data - made.blocks.data()), bytes);
   made.metadata.commit(0, A::metadata_bytes(bytes));
   device_fill(made.metadata.data(), 0, A::metadata_bytes(bytes));
-  made.arena = {made.blocks.data() + lead, bytes, room, made.metadata.data()};
   return made;
+}
+
+// Addresses by default are a wish: where they are refused it takes a quarter of them, so that others find some too.
+template <device_allocator A>
+auto heap<A>::reserve_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
+                            std::uint64_t alignment) -> place {
+  const bool by_default = options.reserve_bytes == 0 && !options.plain;
+  if (by_default) options.reserve_bytes = std::min(describe_machine().memory_bytes, address_limit() / 4);
+  std::uint64_t reserved = options.plain ? bytes : std::max(bytes, options.reserve_bytes);
+  while (true) {
+    try {
+      const std::uint64_t slack = alignment - 1;
+      place made{.blocks = reserve(reserved + slack, bytes, detail::pieces_for(bytes, options.plain)),
+                 .metadata = {},
+                 .arena = {}};
+      const std::uint64_t lead = (phase - reinterpret_cast<std::uint64_t>(made.blocks.data())) & slack;
+      const std::uint64_t room = options.plain ? bytes : made.blocks.reserved_bytes() - lead;
+      made.metadata =
+          reserve(A::metadata_bytes(room), bytes, detail::pieces_for(A::metadata_bytes(bytes), options.plain));
+      made.arena = {made.blocks.data() + lead, bytes, room, made.metadata.data()};
+      return made;
+    } catch (const std::runtime_error&) {
+      if (!by_default || reserved == bytes) throw;
+      reserved = std::max(bytes, reserved / 4);
+    }
+  }
 }
 
 template <device_allocator A>
 heap<A>::~heap() {
   if (blocks_.data() == nullptr) return;
+  const scoped_device own{device_, std::nothrow};
+  if (!own.is_current()) return;  // the device was reset, or the process ends: the memory is gone
   try {
     synchronise();  // giving memory back does not wait for kernels that still use it
   } catch (const launch_failure&) {
@@ -98,6 +142,7 @@ heap<A>::~heap() {
 
 template <device_allocator A>
 heap<A>& heap<A>::operator=(heap&& other) noexcept {
+  std::swap(device_, other.device_);
   blocks_.swap(other.blocks_);
   metadata_.swap(other.metadata_);
   std::swap(arena_, other.arena_);
@@ -110,6 +155,7 @@ template <device_allocator A>
 void heap<A>::reset()
   requires(A::capabilities.reset)
 {
+  const scoped_device own{device_};
   synchronise();
   std::optional<unit_bits> units;  // before the first change, since it can be refused
   if constexpr (A::capabilities.trim_bytes != 0) {
@@ -138,6 +184,7 @@ void heap<A>::grow(std::uint64_t bytes)
                                  " bytes of addresses; ask for more in heap_options::reserve_bytes"
                            : std::string{": its memory is plain, not mapped; make it larger from the start"}));
   }
+  const scoped_device own{device_};
   synchronise();
   const std::uint64_t had = A::metadata_bytes(arena_.bytes);
   const std::uint64_t needs = A::metadata_bytes(bytes);
@@ -171,6 +218,7 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
     throw std::invalid_argument("warpheap: a heap cannot move by a multiple of " + std::to_string(options.alignment) +
                                 " bytes; ask for a power of two");
   }
+  const scoped_device own{device_};
   synchronise();
   const std::uint64_t alignment = std::max(options.alignment, relocation_options::least_alignment);
   place there = take_place(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
@@ -214,6 +262,7 @@ heap_statistics heap<A>::stats() const {
                          .metadata_bytes = metadata_.committed_bytes(),
                          .live_bytes = std::nullopt};
   if constexpr (A::capabilities.counts_live) {
+    const scoped_device own{device_};
     const device_array<allocator_counts> counts(1);
     launch(detail::upkeep_grid(), detail::count_heap{}, allocator_, counts.data());
     // While kernels use the heap its parts are counted at different moments: the sum may be below 0, or more than there is.

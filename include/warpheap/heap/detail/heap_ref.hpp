@@ -2,10 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
 #include <warpheap/heap/detail/bytes.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 
 namespace warpheap {
+namespace detail {
+
+// A block that goes back to its heap if an exception leaves the scope.
+template <class A>
+struct owned_block {
+  const heap_ref<A>& heap;
+  void* block;
+
+  WARPHEAP_FN ~owned_block() { heap.free(block); }
+};
+
+}  // namespace detail
 
 template <device_allocator A>
 WARPHEAP_ENTRY_FN void* heap_ref<A>::malloc(std::uint64_t bytes) const {
@@ -55,7 +68,11 @@ WARPHEAP_FN void* heap_ref<A>::realloc(void* block, std::uint64_t bytes) const
     return block;
   }
   void* const moved = malloc(bytes);
-  if (moved == nullptr) return bytes <= usable ? block : nullptr;
+  if (moved == nullptr) {
+    if (bytes > usable) return nullptr;
+    if constexpr (hides_blocks) shadow_allow(block, bytes);
+    return block;
+  }
   if constexpr (hides_blocks) shadow_allow(block, usable);
   detail::copy_bytes(moved, block, bytes < usable ? bytes : usable);
   free(block);
@@ -81,7 +98,16 @@ WARPHEAP_FN T* heap_ref<A>::create(Arguments&&... arguments) const {
     static_assert(alignof(T) <= A::capabilities.largest_alignment, "create: the design cannot align blocks for T");
     block = aligned_malloc(alignof(T), sizeof(T));
   }
-  return block == nullptr ? nullptr : ::new (block) T(std::forward<Arguments>(arguments)...);
+  if (block == nullptr) return nullptr;
+  // Kernels of a GPU throw nothing, so there the guard would only cost.
+  if constexpr (this_backend == backend::cuda || std::is_nothrow_constructible_v<T, Arguments...>) {
+    return ::new (block) T(std::forward<Arguments>(arguments)...);
+  } else {
+    detail::owned_block<A> owned{*this, block};
+    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+    owned.block = nullptr;
+    return made;
+  }
 }
 
 template <device_allocator A>

@@ -70,6 +70,7 @@ template <device_allocator A>
 std::uint64_t heap<A>::trim()
   requires(A::capabilities.trim_bytes != 0)
 {
+  const scoped_device own{device_};
   synchronise();
   if (!blocks_.can_map()) return 0;
   unit_bits taken{arena_.bytes};
@@ -110,6 +111,7 @@ void heap<A>::restore()
   requires(A::capabilities.trim_bytes != 0)
 {
   if (trimmed_.empty()) return;
+  const scoped_device own{device_};
   synchronise();
   unit_bits given{arena_.bytes};
   std::copy(trimmed_.begin(), trimmed_.end(), given.here.begin());

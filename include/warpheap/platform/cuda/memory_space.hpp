@@ -71,6 +71,9 @@ inline std::uint64_t mapping_granularity(memory_place place) {
   return granularity;
 }
 
+// What a processor with 48 bits of address has for a process.
+inline std::uint64_t address_limit() { return std::uint64_t{1} << 47; }
+
 inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t alignment) {
   CUdeviceptr address = 0;
   driver_must(driver().reserve(&address, bytes, alignment, 0, 0), "reserving device addresses");
@@ -111,8 +114,7 @@ inline void* device_allocate(std::uint64_t bytes) {
   cuda_must(cudaMalloc(&memory, bytes), "allocating device memory");
   return memory;
 }
-// A context that is being torn down refuses; there is nothing left to lose then.
-inline void device_release(void* memory) noexcept { static_cast<void>(cudaFree(memory)); }
+inline void device_release(void* memory) noexcept { cuda_ignore(cudaFree(memory)); }
 
 inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {
   cuda_must(cudaMemsetAsync(destination, value, bytes, cudaStreamLegacy), "filling device memory");

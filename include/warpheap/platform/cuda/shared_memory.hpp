@@ -14,14 +14,13 @@ inline void* pinned_allocate(std::uint64_t bytes) {
   cuda_must(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "allocating pinned host memory");
   return memory;
 }
-// A context that is being torn down refuses; there is nothing left to lose then.
-inline void pinned_release(void* memory) noexcept { static_cast<void>(cudaFreeHost(memory)); }
+inline void pinned_release(void* memory) noexcept { cuda_ignore(cudaFreeHost(memory)); }
 
 inline void* managed_allocate(std::uint64_t bytes) {
   void* memory = nullptr;
   cuda_must(cudaMallocManaged(&memory, bytes, cudaMemAttachGlobal), "allocating managed memory");
   return memory;
 }
-inline void managed_release(void* memory) noexcept { static_cast<void>(cudaFree(memory)); }
+inline void managed_release(void* memory) noexcept { cuda_ignore(cudaFree(memory)); }
 
 }  // namespace warpheap::target

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 #include <warpheap/platform/cuda/capture_mode.hpp>
+#include <warpheap/platform/cuda/device_context.hpp>
 #include <warpheap/platform/cuda/error.hpp>
 #include <warpheap/platform/host_thread.hpp>
 
@@ -23,7 +24,7 @@ class event {
   ~event() {
     if (handle_ == nullptr) return;
     const relaxed_capture_mode mode;
-    static_cast<void>(cudaEventDestroy(handle_));  // at the end of the process it may be gone
+    cuda_ignore(cudaEventDestroy(handle_));  // at the end of the process it may be gone
   }
   event(event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   event& operator=(event&& other) noexcept {
@@ -48,6 +49,15 @@ inline bool stream_is_shared(stream which) {
   if (which == nullptr) return false;
 #endif
   return which != cudaStreamPerThread;
+}
+
+// A default stream is one of whichever device is current, so it is of each.
+inline bool stream_is_of(stream which, const context& device) {
+  if (which == nullptr || which == cudaStreamLegacy || which == cudaStreamPerThread) return true;
+  if (device.handle == nullptr || driver().stream_context == nullptr) return true;
+  CUcontext own = nullptr;
+  driver_must(driver().stream_context(which, &own), "asking for the device of a stream");
+  return own == device.handle;
 }
 
 inline std::uint64_t stream_key(stream which) {

@@ -15,8 +15,8 @@ class launch_clock {
   }
   ~launch_clock() {
     // A context that a failed kernel took down refuses; the events went with it.
-    static_cast<void>(cudaEventDestroy(begin_));
-    static_cast<void>(cudaEventDestroy(end_));
+    cuda_ignore(cudaEventDestroy(begin_));
+    cuda_ignore(cudaEventDestroy(end_));
   }
   launch_clock(const launch_clock&) = delete;
   launch_clock& operator=(const launch_clock&) = delete;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <new>
 #include <stdexcept>
 #include <vector>
 #include <warpheap/platform/memory_space.hpp>
@@ -11,6 +12,9 @@ namespace warpheap {
 
 inline device_range::device_range(std::uint64_t bytes, range_options options) : place_(options.place) {
   if (bytes == 0) return;
+  require_size(bytes, "a range");
+  require_size(options.piece_bytes, "a piece of a range");
+  context_ = device_context::current();
   const std::uint64_t granularity = options.plain ? 0 : target::mapping_granularity(place_);
   mapped_ = granularity != 0;
   piece_ = mapped_ ? align_up(next_power_of_two(options.piece_bytes), granularity) : bytes;
@@ -29,6 +33,8 @@ inline device_range::device_range(std::uint64_t bytes, range_options options) : 
 
 inline device_range::~device_range() {
   if (data_ == nullptr) return;
+  const scoped_device own{context_, std::nothrow};
+  if (!own.is_current()) return;  // the memory went with the device
   if (!mapped_) {
     place_ == memory_place::device ? target::device_release(plain_) : target::pinned_release(plain_);
     return;
@@ -45,6 +51,7 @@ inline void device_range::swap(device_range& other) noexcept {
   std::swap(piece_, other.piece_);
   std::swap(mapped_, other.mapped_);
   std::swap(place_, other.place_);
+  std::swap(context_, other.context_);
   pieces_.swap(other.pieces_);
 }
 
@@ -53,6 +60,7 @@ inline void device_range::commit(std::uint64_t offset, std::uint64_t bytes) {
     throw std::out_of_range("warpheap: commit reaches past the reserved range: reserve more when the range is made");
   }
   if (!mapped_ || bytes == 0) return;
+  const scoped_device own{context_};
   std::vector<std::uint64_t> added;
   try {
     for (std::uint64_t at = align_down(offset, piece_); at < offset + bytes; at += piece_) {
@@ -79,6 +87,7 @@ inline std::uint64_t device_range::decommit(std::uint64_t offset, std::uint64_t 
     throw std::out_of_range("warpheap: decommit reaches past the reserved range");
   }
   if (!mapped_) return 0;
+  const scoped_device own{context_};
   std::uint64_t given_back = 0;
   for (std::uint64_t at = align_up(offset, piece_); at + piece_ <= offset + bytes; at += piece_) {
     const auto piece = pieces_.find(at);

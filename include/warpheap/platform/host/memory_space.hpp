@@ -3,14 +3,18 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <string>
 #include <warpheap/platform/host/detail/failure_point.hpp>
 #include <warpheap/platform/host/error.hpp>
+#include <warpheap/platform/machine.hpp>
 #include <warpheap/platform/memory_place.hpp>
 
 namespace warpheap::target {
@@ -20,14 +24,21 @@ struct mapping {};
 
 inline std::uint64_t mapping_granularity(memory_place) { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
 
+inline std::uint64_t address_limit() {
+  constexpr std::uint64_t all = std::uint64_t{1} << 47;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > all) return all;
+  return limit.rlim_cur;
+}
+
 // At a multiple of what a GPU's are multiples of, so that a design which aligns the start of its arena loses as little
 // here as there, and the same each time.
 inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
   constexpr std::uint64_t alignment = std::uint64_t{2} << 20;
-  system_must(!is_to_fail(device_call::reserve), ENOMEM, "reserving addresses");
+  if (is_to_fail(device_call::reserve)) system_refuses(ENOMEM, "reserving addresses");
   void* const mapped =
       ::mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  system_must(mapped != MAP_FAILED, errno, "reserving addresses");
+  system_must(mapped != MAP_FAILED, "reserving addresses");
   auto* const begin = static_cast<char*>(mapped);
   const std::uint64_t above = -reinterpret_cast<std::uint64_t>(begin) % alignment;
   if (above != 0) ::munmap(begin, above);
@@ -37,13 +48,29 @@ inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
 
 inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
 
+// Memory that is committed in all ranges of the process. The system grants more than it has and ends the process when the
+// memory is used, so the limit of a device is kept here: it has as much memory as the computer.
+inline std::atomic<std::uint64_t>& committed_memory() {
+  static constinit std::atomic<std::uint64_t> bytes{0};
+  return bytes;
+}
+
 inline mapping map(void* address, std::uint64_t bytes, memory_place) {
-  system_must(!is_to_fail(device_call::commit), ENOMEM, "committing memory");
-  system_must(::mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0, errno, "committing memory");
+  if (is_to_fail(device_call::commit)) system_refuses(ENOMEM, "committing memory");
+  const std::uint64_t before = committed_memory().fetch_add(bytes, std::memory_order_relaxed);
+  const std::uint64_t limit = executor::memory_bytes();
+  const bool fits = bytes <= limit && before <= limit - bytes;
+  if (!fits || ::mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) {
+    const int code = fits ? errno : ENOMEM;
+    committed_memory().fetch_sub(bytes, std::memory_order_relaxed);
+    system_refuses(code, "committing " + std::to_string(bytes) + " bytes of memory beside " + std::to_string(before) +
+                             " committed ones, of " + std::to_string(limit));
+  }
   return {};
 }
 
 inline void unmap(void* address, std::uint64_t bytes, mapping&) noexcept {
+  committed_memory().fetch_sub(bytes, std::memory_order_relaxed);
   // A fresh mapping over the old one drops the pages and makes any later access fault.
   ::mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
@@ -51,8 +78,10 @@ inline void unmap(void* address, std::uint64_t bytes, mapping&) noexcept {
 inline constexpr std::align_val_t allocation_alignment{256};
 
 inline void* device_allocate(std::uint64_t bytes) {
-  if (is_to_fail(device_call::allocate)) throw std::bad_alloc();
-  return ::operator new(bytes, allocation_alignment);
+  const bool fits = bytes <= executor::memory_bytes() && !is_to_fail(device_call::allocate);
+  void* const memory = fits ? ::operator new(bytes, allocation_alignment, std::nothrow) : nullptr;
+  if (memory == nullptr) system_refuses(ENOMEM, "allocating " + std::to_string(bytes) + " bytes of memory");
+  return memory;
 }
 inline void device_release(void* memory) noexcept { ::operator delete(memory, allocation_alignment); }
 

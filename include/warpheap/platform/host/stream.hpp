@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <warpheap/platform/host/detail/failure_point.hpp>
+#include <warpheap/platform/host/device_context.hpp>
 #include <warpheap/platform/schedule.hpp>
 
 namespace warpheap::target {
@@ -16,6 +17,7 @@ inline void stream_must() {
   if (is_to_fail(device_call::stream)) throw launch_failure("warpheap: a test lets a call about a stream fail");
 }
 
+inline bool stream_is_of(stream, const context&) { return true; }
 inline std::uint64_t stream_key(stream which) { return reinterpret_cast<std::uintptr_t>(which); }
 inline bool stream_is_shared(stream) { return true; }
 inline bool stream_is_capturing(stream) {

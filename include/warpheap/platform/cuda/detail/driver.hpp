@@ -9,7 +9,7 @@
 
 namespace warpheap::target {
 
-// The driver's virtual memory calls, looked up at run time: a program that links none of the driver starts on a machine
+// The driver's calls for virtual memory and contexts, looked up at run time: a program that links none of the driver starts on a machine
 // without one. Each is null if the driver lacks it.
 struct driver_calls {
   decltype(&::cuDeviceGetAttribute) device_attribute = find<decltype(&::cuDeviceGetAttribute)>("cuDeviceGetAttribute");
@@ -23,19 +23,33 @@ struct driver_calls {
   decltype(&::cuMemUnmap) unmap = find<decltype(&::cuMemUnmap)>("cuMemUnmap");
   decltype(&::cuMemSetAccess) set_access = find<decltype(&::cuMemSetAccess)>("cuMemSetAccess");
 
+  decltype(&::cuCtxGetCurrent) current_context = find<decltype(&::cuCtxGetCurrent)>("cuCtxGetCurrent");
+  decltype(&::cuCtxPushCurrent) push_context = find<decltype(&::cuCtxPushCurrent)>("cuCtxPushCurrent");
+  decltype(&::cuCtxPopCurrent) pop_context = find<decltype(&::cuCtxPopCurrent)>("cuCtxPopCurrent");
+  decltype(&::cuDevicePrimaryCtxRetain) retain_primary =
+      find<decltype(&::cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain");
+  decltype(&::cuDevicePrimaryCtxRelease) release_primary =
+      find<decltype(&::cuDevicePrimaryCtxRelease)>("cuDevicePrimaryCtxRelease", 11000);
+  decltype(&::cuDevicePrimaryCtxGetState) primary_state =
+      find<decltype(&::cuDevicePrimaryCtxGetState)>("cuDevicePrimaryCtxGetState");
+  decltype(&::cuStreamGetCtx) stream_context = find<decltype(&::cuStreamGetCtx)>("cuStreamGetCtx");
+  decltype(&::cuCtxGetId) context_id = find<decltype(&::cuCtxGetId)>("cuCtxGetId", 12000);
+
   bool complete() const {
     return device_attribute && granularity && reserve && release_addresses && create && release && map && unmap &&
            set_access;
   }
+  bool has_contexts() const {
+    return current_context && push_context && pop_context && retain_primary && release_primary && primary_state;
+  }
 
  private:
+  // `version` is the first one of CUDA that has the call as its header declares it.
   template <class Call>
-  static Call find(const char* name) {
-    constexpr unsigned first_version_with_all = 10020;  // CUDA 10.2
+  static Call find(const char* name, unsigned version = 10020) {
     void* call = nullptr;
     cudaDriverEntryPointQueryResult found{};
-    if (cudaGetDriverEntryPointByVersion(name, &call, first_version_with_all, cudaEnableDefault, &found) !=
-            cudaSuccess ||
+    if (cudaGetDriverEntryPointByVersion(name, &call, version, cudaEnableDefault, &found) != cudaSuccess ||
         found != cudaDriverEntryPointSuccess) {
       return nullptr;
     }
