@@ -28,6 +28,7 @@ namespace warpheap {
 /// | `a.initialise()` | device; each thread of some grid calls it once, with the metadata zeroed before. No thread waits for another block |
 /// | `a.grow(bytes)` | device; the same, after the arena grew to `bytes`, with the added metadata zeroed. Only with `capabilities.grow` |
 /// | `a.relocate(from, to)` | host; no kernel uses the heap. Writes into the zeroed metadata of `to` what makes `A{to}` the same heap there, with the size that it has. `to` is larger than the present arena `from` or as large, and its data lie a multiple of 64 KiB away; the heap copies the data afterwards, then calls `grow` if it became larger. May change how `from` keeps what is free, and no more. Only with `capabilities.relocate`, which needs `capabilities.grow` |
+/// | `a.least_bytes()` | host; bytes of an arena that begins where this one does from which on it has room for a block. A smaller heap is refused. A design need not have it |
 /// | `a.trim_begin()` | host; bytes of the arena in front of the first *unit* of `capabilities.trim_bytes` bytes; the others follow side by side. Only with `capabilities.trim_bytes`, as the next three, and no other kernel uses the heap |
 /// | `a.coalesce()` | device; each thread of one block calls it. Makes whole units of what is free, as far as it can be |
 /// | `a.withdraw(units)` | device; as `initialise`. Takes all whole units that are free out of the heap and sets their bits in `units`, one for each unit of the arena |
@@ -71,6 +72,12 @@ concept device_allocator =
 /// A design with figures of its own, beyond those that each heap tells.
 template <class A>
 concept reports_statistics = device_allocator<A> && requires(const A allocator) { allocator.statistics(); };
+
+/// A design that says below which size a heap would serve nothing.
+template <class A>
+concept names_least_heap = device_allocator<A> && requires(const A allocator) {
+  { allocator.least_bytes() } -> std::same_as<std::uint64_t>;
+};
 
 /// A design that knows its blocks from other memory, which `checked` stands on.
 template <class A>

@@ -45,10 +45,11 @@ struct heap_statistics {
 template <device_allocator A = default_allocator>
 class heap {
  public:
-  /// A heap that hands out up to `bytes` bytes, the design's rounding included. Raises the limit for a thread's stack,
+  /// A heap whose blocks lie in `bytes` bytes, what the design rounds included. Raises the limit for a thread's stack,
   /// unless `heap_options::raise_stack_limit` is false. Throws `launch_failure` (GPU) or a
-  /// `std::system_error` (host) when the machine refuses the memory, `std::invalid_argument` for 0 bytes, and
-  /// `std::length_error` for a size or reservation above `most_bytes`.
+  /// `std::system_error` (host) when the machine refuses the memory, `std::length_error` for a size or reservation above
+  /// `most_bytes`, and `std::invalid_argument` for 0 bytes and for fewer than the design needs to serve a block, with that
+  /// figure in the message.
   explicit heap(std::uint64_t bytes, heap_options options = {});
   ~heap();
   heap(heap&& other) noexcept = default;
@@ -92,7 +93,9 @@ class heap {
   void restore()
     requires(A::capabilities.trim_bytes != 0);
 
-  /// Bytes that the heap hands out when empty and not trimmed, the design's rounding included.
+  /// Bytes in which blocks lie: what was asked for when the heap was made, grew or moved. A design cuts them into whole
+  /// units, chunks or pages, so what is left over at the ends, and the rounding of each block, is never handed out; the
+  /// designs tell the size of a unit.
   std::uint64_t size() const { return arena_.bytes; }
 
   /// What the heap has taken and handed out. Kernels may use the heap meanwhile: live bytes are then a guess between 0 and

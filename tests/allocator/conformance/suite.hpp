@@ -21,6 +21,7 @@
 #include <allocator/conformance/reset.hpp>
 #include <allocator/conformance/returns.hpp>
 #include <allocator/conformance/several_heaps.hpp>
+#include <allocator/conformance/small_heaps.hpp>
 #include <allocator/conformance/statistics.hpp>
 #include <allocator/conformance/trimming.hpp>
 #include <exception>
@@ -51,6 +52,8 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(realloc_keeps_contents),
       WARPHEAP_BEHAVIOUR(usable_size_is_usable),
       WARPHEAP_BEHAVIOUR(objects_begin_and_end),
+      WARPHEAP_BEHAVIOUR(small_heaps_serve_what_fits),
+      WARPHEAP_BEHAVIOUR(heaps_that_serve_nothing_are_refused),
       WARPHEAP_BEHAVIOUR(full_heap_gives_null),
       WARPHEAP_BEHAVIOUR(full_heap_serves_after_frees),
       WARPHEAP_BEHAVIOUR(everything_comes_back),

@@ -73,6 +73,12 @@ class checked {
     inner_.grow(bytes);
   }
 
+  /// Bytes of an arena that begins there from which on there is room for a block.
+  std::uint64_t least_bytes() const
+    requires(names_least_heap<A>)
+  {
+    return inner_.least_bytes();
+  }
   std::uint64_t trim_begin() const
     requires(A::capabilities.trim_bytes != 0)
   {

@@ -22,7 +22,7 @@ namespace warpheap {
 /// many blocks off the bins of the list. Who is told to produce makes a bin: up to 128 bytes out of a page of a *chunk*
 /// that pages share, above out of a chunk for itself. A chunk is a block of `ChunkPages` pages of TBuddy; bin and chunk
 /// have their state in a header at their begin, so a block of UAlloc never begins at a page and one of TBuddy always
-/// does: a free looks at the address, and then at the chunk.
+/// does: a free looks at the address, and then at the chunk. A heap in which no chunk can lie has blocks of whole pages.
 ///
 /// Bins without blocks stay where they are until memory is lacking. Then they go back to their chunks, and chunks to
 /// TBuddy; read-copy-update waits for those who may still look at them, by one waiting thread for many (the paper's
@@ -64,6 +64,9 @@ class bulk_allocator {
 
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
+
+  /// Bytes of an arena that begins there from which on there is room for a block: a whole page.
+  std::uint64_t least_bytes() const { return (first_page_ + 1) * layout::page_bytes - begin_; }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
@@ -142,6 +145,10 @@ class bulk_allocator {
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN claim take_quickly(std::uint32_t c, std::uint32_t wanted, credit& left, hold& held) const;
   WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, claim got, std::uint32_t before) const;
+  // True if a whole chunk lies among the heap's pages; it begins at a multiple of its size.
+  WARPHEAP_FN bool has_chunks() const {
+    return divide_up(first_page_, layout::chunk_pages) * layout::chunk_pages + layout::chunk_pages <= control_->end;
+  }
   WARPHEAP_COLD_FN void* take_more(lane_mask peers, std::uint32_t c, credit left, hold held) const;
 
   // search.hpp: units from anywhere

@@ -26,6 +26,8 @@ class bump {
   explicit bump(const arena& from)
       : data_(from.data), control_(reinterpret_cast<control*>(from.metadata)), initial_bytes_(from.bytes) {}
 
+  /// Bytes of an arena from which on there is room for a block.
+  std::uint64_t least_bytes() const { return granule; }
   WARPHEAP_FN void initialise() const { set_limit(initial_bytes_); }
   WARPHEAP_FN void grow(std::uint64_t bytes) const { set_limit(bytes); }
   void relocate(const arena& from, const arena& to) const { device_copy(to.metadata, from.metadata, sizeof(control)); }

@@ -50,6 +50,8 @@ class basic_ouroboros {
 
   explicit basic_ouroboros(const arena& from);
 
+  /// Bytes of an arena that begins there from which on there is room for a block: a whole chunk.
+  std::uint64_t least_bytes() const { return lead_ + std::uint64_t{Options.chunk_bytes}; }
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
   void relocate(const arena& from, const arena& to) const;

@@ -21,7 +21,7 @@ namespace warpheap {
 /// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help of all
 /// lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes whole slabs
 /// back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs
-/// of 16 KiB units. docs/design/warp_slab.md explains it all.
+/// of 16 KiB units, and so is a smaller one where a heap below 2 MiB has room for it and for no slab. docs/design/warp_slab.md explains it all.
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///
@@ -52,6 +52,8 @@ class warp_slab {
 
   void relocate(const arena& from, const arena& to) const;
 
+  /// Bytes of an arena that begins there from which on there is room for a block: a whole unit.
+  std::uint64_t least_bytes() const { return lead_ + classes::unit_bytes; }
   std::uint64_t trim_begin() const { return lead_; }
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
@@ -301,6 +303,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void move_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
 
   // runs.hpp
+  WARPHEAP_COLD_FN void* take_without_slab(std::uint32_t c) const;
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
   WARPHEAP_COLD_FN bool take_run_at_once(lane_mask group, std::uint32_t count, std::uint32_t& first) const;
   WARPHEAP_COLD_FN bool take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,

@@ -64,7 +64,14 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
         } else {
           arena_.bytes = toolkit_heap_reserve(bytes);
         }
-        return A{arena_};
+        const A made{arena_};
+        if constexpr (names_least_heap<A>) {
+          if (bytes < made.least_bytes()) {
+            throw std::invalid_argument("warpheap: a heap of " + std::to_string(bytes) + " bytes serves nothing: `" +
+                                        A::name + "` needs " + std::to_string(made.least_bytes()) + " bytes at least");
+          }
+        }
+        return made;
       }()) {
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
   synchronise();

@@ -87,6 +87,8 @@ WARPHEAP_FN std::uint64_t bulk_allocator<Buddy, ChunkPages>::block_at(std::uint3
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_more(lane_mask peers, std::uint32_t c, credit left,
                                                                     hold held) const {
+  // A heap in which no chunk can lie has pages at the most, and serves those.
+  if (c != layout::pages_class && !has_chunks()) return take_pages(layout::page_bytes);
   const auto wanted = static_cast<std::uint32_t>(group_size(peers));
   void* block = nullptr;
   for (std::uint32_t done = 0; done < wanted;) {  // not a spin: each turn serves lanes, or is the last

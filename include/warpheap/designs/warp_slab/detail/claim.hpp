@@ -82,6 +82,7 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
+  if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });
   sync(group);
   return block;
 }

@@ -29,6 +29,12 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   return data_ + (std::uint64_t{first} << classes::unit_shift);
 }
 
+// A block of class `c` in units of its own, where a small heap has room for that and for no slab; else null. A large heap
+// keeps such units together for slabs, which make more of them.
+WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
+  return control_->units < layout::small_heap ? malloc_run(classes::bytes(c), 1) : nullptr;
+}
+
 // A run of `count` units if it is a number of which leaves are full, and one is soon found. One lane of `group`.
 WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::uint32_t count,
                                                          std::uint32_t& first) const {
