@@ -36,8 +36,10 @@ class bit_tree {
     std::uint64_t root[most_leaves / 64 / 64 / 64];  ///< tops that were ever used; never cleared
     std::uint64_t top[most_leaves / 64 / 64];        ///< a bit for each word of `middle` that may not be zero
     std::uint64_t middle[most_leaves / 64];          ///< a bit for each leaf that may not be zero
-    std::uint32_t changes_begun;                     ///< changes that a search could be misled by, so far
-    std::uint32_t changes_ended;                     ///< those of them that are done
+    // Modulo 2^32, and compared for equality within one search alone. To be misled, a search would have to last while
+    // exactly so many changes begin, each an RMW on this word: seconds at one a nanosecond, and a search takes far less.
+    std::uint32_t changes_begun;  ///< changes that a search could be misled by, so far
+    std::uint32_t changes_ended;  ///< those of them that are done
   };
 
   /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … All zero at first.

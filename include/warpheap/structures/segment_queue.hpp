@@ -15,7 +15,8 @@ struct adopted_segment {
   std::uint32_t count;   ///< 0: there was none
 };
 
-/// What all queues of segments share. Zero bytes are an empty queue.
+/// What all queues of segments share. Zero bytes are an empty queue. Counts of segments and their numbers are modulo 2^32: a
+/// queue never has as many segments at once, and the rings that they index have a power of two of places.
 struct segment_queue_state {
   batch_ring places;                  ///< places in segments, for those who push; a batch is a segment's name or 0
   alignas(128) std::uint32_t opened;  ///< segments opened so far; written by the opener

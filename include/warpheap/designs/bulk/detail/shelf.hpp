@@ -21,8 +21,10 @@
 // units and finds it not listed sets the mark; of all that do so one was first, and that one puts it on the list. Who takes
 // it off the list takes the mark away, and looks at the units that it then has.
 //
-// A bin is on the list that its page tells. A list is a stack: its top is taken off when it has no units. The word of the top counts changes, so that a swap fails
-// if it was taken off and put back meanwhile.
+// A bin is on the list that its page tells. A list is a stack: its top is taken off when it has no units. The word of the
+// top counts changes, so that a swap fails if it was taken off and put back meanwhile. The count is one of 2^32: a swap
+// would have to wait, between a load and the next operation, while its list is changed so often, each time by an RMW on
+// that word, with which no other lane of a machine that runs gets done within minutes.
 //
 // Who reads a header by way of a list is a reader of the arena, and the header stays one until it left. Who has a unit,
 // a bit or a pin of it needs not be.

@@ -88,7 +88,7 @@ WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() con
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t q = 0; q < layout::chunk_classes; ++q) {
-    const std::uint32_t ended = atomic_view{of_class(q).moves_ended}.load(acquire, device);
+    const std::uint64_t ended = atomic_view{of_class(q).moves_ended}.load(acquire, device);
     if (atomic_view{of_class(q).moves_begun}.load(relaxed, device) != ended) return false;
   }
   return true;

@@ -181,6 +181,8 @@ struct slab_demand {
   std::uint64_t value;
 
   WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
+  // How often it was taken, modulo 2^32. Who waits compares it with what it was: each time takes the heap's lock and an
+  // extension, so it is not taken 2^32 times within one wait; and a part that is left behind only makes a class larger.
   // A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
   WARPHEAP_FN std::uint32_t times() const {
     return static_cast<std::uint32_t>((value - static_cast<std::uint64_t>(std::int64_t{blocks()})) >> 32);
@@ -302,6 +304,7 @@ struct warp_slab_layout {
     alignas(128) std::uint64_t demand;  // slab_demand
     std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
+    // Modulo 2^32, and compared for equality within one search alone (`bit_tree::levels`).
     std::uint32_t changes_begun;  // hints of slabs that are about to be set, or cleared to look again
     std::uint32_t changes_ended;
     bit_tree::levels hints;
