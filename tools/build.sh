@@ -106,13 +106,14 @@ build_driver() {
 
   mkdir -p "$root/build/logs"
   if [[ -n $target ]]; then
-    [[ -e $root/build/$preset/bin/$target || -d $root/build/$preset/${target#warpheap_} ]] || say "building $target"
+    [[ -e $root/build/$preset/bin/$target || -d $root/build/$preset/${target#warpheap_} ]] || say "building $target" >&2
   else
     target=warpheap_bench_$backend
-    [[ -x $root/build/$preset/bin/$target ]] || say "building the benchmark driver ($backend)"
+    [[ -x $root/build/$preset/bin/$target ]] || say "building the benchmark driver ($backend)" >&2
   fi
   : >"$log"
-  show_progress "$log" &
+  # What the caller prints on stdout may be read by a program.
+  show_progress "$log" >&2 &
   local watcher=$! status=0
   { configure "$preset" "${arguments[@]}" &&
     cmake --build "$root/build/$preset" --parallel "$jobs" --target "$target"; } >"$log" 2>&1 || status=$?
