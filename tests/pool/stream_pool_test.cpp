@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 #include <warpheap/pool.hpp>
@@ -105,6 +107,60 @@ TEST_F(stream_pool_test, a_captured_stream_is_refused) {
   pool->deallocate(stream, block);
   pool->forget(stream);
   must(cudaStreamDestroy(stream));
+}
+
+// All that a pool asks of the driver: events of two streams, waits, memory taken and given back, an event destroyed.
+void use_a_pool_of_its_own(cudaStream_t a, cudaStream_t b) {
+  stream_pool pool(std::make_unique<device_space>(8 * mib, range_options{2 * mib, false}),
+                   stream_pool_options{.span_bytes = mib});
+  const std::uint64_t bytes = pool.statistics().reserved_bytes;
+  void* const first = pool.allocate(a, bytes);
+  write_late<<<1, 32, 0, a>>>(static_cast<unsigned*>(first), 1, 1, 50'000'000);
+  pool.deallocate(a, first);
+  void* const second = pool.allocate(b, bytes);  // records, queries and waits
+  EXPECT_EQ(pool.statistics().waits, 1u);
+  pool.deallocate(b, second);
+  pool.forget(a);
+  pool.trim();
+  pool.forget(b);
+}
+
+// In global mode a capture ends in an error when any thread makes a call that could belong to it.
+TEST_F(stream_pool_test, a_capture_in_global_mode_lives_while_pools_are_used) {
+  cudaStream_t captured = nullptr;
+  cudaStream_t a = nullptr;
+  cudaStream_t b = nullptr;
+  must(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  must(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  unsigned* word = nullptr;
+  must(cudaStreamCreateWithFlags(&captured, cudaStreamNonBlocking));
+  must(cudaMalloc(&word, sizeof(unsigned)));
+  const auto pool = make(8 * mib);
+  pool->deallocate(captured, pool->allocate(captured, 1000));
+  // The kernels are loaded before, since loading one is such a call too.
+  use_a_pool_of_its_own(a, b);
+  must(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  write_late<<<1, 32, 0, captured>>>(word, 1, 1, 0);
+  EXPECT_THROW(pool->forget(captured), stream_refused);
+  std::string complaint;
+  std::thread other([&] {
+    try {
+      use_a_pool_of_its_own(a, b);
+    } catch (const std::exception& error) {
+      complaint = error.what();
+    }
+  });
+  other.join();
+  EXPECT_EQ(complaint, "");
+  EXPECT_NO_THROW(use_a_pool_of_its_own(a, b)) << "by the thread that captures";
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess) << "the capture was ended by a call of the pool";
+  EXPECT_NE(graph, nullptr);
+  static_cast<void>(cudaGetLastError());
+  if (graph != nullptr) must(cudaGraphDestroy(graph));
+  pool->forget(captured);
+  for (cudaStream_t each : {captured, a, b}) must(cudaStreamDestroy(each));
+  must(cudaFree(word));
 }
 
 TEST_F(stream_pool_test, threads_default_streams_are_streams_of_their_own) {

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <support/other_thread.hpp>
 #include <utility>
 #include <vector>
@@ -24,14 +26,32 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 
-// Counts the books that are there.
+// Counts the books that are there, and lets a call of theirs fail.
 template <class Engine>
 struct counted_engine : Engine {
   explicit counted_engine(std::uint64_t granule) : Engine(granule) { ++alive; }
   ~counted_engine() { --alive; }
   counted_engine(const counted_engine&) = delete;
   counted_engine& operator=(const counted_engine&) = delete;
+  segment_handle adopt(std::uint64_t begin, std::uint64_t bytes, segment_state state) {
+    call();
+    return Engine::adopt(begin, bytes, state);
+  }
+  segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment) {
+    call();
+    return Engine::allocate(bytes, alignment);
+  }
+  segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes, segment_state state) {
+    call();
+    return Engine::change(handle, begin, bytes, state);
+  }
+  // What takes host memory may fail, and has changed nothing then.
+  static void call() {
+    if (++calls == fail_at) throw std::bad_alloc();
+  }
   static inline std::atomic<int> alive{0};
+  static inline std::atomic<std::uint64_t> calls{0};
+  static inline std::atomic<std::uint64_t> fail_at{0};
 };
 
 template <class Engine>
@@ -155,6 +175,45 @@ TYPED_TEST(stream_faults, each_call_of_the_space_may_fail) {
     this->all_kinds_of_steps(*pool);
     this->space.fail_at = 0;
     this->expect_all_restored(*pool);
+    this->world.finish_all();
+  }
+}
+
+TYPED_TEST(stream_faults, each_call_that_needs_host_memory_may_fail) {
+  using engine = typename TestFixture::engine;
+  std::uint64_t calls = 0;
+  {
+    const auto pool = this->make(mib);
+    engine::calls = 0;
+    this->all_kinds_of_steps(*pool);
+    calls = engine::calls;
+    this->expect_all_restored(*pool);
+    this->world.finish_all();
+  }
+  EXPECT_GT(calls, 20u);
+  for (std::uint64_t at = 1; at <= calls && !this->HasFailure(); ++at) {
+    SCOPED_TRACE(at);
+    const auto pool = this->make(mib);
+    engine::calls = 0;
+    engine::fail_at = at;
+    this->all_kinds_of_steps(*pool);
+    engine::fail_at = 0;
+    this->expect_all_restored(*pool);
+    this->world.finish_all();
+  }
+}
+
+// Addresses that a failed refill gives back may be another stream's next.
+TYPED_TEST(stream_faults, a_refill_that_fails_leaves_no_trace_of_its_stream) {
+  for (std::uint64_t at = 1; at <= 5; ++at) {
+    SCOPED_TRACE(at);
+    const auto pool = this->make(mib);
+    this->deallocate(*pool, 1, this->allocate(*pool, 1, mib));
+    this->world.fail_at = this->world.calls + at;  // asks twice for a capture, records, asks for the mark, waits for it
+    EXPECT_THROW(pool->allocate(2, mib), std::runtime_error);
+    void* const block = this->allocate(*pool, 3, mib);
+    EXPECT_NO_THROW(this->deallocate(*pool, 4, block)) << "it is looked for in the book of another stream";
+    EXPECT_EQ(pool->statistics().live_blocks, 0u);
     this->world.finish_all();
   }
 }
