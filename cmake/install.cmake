@@ -10,7 +10,7 @@ endif()
 include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/warpheap")
 
-install(TARGETS warpheap EXPORT warpheap_targets)
+install(TARGETS warpheap warpheap_cuda EXPORT warpheap_targets)
 if(TARGET warpheap_executor)
   install(TARGETS warpheap_executor EXPORT warpheap_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()

@@ -16,6 +16,20 @@ target_compile_features(warpheap INTERFACE cxx_std_20)
 target_compile_options(warpheap INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
 target_link_libraries(warpheap INTERFACE ${CMAKE_DL_LIBS})
 
+# For the C++ files of a program whose kernels nvcc compiles: they see the CUDA backend too. Who links it has called
+# find_package(CUDAToolkit).
+add_library(warpheap_cuda INTERFACE)
+add_library(warpheap::cuda ALIAS warpheap_cuda)
+set_target_properties(warpheap_cuda PROPERTIES EXPORT_NAME cuda)
+target_link_libraries(warpheap_cuda INTERFACE warpheap CUDA::toolkit)
+target_compile_definitions(warpheap_cuda INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:WARPHEAP_BACKEND_CUDA=1>")
+# The toolkit keeps <cuda/atomic> in a folder of its own from version 13 on, which nvcc looks into and others do not.
+set(toolkit_folders "$<TARGET_PROPERTY:CUDA::toolkit,INTERFACE_INCLUDE_DIRECTORIES>")
+target_compile_options(
+  warpheap_cuda
+  INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-isystem$<JOIN:${toolkit_folders},/cccl;-isystem>/cccl>"
+)
+
 # What the library and all that use it must agree on.
 set(warpheap_agreed_definitions "WARPHEAP_HOST_WARP_WIDTH=${WARPHEAP_HOST_WARP_WIDTH}")
 if(WARPHEAP_CHECKED)

@@ -165,5 +165,9 @@ class heap {
 
 }  // namespace warpheap
 
+// Members start kernels. Where the compiler makes none, they are those of a file of the program that has
+// `template class warpheap::heap<DESIGN>;`.
+#if WARPHEAP_COMPILES_KERNELS
 #include <warpheap/heap/detail/heap.hpp>
 #include <warpheap/heap/detail/trim.hpp>
+#endif

@@ -13,17 +13,34 @@
 #error "warpheap needs C++20: compile with -std=c++20, or in CMake link the target warpheap::warpheap"
 #endif
 
-#if defined(__CUDACC__)
-/// The source is read by a CUDA compiler: kernels run on a GPU.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+#error "warpheap needs compute capability 7.5: compile for sm_75 or newer (nvcc -arch, CMAKE_CUDA_ARCHITECTURES)"
+#endif
+
+#if defined(WARPHEAP_BACKEND_CUDA) && !defined(__CUDACC__)
+/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not read.
+#define WARPHEAP_COMPILES_KERNELS 0
+#else
+#define WARPHEAP_COMPILES_KERNELS 1
+#endif
+
+#if defined(__CUDACC__) || defined(WARPHEAP_BACKEND_CUDA)
+/// Kernels run on a GPU. nvcc defines it; a program defines it for files that another compiler reads and that share heaps
+/// with files that nvcc reads (CMake: target `warpheap::cuda`). Those make and pass heaps, and start no kernels.
+#undef WARPHEAP_BACKEND_CUDA
 #define WARPHEAP_BACKEND_CUDA 1
 /// Marks a function that kernels may call.
+#if defined(__CUDACC__)
 #define WARPHEAP_FN __host__ __device__
+#else
+#define WARPHEAP_FN
+#endif
 /// Marks a function that kernels seldom call: it is not inlined, so that it costs its callers few registers.
 ///
 /// In a program whose parts are compiled apart (`-rdc=true`) it has at most 32 registers. A kernel may not call a function
 /// that has more registers than the kernel's launch bounds allow, and two blocks of 1,024 threads leave 32.
 #if !defined(__CUDA_ARCH__)
-#define WARPHEAP_COLD_FN __host__ __device__  // g++ warns of `inline` after an attribute that forbids it
+#define WARPHEAP_COLD_FN WARPHEAP_FN  // g++ warns of `inline` after an attribute that forbids it
 #elif defined(__CUDACC_RDC__)
 #define WARPHEAP_COLD_FN __host__ __device__ __noinline__ __local_maxnreg__(32)
 #else
@@ -57,6 +74,8 @@
 #undef WARPHEAP_ROLLED
 #define WARPHEAP_ROLLED _Pragma("unroll 1")
 #endif
+
+#include <warpheap/platform/detail/one_backend.hpp>
 
 namespace warpheap {
 

@@ -10,6 +10,8 @@
 
 namespace warpheap::target {
 
+#if WARPHEAP_COMPILES_KERNELS
+
 // What a grid of one dimension has for the others, so that the compiler need not multiply by it wherever a thread asks for
 // its place.
 __device__ inline void assume_one_dimension() {
@@ -45,6 +47,23 @@ void launch_with_shared(grid_shape shape, Body body, Arguments... arguments) {
   kernel_with_shared<Shared><<<static_cast<unsigned>(shape.blocks), shape.threads>>>(body, arguments...);
   cuda_must(cudaGetLastError(), "launching a kernel");
 }
+
+#else
+
+// An error where a call is compiled, and none in an inline function that the file does not call.
+[[gnu::error("warpheap: this file starts a kernel, so nvcc has to compile it")]] void cannot_launch();
+
+template <class Body, class... Arguments>
+void launch(grid_shape, Body, Arguments...) {
+  cannot_launch();
+}
+
+template <class Shared, class Body, class... Arguments>
+void launch_with_shared(grid_shape, Body, Arguments...) {
+  cannot_launch();
+}
+
+#endif
 
 inline void synchronise() { cuda_must(cudaDeviceSynchronize(), "running a kernel"); }
 
