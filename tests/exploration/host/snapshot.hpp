@@ -108,6 +108,14 @@ inline exploration_options few_switches(std::uint32_t most) {
   return options;
 }
 
+/// All schedules; at a small scale those with two such switches at most.
+inline exploration_options all_schedules() {
+  exploration_options options;
+  options.most_executions = 100'000'000;
+  if (scale_in_force() == work_scale::small) options.preemptions = 2;
+  return options;
+}
+
 /// Fails the test if the exploration found something or left something out.
 inline void expect_all_clean(const exploration& result) {
   EXPECT_EQ(result.failure, "");

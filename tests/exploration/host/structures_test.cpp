@@ -69,7 +69,8 @@ TEST(explored_bit_tree, take_against_add_at_the_last_member) {
     });
     expect_all_clean(explore_snapshot(
         memory.memory(), 2, take_and_add{memory.tree(), apart},
-        [&](const results&) -> std::string { return memory.members() == 2 ? "" : "a member was lost or made"; }));
+        [&](const results&) -> std::string { return memory.members() == 2 ? "" : "a member was lost or made"; },
+        all_schedules()));
   }
 }
 
@@ -86,13 +87,13 @@ struct take_if_there {
 TEST(explored_bit_tree, the_last_member_is_found_again) {
   set_memory memory;
   memory.set_up([](const bit_tree& tree) { tree.add(2, 4); });
-  expect_all_clean(
-      explore_snapshot(memory.memory(), 2, take_if_there{memory.tree()}, [&](const results& out) -> std::string {
-        if (out[0] + out[1] == 0) return "none took the member";
-        results last(1);
-        in_one_lane([tree = memory.tree(), to = last.data()] { *to = tree.take_run(lane_bit(), 1).count; });
-        return last[0] == 1 ? "" : "the member is not found";
-      }));
+  const auto look = [&](const results& out) -> std::string {
+    if (out[0] + out[1] == 0) return "none took the member";
+    results last(1);
+    in_one_lane([tree = memory.tree(), to = last.data()] { *to = tree.take_run(lane_bit(), 1).count; });
+    return last[0] == 1 ? "" : "the member is not found";
+  };
+  expect_all_clean(explore_snapshot(memory.memory(), 2, take_if_there{memory.tree()}, look, all_schedules()));
 }
 
 class buddy_memory {
@@ -186,8 +187,9 @@ TEST(explored_buddy_tree, a_pass_knows_that_blocks_moved) {
     *to = tree.take(5);
   });
   ASSERT_EQ(held, 0u);
-  expect_all_clean(explore_snapshot(memory.memory(), 2, pass_while_blocks_move{memory.tree()},
-                                    [](const results&) { return std::string{}; }));
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, pass_while_blocks_move{memory.tree()}, [](const results&) { return std::string{}; },
+      all_schedules()));
 }
 
 }  // namespace
