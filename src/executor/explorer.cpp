@@ -102,11 +102,15 @@ void explorer::announce_wait(lane& caller, call_site site) {
   view.site = site;
 }
 
-// The next wait at this place begins later than here.
+// The next wait at this place begins later than here. But a backoff that ends right after its pause belongs to a loop
+// that makes one for each look, and the wait goes on.
 void explorer::end_wait(lane& caller) {
   lane_view& view = views_[number_of(caller)];
+  if (current_.what == kind::wait) return;
   for (std::size_t i = 0; i < view.places_used; ++i) {
-    if (same_site(view.places[i].site, caller.wait_site)) view.places[i].from = view.reads.size();
+    if (!same_site(view.places[i].site, caller.wait_site)) continue;
+    view.places[i].from = view.reads.size();
+    view.places[i].paused = false;
   }
 }
 
@@ -234,17 +238,13 @@ void explorer::finish() {
 }
 
 // What a lane waits for that has come to a pause: a change of what it has read since its last one at the same place.
+// The first pause of a wait, and one with no look before it, may be a mere delay, so the lane may go on at once.
 void explorer::settle_wait(lane_view& view) {
-  std::size_t from = 0;
-  std::size_t place = 0;
-  while (place < view.places_used && !same_site(view.places[place].site, view.site)) ++place;
-  if (place < view.places_used) {
-    from = view.places[place].from;
-  } else if (view.places_used < view.places.size()) {
-    view.places[view.places_used++].site = view.site;
-  }
-  if (place < view.places.size()) view.places[place].from = view.reads.size();
-  view.awake = false;
+  wait_place& place = place_of(view);
+  const std::size_t from = std::exchange(place.from, view.reads.size());
+  const bool first = !std::exchange(place.paused, true);
+  view.awake = first || from == view.reads.size();
+  if (view.awake) return;
   std::vector<seen_object>& seen = view.next.seen;
   for (std::size_t i = from; i < view.reads.size(); ++i) {
     const seen_object& read = view.reads[i];
@@ -260,6 +260,16 @@ void explorer::settle_wait(lane_view& view) {
       view.awake = other.changes && other.lane != own && overlap(other.object, other.bytes, each.object, each.bytes);
     }
   }
+}
+
+// The place where a lane has come to a pause. Those beyond the first few share the last entry: their waits then look at
+// more.
+explorer::wait_place& explorer::place_of(lane_view& view) {
+  for (std::size_t i = 0; i < view.places_used; ++i) {
+    if (same_site(view.places[i].site, view.site)) return view.places[i];
+  }
+  if (view.places_used < view.places.size()) return view.places[view.places_used++] = {view.site, 0, false};
+  return view.places.back();
 }
 
 // Ends the waits for what `last` changed.

@@ -95,10 +95,11 @@ class explorer final : public policy {
     clock before{};                   // what comes before it, itself among it
     std::vector<seen_object> seen{};  // of a wait
   };
-  // A place in the source where a lane waited, and where in `reads` its latest wait there begins.
+  // A place in the source where a lane waited, and where in `reads` its latest look there begins.
   struct wait_place {
     call_site site;
     std::size_t from;
+    bool paused;  // in the present wait
   };
   struct lane_view {
     lane* who = nullptr;
@@ -132,6 +133,7 @@ class explorer final : public policy {
   lane* choose(lane_set enabled);
   void fail(std::string reason);
   void settle_wait(lane_view& view);
+  static wait_place& place_of(lane_view& view);
   void wake_waiting(const step& last);
 
   // explorer_search.cpp: which schedules are left

@@ -76,8 +76,9 @@ exploration explore(const exploration_options& options, scenario_runner& scenari
 /// ThreadSanitizer checks. `active_group` returns the caller alone; collectives over a group that is named work. Lanes
 /// keep the processor of their block.
 ///
-/// A lane that called `backoff::pause` waits until another lane changes an object that it has read since its last pause
-/// at this place. So spins are finite, and a state in which all lanes wait is a deadlock.
+/// The first pause of a `backoff` may be a mere delay: the lane may go on at once. At each further one it waits until
+/// another lane changes an object that it has read since its last pause at this place; with no such read it goes on. So
+/// spins are finite, and a state in which all lanes wait is a deadlock.
 ///
 /// Of schedules that differ only in the order of independent steps one is run: source sets and sleep sets (Abdulla,
 /// Aronis, Jonsson and Sagonas, "Optimal dynamic partial order reduction", POPL 2014, after Flanagan and Godefroid,

@@ -189,9 +189,35 @@ TEST(explorer, each_change_that_can_end_a_wait_is_tried) {
         }
       },
       states);
-  EXPECT_EQ(states.count({0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}), 1u)
-      << "after one pause, by the second writer";
-  EXPECT_EQ(states.size(), 4u);
+  EXPECT_EQ(states.count({0, 1, 1, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}), 1u) << "a wait ended by the second writer";
+  EXPECT_EQ(states.size(), 6u) << "each of both words after no, one and two pauses";
+}
+
+// Pauses that are a mere delay, with no look between them, hold nobody up.
+TEST(explorer, a_delay_is_no_wait) {
+  std::set<outcome> states;
+  compare(
+      2,
+      [](word* w, unsigned lane) {
+        if (lane == 0) return write(w[0], 1);
+        read(w[1]);
+        backoff wait;
+        for (int i = 0; i < 3; ++i) wait.pause();
+        w[2] = read(w[0]);
+      },
+      states);
+  EXPECT_EQ(states.size(), 2u);
+}
+
+// A loop that makes a backoff for each look waits, too, and does not go on for ever.
+TEST(explorer, a_backoff_for_each_look_waits) {
+  expect_clean(explore_words(
+      2,
+      [](word* w, unsigned lane) {
+        if (lane == 0) return write(w[0], 1);
+        while (read(w[0]) == 0) backoff{}.pause();
+      },
+      [](const words_t&) { return ""; }));
 }
 
 TEST(explorer, finds_a_lost_update) {

@@ -101,7 +101,6 @@ TEST(explored_queue, push_against_retire) {
 }
 TEST(explored_queue, two_pushes_against_retire) {
   explore_queue<virtual_list>(2, few_switches(2));
-  explore_queue<virtual_array>(2, few_switches(2));
 }
 
 }  // namespace

@@ -86,6 +86,11 @@ void look_or_hide(const warp_slab& self, std::uint32_t c) {
   if (found != ~0u && look.free == 0) hide(self, c, place, found);
 }
 
+// A unit, whole, as a run.
+void* take_run(const warp_slab& self) {
+  return self.aligned_malloc(slab_classes::unit_bytes, slab_classes::unit_bytes);
+}
+
 // Of a hidden slab without free blocks two lanes release one each. Whoever has released one finds it by a search.
 struct release_and_search {
   warp_slab self;
@@ -239,6 +244,38 @@ TEST(explored_warp_slab, nobody_is_refused_with_a_block_for_each) {
       [&](const results& out) -> std::string {
         return out[0] != out[1] || memory.free_blocks(0) == 1 ? "" : "one block twice";
       },
+      few_switches(2)));
+}
+
+// Of two units one is free. A lane gives back the other one and takes a unit anew, so that the free one moves; the other lane
+// wants a block, for which a slab must be made.
+struct move_unit_and_extend {
+  warp_slab self;
+  void* held;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 1) {
+      self.free(held);
+      void* const again = take_run(self);
+      out[1] = reinterpret_cast<std::uint64_t>(again);
+      return;
+    }
+    void* const got = self.malloc(512);
+    require(got != nullptr, "refused with a free unit");
+    out[0] = reinterpret_cast<std::uint64_t>(got);
+  }
+};
+
+TEST(explored_warp_slab, a_unit_that_moves_is_found) {
+  heap_memory memory(2);
+  void* held = nullptr;
+  memory.set_up([to = &held](const warp_slab& self) {
+    void* const low = take_run(self);
+    *to = take_run(self);
+    self.free(low);
+  });
+  ASSERT_NE(held, nullptr);
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, move_unit_and_extend{memory.allocator(), held}, [&](const results&) { return std::string{}; },
       few_switches(2)));
 }
 
