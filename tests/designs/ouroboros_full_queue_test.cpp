@@ -50,5 +50,31 @@ TYPED_TEST(full_static_queue, parks_what_finds_no_room_and_hands_it_out_again) {
   });
 }
 
+// What a renewal took off the list and did not use, as it did not fit or was not looked at yet, is not lost when another
+// size needs the memory.
+TYPED_TEST(full_static_queue, a_sweep_finds_what_a_renewal_left_over) {
+  each_schedule([&](std::uint64_t seed) {
+    constexpr std::uint64_t bytes = 16;
+    constexpr std::uint64_t of_chunk = 4096 / bytes;
+    stage<TypeParam> s{512_KiB};
+    const std::uint64_t whole = s.longest_run(4096);
+    std::vector<request> blocks = s.fill(bytes);
+    ASSERT_EQ(blocks.size(), whole / bytes);
+    // All pages of each chunk but one: more than fit a batch that is made of parked pages.
+    std::vector<request> rest;
+    std::vector<request> most;
+    for (std::uint64_t i = 0; i < blocks.size(); ++i) (i % of_chunk == 0 ? rest : most).push_back(blocks[i]);
+    shuffle(most, seed);
+    const std::uint64_t parked = most.size();
+    s.free(std::move(most));
+    // Until the queue is empty and a renewal has looked at the list.
+    append(rest, s.take(bytes, parked / 2));
+    shuffle(rest, seed + 1);
+    s.free(std::move(rest));
+    EXPECT_EQ(s.live(), 0u);
+    EXPECT_EQ(s.longest_run(4096), whole);
+  });
+}
+
 }  // namespace
 }  // namespace warpheap::test::ouroboros_full_queue_test

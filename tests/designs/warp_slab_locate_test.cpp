@@ -75,6 +75,7 @@ class located : public testing::Test {
   }
   warp_slab slabs() const { return warp_slab{place_}; }
   known_block* kept() const { return kept_.data(); }
+  std::uint64_t begin() const { return reinterpret_cast<std::uint64_t>(place_.data); }
   void take(std::uint64_t seed) { launch({4, 32}, take_some_kernel{}, slabs(), kept_.data(), seed); }
   void take_run(std::uint64_t bytes) { launch({1, 32}, take_run_kernel{}, slabs(), kept_.data(), bytes); }
   void free_each(std::uint64_t every) { launch({4, 32}, free_some_kernel{}, slabs(), kept_.data(), every); }
@@ -157,6 +158,32 @@ TEST_F(located, a_run_longer_than_a_leaf_of_the_set_of_units) {
   take_run(70 * unit);
   ASSERT_EQ(live(), 1u);
   expect_all_told();
+  free_each(1);
+  expect_all_told();
+}
+
+// Takes blocks of slabs of five units each.
+struct take_of_large_slabs_kernel {
+  WARPHEAP_FN void operator()(warp_slab slabs, known_block* kept) const {
+    void* const block = slabs.malloc(320);
+    kept[grid_thread_index()] = {block, block == nullptr ? 0 : slabs.usable_size(block)};
+  }
+};
+// A slab that is taken back leaves nothing of itself in any of its units.
+TEST_F(located, a_run_over_units_that_were_of_slabs) {
+  launch({4, 32}, take_of_large_slabs_kernel{}, slabs(), kept());
+  ASSERT_EQ(live(), 128u);
+  free_each(1);
+  take_run(units * unit);
+  ASSERT_EQ(live(), 1u);
+  // The way back to the begin of a run is long, so only a part is looked at: where slabs lie first.
+  constexpr std::uint64_t looks = 16 * unit / step;
+  const device_array<block_location> seen(2 * looks);
+  launch({8, 128}, locate_kernel{}, slabs(), begin(), looks, seen.data());
+  const std::vector<block_location> told = seen.to_host();
+  for (std::uint64_t i = 0; i < told.size(); ++i) {
+    ASSERT_EQ(told[i], i == 0 ? block_location::block : block_location::inside) << "look " << i;
+  }
   free_each(1);
   expect_all_told();
 }

@@ -435,5 +435,36 @@ TEST(warp_slab, a_run_that_is_there_is_not_refused) {
   }
 }
 
+/// Half of the warps ask for more than is left, in vain, and the others for runs of a few units, of which there are enough.
+struct refused_beside_served_kernel {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t large, int rounds, std::uint64_t* wrong) const {
+    const bool asks_in_vain = grid_thread_index() / warp_width % 2 == 0;
+    for (int round = 0; round < rounds; ++round) {
+      // Different sizes, so that lanes wait for the lock one by one.
+      const std::uint64_t own = 3 + 2 * (grid_thread_index() % 4);
+      void* const block = heap.malloc(asks_in_vain ? large : own * classes::unit_bytes);
+      if ((block == nullptr) != asks_in_vain) {
+        atomic_view{*wrong}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      }
+      heap.free(block);
+    }
+  }
+};
+
+// A refusal tells those who wait for no more than it was about: a run of fewer units may be there.
+TEST(warp_slab, a_refused_run_refuses_no_smaller_one) {
+  constexpr std::uint64_t size = std::uint64_t{64} << 20;  // more than all want together
+  for_each_schedule(
+      [&](std::uint64_t) {
+        const heap<warp_slab> heap{size};
+        const device_array<void*> kept(32);
+        launch({1, 32}, take_one{}, heap.ref(), std::uint64_t{64}, 1, kept.data());  // so that not all is free
+        const device_array<std::uint64_t> wrong(1);
+        launch({4, 128}, refused_beside_served_kernel{}, heap.ref(), heap.size(), 2, wrong.data());
+        EXPECT_EQ(wrong.at(0), 0u);
+      },
+      4);
+}
+
 }  // namespace
 }  // namespace warpheap::test::warp_slab_test
