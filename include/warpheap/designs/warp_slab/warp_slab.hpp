@@ -21,7 +21,7 @@ namespace warpheap {
 /// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help of all
 /// lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes whole slabs
 /// back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs
-/// of 16 KiB units, and so is a smaller one where a heap below 2 MiB has room for it and for no slab. docs/design/warp_slab.md explains it all.
+/// of 16 KiB units, and so is a smaller one in a heap in which no slab of its size can lie. docs/design/warp_slab.md explains it all.
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///

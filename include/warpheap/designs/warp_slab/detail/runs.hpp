@@ -29,10 +29,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   return data_ + (std::uint64_t{first} << classes::unit_shift);
 }
 
-// A block of class `c` in units of its own, where a small heap has room for that and for no slab; else null. A large heap
-// keeps such units together for slabs, which make more of them.
+// A block of class `c` in units of its own, in a heap that is smaller than a slab of the class; else null. A heap in which
+// slabs can lie keeps units together for them: else memory that comes back bit by bit would be used up by single blocks.
 WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
-  return control_->units < layout::small_heap ? malloc_run(classes::bytes(c), 1) : nullptr;
+  return control_->units < units_of(c) ? malloc_run(classes::bytes(c), 1) : nullptr;
 }
 
 // A run of `count` units if it is a number of which leaves are full, and one is soon found. One lane of `group`.
