@@ -70,17 +70,12 @@ struct make_for_waiters {
   std::uint64_t batch;
   bool fails;
   void operator()(std::uint64_t* out, unsigned lane) const {
-    semaphore_outcome what = semaphore->wait(1, batch);
-    if (what == semaphore_outcome::produce) {
-      if (fails) {
-        what = semaphore->give_up(1, batch, bulk_semaphore::cause::parent_empty);
-      } else {
-        require(semaphore->deliver(1, batch), "delivered more than fits");
-        out[8 + lane] = 1;
-        what = semaphore_outcome::granted;
-      }
-    }
-    out[lane] = what == semaphore_outcome::granted ? 1 : 2;
+    const semaphore_outcome what = semaphore->wait(1, batch, [&] {
+      if (fails) return bulk_semaphore::production::parent_empty;
+      out[8 + lane] = 1;
+      return bulk_semaphore::production::made;
+    });
+    out[lane] = what == semaphore_outcome::failed ? 2 : 1;
   }
 };
 
