@@ -73,8 +73,9 @@ exploration explore(const exploration_options& options, scenario_runner& scenari
 /// A schedule is a sequence of steps: each atomic operation, with what the lane does up to its next one, each meeting
 /// of lanes and each end of a wait. The memory model is sequential consistency: orders, scopes and fences have no
 /// effect, and a fence is no step. Plain accesses are no steps either, so they must be ordered by atomics, which
-/// ThreadSanitizer checks. `active_group` returns the caller alone; collectives over a group that is named work. Lanes
-/// keep the processor of their block.
+/// ThreadSanitizer checks; of schedules that differ in the order of unordered ones, some may be left out.
+/// `active_group` returns the caller alone; collectives over a group that is named work. Lanes keep the processor of
+/// their block.
 ///
 /// The first pause of a `backoff` may be a mere delay: the lane may go on at once. At each further one it waits until
 /// another lane changes an object that it has read since its last pause at this place; with no such read it goes on. So
