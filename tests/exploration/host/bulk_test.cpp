@@ -150,8 +150,8 @@ TEST(explored_bulk, a_top_that_was_taken_off_and_put_back_is_another_one) {
   }));
 }
 
-// Sends the bins without blocks back, takes the chunk, and writes to it: by atomics, so that the explorer sees what they
-// conflict with.
+// Sends the bins without blocks back, takes the chunk, and writes to it: by atomics, so that the explorer sees what
+// they conflict with.
 void drain_and_use(const allocator& self, bins of, std::uint64_t* out) {
   drain_shelf(self, arena_index, c);
   std::uint32_t page = 0;

@@ -245,8 +245,8 @@ TEST(explored_warp_slab, nobody_is_refused_with_a_block_for_each) {
       }));
 }
 
-// Of two units one is free. A lane gives back the other one and takes a unit anew, so that the free one moves; the other lane
-// wants a block, for which a slab must be made.
+// Of two units one is free. A lane gives back the other one and takes a unit anew, so that the free one moves; the
+// other lane wants a block, for which a slab must be made.
 struct move_unit_and_extend {
   warp_slab self;
   void* held;
