@@ -18,9 +18,9 @@
 #include <support/child_process.hpp>
 #include <vector>
 #include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/platform.hpp>
 
 #include "cases/memory_access.hpp"
 #include "cases/trace.hpp"

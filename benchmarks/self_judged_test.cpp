@@ -15,8 +15,8 @@
 #include <support/child_process.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/platform.hpp>
 
 #include "cases/churn.hpp"
 #include "cases/latency.hpp"

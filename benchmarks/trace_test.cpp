@@ -11,10 +11,10 @@
 #include <functional>
 #include <string>
 #include <vector>
-#include <warpheap/heap.hpp>
-#include <warpheap/trace.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/heap.hpp>
+#include <warpheap/trace.hpp>
 
 #include "trace/programs/adjacency.hpp"
 #include "trace/programs/rewriting.hpp"

@@ -16,8 +16,8 @@
 #include <string>
 #include <support/child_process.hpp>
 #include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/platform.hpp>
 
 #include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"

@@ -14,8 +14,8 @@
 #include <string>
 #include <support/schedules.hpp>
 #include <vector>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::checked_races_test {
 namespace {

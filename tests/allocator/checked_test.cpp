@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <string>
 #include <vector>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::checked_test {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <allocator/conformance/fixture.hpp>
 #include <cstdint>
+#include <string>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
-#include <string>
 #include <warpheap/designs/bulk/bulk.hpp>
 
 namespace warpheap::test::bulk_test {

@@ -10,8 +10,8 @@
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::bump_test {
 namespace {

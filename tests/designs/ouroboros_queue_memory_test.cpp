@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::ouroboros_queue_memory_test {
 namespace {

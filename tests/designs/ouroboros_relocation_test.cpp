@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <designs/ouroboros_stage.hpp>
 #include <cstdint>
+#include <designs/ouroboros_stage.hpp>
 #include <vector>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 

@@ -14,8 +14,8 @@
 #include <support/schedules.hpp>
 #include <utility>
 #include <vector>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/heap.hpp>
 
 /// What the tests of the Ouroboros designs share: a heap whose blocks the host directs.
 namespace warpheap::test::directed {

@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <designs/warp_slab_kernels.hpp>
 #include <cstdint>
+#include <designs/warp_slab_kernels.hpp>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::warp_slab_growth_test {
 namespace {

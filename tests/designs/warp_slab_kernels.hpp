@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test {
 

@@ -9,8 +9,8 @@
 #include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::warp_slab_reclaim_test {
 namespace {

@@ -6,14 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <designs/warp_slab_kernels.hpp>
 #include <cstdint>
+#include <designs/warp_slab_kernels.hpp>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
-#include <warpheap/heap.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/heap.hpp>
 
 namespace warpheap::test::warp_slab_test {
 namespace {
@@ -109,7 +109,8 @@ TEST(warp_slab, blocks_are_aligned_in_memory_that_is_not) {
 
 // Blocks of several classes, and runs, all of which need an attempt to find memory.
 struct take_all_kinds_kernel {
-  WARPHEAP_FN void operator()(warp_slab slabs, warp_slab_layout::control* heap, std::uint64_t attempts, void** blocks) const {
+  WARPHEAP_FN void operator()(warp_slab slabs, warp_slab_layout::control* heap, std::uint64_t attempts,
+                              void** blocks) const {
     const std::uint64_t i = grid_thread_index();
     if (i == 0) heap->attempts = attempts;
     sync(low_bits(warp_width));

@@ -145,10 +145,12 @@ TEST(wrapping, ouroboros_s_p) {
   old_heaps_are_as_new_ones<ouroboros_s_p, ouroboros_layout<page_items, static_ring, ouroboros_options{}>::control>();
 }
 TEST(wrapping, ouroboros_va_c) {
-  old_heaps_are_as_new_ones<ouroboros_va_c, ouroboros_layout<chunk_items, virtual_array, ouroboros_options{}>::control>();
+  old_heaps_are_as_new_ones<ouroboros_va_c,
+                            ouroboros_layout<chunk_items, virtual_array, ouroboros_options{}>::control>();
 }
 TEST(wrapping, ouroboros_vl_c) {
-  old_heaps_are_as_new_ones<ouroboros_vl_c, ouroboros_layout<chunk_items, virtual_list, ouroboros_options{}>::control>();
+  old_heaps_are_as_new_ones<ouroboros_vl_c,
+                            ouroboros_layout<chunk_items, virtual_list, ouroboros_options{}>::control>();
 }
 
 }  // namespace

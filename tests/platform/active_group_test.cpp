@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <support/masks.hpp>
 #include <set>
+#include <support/masks.hpp>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>

@@ -26,11 +26,10 @@ inline void start_children_anew() { GTEST_FLAG_SET(death_test_style, "threadsafe
 
 /// Expects that `statement`, in a child process of its own because it may break anything, ends the process and reports a
 /// fault in one of `words`. A sanitizer may be the first to see the fault. Skips the test where children cannot fail freely.
-#define WARPHEAP_EXPECT_CAUGHT(statement, words)                                         \
-  do {                                                                                   \
-    if (!::warpheap::test::children_can_fail_freely()) {                                 \
-      GTEST_SKIP() << "faults are planted, which a memory checker would report";         \
-    }                                                                                    \
-    EXPECT_EXIT(statement, ::warpheap::test::ended_with_findings,                        \
-                words "|AddressSanitizer|ThreadSanitizer");                              \
+#define WARPHEAP_EXPECT_CAUGHT(statement, words)                                                              \
+  do {                                                                                                        \
+    if (!::warpheap::test::children_can_fail_freely()) {                                                      \
+      GTEST_SKIP() << "faults are planted, which a memory checker would report";                              \
+    }                                                                                                         \
+    EXPECT_EXIT(statement, ::warpheap::test::ended_with_findings, words "|AddressSanitizer|ThreadSanitizer"); \
   } while (false)

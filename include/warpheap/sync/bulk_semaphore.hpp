@@ -81,15 +81,15 @@ class alignas(128) bulk_semaphore {
 
     standing what_ = standing::waits;
     stage at_ = stage::asks;
-    bool one_each_ = false;     // one unit for each lane, or more
-    bool may_produce_ = true;   // the caller can be asked to
-    bool elected_ = false;      // its debt began a batch, which seems to be lacking yet
-    bool claimed_ = false;      // its turn has come before
-    std::uint32_t n_ = 0;       // units
+    bool one_each_ = false;    // one unit for each lane, or more
+    bool may_produce_ = true;  // the caller can be asked to
+    bool elected_ = false;     // its debt began a batch, which seems to be lacking yet
+    bool claimed_ = false;     // its turn has come before
+    std::uint32_t n_ = 0;      // units
     std::uint32_t pauses_ = 0;
     std::uint64_t batch_ = 0;
-    std::uint64_t turn_ = 0;    // of `supplied_`, when what it waits for should have come
-    std::uint64_t ahead_ = 0;   // units that had to come then
+    std::uint64_t turn_ = 0;   // of `supplied_`, when what it waits for should have come
+    std::uint64_t ahead_ = 0;  // units that had to come then
   };
 
   /// Makes this a semaphore with `units` units. One thread calls, while no other uses the semaphore.

@@ -61,15 +61,14 @@ void blocks_pass_between_threads(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   if constexpr (A::capabilities.needs_full_warp) return found.skip("calls by single lanes");
   under_schedules(found, [&](std::uint64_t seed) {
-    expect_nothing_lost<A>(found, roomy_heap_bytes(), "blocks passed on",
-                           [&](trial<A>& t) {
-                             const std::uint64_t threads = scaled_for<A>(1024, 1 << 16);
-                             // Few places keep blocks moving: most are freed soon after they were taken, and taken
-                             // again.
-                             const device_array<void*> table(divide_up(threads, 8));
-                             t.run(threads, exchange_kernel{}, table.data(), table.size(), seed, scaled(12, 32));
-                             t.run(threads, empty_table_kernel{}, table.data(), table.size());
-                           });
+    expect_nothing_lost<A>(found, roomy_heap_bytes(), "blocks passed on", [&](trial<A>& t) {
+      const std::uint64_t threads = scaled_for<A>(1024, 1 << 16);
+      // Few places keep blocks moving: most are freed soon after they were taken, and taken
+      // again.
+      const device_array<void*> table(divide_up(threads, 8));
+      t.run(threads, exchange_kernel{}, table.data(), table.size(), seed, scaled(12, 32));
+      t.run(threads, empty_table_kernel{}, table.data(), table.size());
+    });
   });
 }
 

@@ -16,8 +16,8 @@ namespace warpheap::test {
 /// Each of `threads` threads frees its block of the list, from block `first` on, and takes one of `next` bytes, `rounds` times.
 struct free_and_take_kernel {
   template <class A>
-  WARPHEAP_FN void operator()(watched_heap<A> heap, block_list_view list, std::uint64_t first,
-                              std::uint64_t threads, std::uint64_t bytes, std::uint64_t next, int rounds) const {
+  WARPHEAP_FN void operator()(watched_heap<A> heap, block_list_view list, std::uint64_t first, std::uint64_t threads,
+                              std::uint64_t bytes, std::uint64_t next, int rounds) const {
     const std::uint64_t self = first + grid_thread_index();
     if (self >= first + threads || self >= list.size()) return;
     std::uint64_t has = bytes;

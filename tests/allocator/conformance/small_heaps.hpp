@@ -34,7 +34,8 @@ void small_heaps_serve_what_fits(findings& found) {
     found.skip("blocks of our memory");
   } else {
     for (const std::uint64_t size : {32'000ul, 64_KiB, 200'000ul, 400'000ul}) {
-      for (std::uint64_t bytes = 8; bytes <= size / 4 && bytes <= A::capabilities.largest_bytes; bytes += bytes / 2 + 3) {
+      for (std::uint64_t bytes = 8; bytes <= size / 4 && bytes <= A::capabilities.largest_bytes;
+           bytes += bytes / 2 + 3) {
         found.expect(serves_single<A>(size, bytes), "an empty heap of " + std::to_string(size) +
                                                         " B serves no block of " + std::to_string(bytes) + " B");
       }

@@ -146,8 +146,8 @@ void operations_follow_each_other(findings& found, std::uint64_t bytes) {
   block_list same{count};
   fresh.run(count, take_listed_kernel{}, same.view(), count, each);
   const std::uint64_t expected = use_all(fresh, each);
-  found.expect(all + expected / 8 >= expected, heap + "serves " + std::to_string(all) + " blocks at the end, and a new one " +
-                                                   std::to_string(expected));
+  found.expect(all + expected / 8 >= expected, heap + "serves " + std::to_string(all) +
+                                                   " blocks at the end, and a new one " + std::to_string(expected));
   if constexpr (A::capabilities.reset) {
     trim();
     t.reset();

@@ -68,8 +68,8 @@ TEST(explorer, meets_the_outcomes_of_store_buffering) {
 // n lanes that write one word: n! orders.
 TEST(explorer, runs_each_order_of_writes_once) {
   for (unsigned lanes = 1, orders = 1; lanes <= 5; ++lanes, orders *= lanes) {
-    const exploration result = explore_words(
-        lanes, [](word* w, unsigned lane) { write(w[0], lane + 1); }, [](const words_t&) { return ""; });
+    const exploration result =
+        explore_words(lanes, [](word* w, unsigned lane) { write(w[0], lane + 1); }, [](const words_t&) { return ""; });
     EXPECT_EQ(result.executions, orders);
     EXPECT_EQ(result.redundant, 0u);
   }
@@ -97,8 +97,8 @@ TEST(explorer, readers_do_not_conflict) {
 }
 
 TEST(explorer, a_failed_swap_only_reads) {
-  const exploration result = explore_words(
-      3, [](word* w, unsigned) { swap_if(w[0], 7, 8); }, [](const words_t&) { return ""; });
+  const exploration result =
+      explore_words(3, [](word* w, unsigned) { swap_if(w[0], 7, 8); }, [](const words_t&) { return ""; });
   EXPECT_EQ(result.executions, 1u);
 }
 
@@ -397,8 +397,8 @@ TEST(explorer, a_lane_that_waits_too_often_is_cut) {
 TEST(explorer, stops_at_the_bound_of_executions) {
   exploration_options options;
   options.most_executions = 5;
-  const exploration result = explore_words(
-      4, [](word* w, unsigned lane) { write(w[0], lane); }, [](const words_t&) { return ""; }, options);
+  const exploration result =
+      explore_words(4, [](word* w, unsigned lane) { write(w[0], lane); }, [](const words_t&) { return ""; }, options);
   EXPECT_EQ(result.executions, 5u);
   EXPECT_FALSE(result.complete);
 }

@@ -101,9 +101,7 @@ TEST(explored_queue, push_against_retire) {
   explore_queue<virtual_list>(1, few_switches(3));
   explore_queue<virtual_array>(1, few_switches(3));
 }
-TEST(explored_queue, two_pushes_against_retire) {
-  explore_queue<virtual_list>(2, few_switches(2));
-}
+TEST(explored_queue, two_pushes_against_retire) { explore_queue<virtual_list>(2, few_switches(2)); }
 
 }  // namespace
 }  // namespace warpheap::test::queue_exploration_test

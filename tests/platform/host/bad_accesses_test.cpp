@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <support/masks.hpp>
 #include <platform/host/planted.hpp>
+#include <support/masks.hpp>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::bad_accesses_test {

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <platform/host/launch_outcome.hpp>
-#include <support/masks.hpp>
 #include <string>
+#include <support/masks.hpp>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::misuse_test {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <platform/host/launch_outcome.hpp>
-#include <support/masks.hpp>
 #include <platform/host/planted.hpp>
+#include <support/masks.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/platform.hpp>
 

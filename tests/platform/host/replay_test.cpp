@@ -7,8 +7,8 @@
 
 #include <cstdint>
 #include <platform/host/launch_outcome.hpp>
-#include <support/masks.hpp>
 #include <set>
+#include <support/masks.hpp>
 #include <vector>
 #include <warpheap/platform.hpp>
 

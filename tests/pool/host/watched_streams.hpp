@@ -79,9 +79,9 @@ class stream_world {
   std::function<void()> on_synchronise = [] {};
   std::atomic<int> calls_on_destroyed{0};
   std::atomic<int> records_in_capture{0};  ///< each a part of a graph, and never reached
-  std::atomic<std::uint64_t> calls{0};    ///< about streams, so far
-  std::atomic<std::uint64_t> fail_at{0};  ///< the call with this number throws
-  std::atomic<int> events{0};             ///< that were recorded and not given back
+  std::atomic<std::uint64_t> calls{0};     ///< about streams, so far
+  std::atomic<std::uint64_t> fail_at{0};   ///< the call with this number throws
+  std::atomic<int> events{0};              ///< that were recorded and not given back
 
  private:
   static void join(clocks& into, const clocks& other) {

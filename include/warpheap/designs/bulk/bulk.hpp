@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <warpheap/designs/bulk/detail/layout.hpp>
 #include <warpheap/allocator.hpp>
+#include <warpheap/designs/bulk/detail/layout.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>

@@ -52,9 +52,7 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   result.page_bytes = layout::page_bytes(q);
   const Kind of = kind();
   const std::uint64_t chunks = aside.size() * chunk_group::chunks;
-  const auto exists = [&](std::uint32_t id) {
-    return !uses_chunks<Kind> || (id & ~chunk_segments::dense) < chunks;
-  };
+  const auto exists = [&](std::uint32_t id) { return !uses_chunks<Kind> || (id & ~chunk_segments::dense) < chunks; };
   const auto fetch = [&](std::uint32_t id) {
     segment_header header{};
     if (!exists(id)) return header;
@@ -103,8 +101,9 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   // What was taken out of it and is not read to the end.
   const source from{size.stock.what(size.stock.newest())};
   const std::uint64_t unclaimed =
-      from.what() != source::none ? std::min<std::uint64_t>(detail::not_negative(size.stock.balance()), size.stock.newest().size())
-                                  : 0;
+      from.what() != source::none
+          ? std::min<std::uint64_t>(detail::not_negative(size.stock.balance()), size.stock.newest().size())
+          : 0;
   if (unclaimed != 0 && from.what() == source::queued) {
     // An entry is used up with its last unit.
     const std::uint64_t per_entry = std::uint64_t{1} << from.shift();

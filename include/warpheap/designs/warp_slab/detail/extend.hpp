@@ -238,7 +238,8 @@ WARPHEAP_COLD_FN inline void warp_slab::make_header(std::uint32_t c, std::uint32
   using enum memory_order;
   using enum thread_scope;
   WARPHEAP_ROLLED for (std::uint32_t u = 0; u < units_of(c); ++u) {
-    atomic_view{header(unit + u).owner}.store(unit_owner::slab(c, u).value, memory_order::relaxed, thread_scope::device);
+    atomic_view{header(unit + u).owner}.store(unit_owner::slab(c, u).value, memory_order::relaxed,
+                                              thread_scope::device);
   }
   atomic_view{header(unit).hint}.store(slab_hint::make(c, place).value, relaxed, device);
 }

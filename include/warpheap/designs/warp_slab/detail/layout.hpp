@@ -317,7 +317,7 @@ struct warp_slab_layout {
     std::uint32_t slab_units;    // units that are part of slabs; only the lock's holder changes it
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
     refused_run refused_runs;
-    std::uint64_t front;         // slab_front; the lock's holder's
+    std::uint64_t front;  // slab_front; the lock's holder's
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];
   };
