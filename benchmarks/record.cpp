@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <warpheap/heap.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap_fingerprint.hpp>
 
@@ -87,6 +88,9 @@ finished_record measure(const run_options& options, const allocator_entry& entry
     return finish(std::move(findings), reason.empty() ? "ok" : "failed", reason);
   } catch (const usage_error&) {
     throw;
+  } catch (const heap_too_small& refusal) {
+    return finish(without_findings(), "failed",
+                  std::string{"the design serves nothing of so small a heap: "} + refusal.what());
   } catch (const launch_failure& failure) {
     return finish(without_findings(), "crashed", failure.what());
   } catch (

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 #include <warpheap/allocator.hpp>
 #include <warpheap/heap/heap_ref.hpp>
@@ -34,6 +35,12 @@ struct heap_statistics {
   std::optional<std::uint64_t> live_bytes;  ///< handed out and not taken back; nothing if the design does not know
 };
 
+/// A heap was to be made of fewer bytes than its design needs to serve one block. The message names the figure.
+class heap_too_small : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 /// A heap in device memory, of the design `A`: it owns the memory, kernels use it through `ref()`.
 ///
 /// Blocks outlive the kernels that made them, and the heap. All members are for the host. Those that change the heap,
@@ -48,8 +55,8 @@ class heap {
   /// A heap whose blocks lie in `bytes` bytes, what the design rounds included. Raises the limit for a thread's stack,
   /// unless `heap_options::raise_stack_limit` is false. Throws `launch_failure` (GPU) or a
   /// `std::system_error` (host) when the machine refuses the memory, `std::length_error` for a size or reservation above
-  /// `most_bytes`, and `std::invalid_argument` for 0 bytes and for fewer than the design needs to serve a block, with that
-  /// figure in the message.
+  /// `most_bytes`, `std::invalid_argument` for 0 bytes, and `heap_too_small`, which is one, for fewer than the design needs
+  /// to serve a block.
   explicit heap(std::uint64_t bytes, heap_options options = {});
   ~heap();
   heap(heap&& other) noexcept = default;

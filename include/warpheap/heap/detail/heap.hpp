@@ -67,8 +67,8 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
         const A made{arena_};
         if constexpr (names_least_heap<A>) {
           if (bytes < made.least_bytes()) {
-            throw std::invalid_argument("warpheap: a heap of " + std::to_string(bytes) + " bytes serves nothing: `" +
-                                        A::name + "` needs " + std::to_string(made.least_bytes()) + " bytes at least");
+            throw heap_too_small("warpheap: a heap of " + std::to_string(bytes) + " bytes serves nothing: `" + A::name +
+                                 "` needs " + std::to_string(made.least_bytes()) + " bytes at least");
           }
         }
         return made;
