@@ -33,23 +33,31 @@ void age(warp_slab_layout::control& control) {
   control.front = std::uint64_t{almost32} << 32;
 }
 
-template <class Layout>
-void age_ouroboros(typename Layout::control& control) {
+// What a design keeps in front of its metadata.
+template <class A>
+struct state_of;
+template <>
+struct state_of<warp_slab> {
+  using type = warp_slab_layout::control;
+};
+template <>
+struct state_of<bulk> {
+  using type = detail::bulk_layout<buddy_tree, 32>::control;
+};
+template <class Items, class Kind, ouroboros_options Options>
+struct state_of<basic_ouroboros<Items, Kind, Options>> {
+  using type = typename ouroboros_layout<Items, Kind, Options>::control;
+};
+
+template <class Control>
+  requires requires(Control& control) { control.free_chunks; }
+void age(Control& control) {
   control.free_chunks.changes_begun = control.free_chunks.changes_ended = almost32;
   for (auto& each : control.classes) {
     each.queue.opened = each.queue.adopted = almost32;
     each.moves_begun = each.moves_ended = almost64;
     each.turn = almost32;
   }
-}
-void age(ouroboros_layout<page_items, static_ring, ouroboros_options{}>::control& control) {
-  age_ouroboros<ouroboros_layout<page_items, static_ring, ouroboros_options{}>>(control);
-}
-void age(ouroboros_layout<chunk_items, virtual_array, ouroboros_options{}>::control& control) {
-  age_ouroboros<ouroboros_layout<chunk_items, virtual_array, ouroboros_options{}>>(control);
-}
-void age(ouroboros_layout<chunk_items, virtual_list, ouroboros_options{}>::control& control) {
-  age_ouroboros<ouroboros_layout<chunk_items, virtual_list, ouroboros_options{}>>(control);
 }
 
 void age(detail::bulk_layout<buddy_tree, 32>::control& control) {
@@ -98,8 +106,9 @@ struct free_kernel {
 };
 
 /// How many blocks of each size a heap holds, whose counters are as `change` makes them.
-template <class A, class Control, class Change>
+template <class A, class Change>
 std::vector<std::uint64_t> room(Change change) {
+  using control_type = typename state_of<A>::type;
   constexpr std::uint64_t alignment = std::uint64_t{1} << 17;
   const device_array<std::byte> memory(heap_bytes + alignment), metadata(A::metadata_bytes(heap_bytes) + 256);
   const arena place{reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(memory.data()), alignment)),
@@ -107,10 +116,10 @@ std::vector<std::uint64_t> room(Change change) {
                     reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(metadata.data()), 256))};
   const A allocator{place};
   launch({4, 32}, initialise_kernel{}, allocator);
-  const auto control = std::make_unique<Control>();
-  device_copy(control.get(), place.metadata, sizeof(Control));
+  const auto control = std::make_unique<control_type>();
+  device_copy(control.get(), place.metadata, sizeof(control_type));
   change(*control);
-  device_copy(place.metadata, control.get(), sizeof(Control));
+  device_copy(place.metadata, control.get(), sizeof(control_type));
   std::vector<std::uint64_t> all;
   for (const std::uint64_t bytes : {256, 4096, 1000, 30'000, 2048}) {
     constexpr std::uint64_t threads = 64;
@@ -128,30 +137,22 @@ std::vector<std::uint64_t> room(Change change) {
   return all;
 }
 
-template <class A, class Control>
+template <class A>
 void old_heaps_are_as_new_ones() {
   for_each_schedule(
       [](std::uint64_t) {
-        const auto fresh = room<A, Control>([](Control&) {});
-        const auto old = room<A, Control>([](Control& control) { age(control); });
+        const auto fresh = room<A>([](auto&) {});
+        const auto old = room<A>([](auto& control) { age(control); });
         EXPECT_EQ(fresh, old) << A::name;
       },
       1);
 }
 
-TEST(wrapping, warp_slab) { old_heaps_are_as_new_ones<warp_slab, warp_slab_layout::control>(); }
-TEST(wrapping, bulk) { old_heaps_are_as_new_ones<bulk, detail::bulk_layout<buddy_tree, 32>::control>(); }
-TEST(wrapping, ouroboros_s_p) {
-  old_heaps_are_as_new_ones<ouroboros_s_p, ouroboros_layout<page_items, static_ring, ouroboros_options{}>::control>();
-}
-TEST(wrapping, ouroboros_va_c) {
-  old_heaps_are_as_new_ones<ouroboros_va_c,
-                            ouroboros_layout<chunk_items, virtual_array, ouroboros_options{}>::control>();
-}
-TEST(wrapping, ouroboros_vl_c) {
-  old_heaps_are_as_new_ones<ouroboros_vl_c,
-                            ouroboros_layout<chunk_items, virtual_list, ouroboros_options{}>::control>();
-}
+TEST(wrapping, warp_slab) { old_heaps_are_as_new_ones<warp_slab>(); }
+TEST(wrapping, bulk) { old_heaps_are_as_new_ones<bulk>(); }
+TEST(wrapping, ouroboros_s_p) { old_heaps_are_as_new_ones<ouroboros_s_p>(); }
+TEST(wrapping, ouroboros_va_c) { old_heaps_are_as_new_ones<ouroboros_va_c>(); }
+TEST(wrapping, ouroboros_vl_c) { old_heaps_are_as_new_ones<ouroboros_vl_c>(); }
 
 }  // namespace
 }  // namespace warpheap::test::wrapping_test

@@ -99,7 +99,8 @@ class logging_adaptor {
     const host_lock lock(mutex_);
     const logged_block* const known = blocks_.find(block);
     if (known == nullptr) return {};
-    pool_detail::write_log_line(log_, {'-', known->id, 0, 0});
+    const pool_detail::log_line line{.kind = '-', .id = known->id};
+    pool_detail::write_log_line(log_, line);
     return blocks_.remove(block);
   }
 
