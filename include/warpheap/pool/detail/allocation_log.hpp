@@ -25,20 +25,15 @@ struct log_line {
 
 // Writes the line in one piece.
 inline void write_log_line(std::ostream& log, const log_line& line) {
-  char text[2 + 3 * 21];  // a 64-bit number has at most 20 digits
-  char* end = text;
-  *end++ = line.kind;
-  const auto add = [&](std::uint64_t number) {
-    *end++ = ' ';
-    end = std::to_chars(end, text + sizeof text, number).ptr;
-  };
+  std::string text{line.kind};
+  const auto add = [&](std::uint64_t number) { text += ' ' + std::to_string(number); };
   if (line.kind != '!') add(line.id);
   if (line.kind != '-') {
     add(line.bytes);
     add(line.alignment);
   }
-  *end++ = '\n';
-  log.write(text, end - text);
+  text += '\n';
+  log.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
 // Reads what `write_log_line` wrote, without the end of the line; none for any other text.
