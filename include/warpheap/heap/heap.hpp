@@ -35,6 +35,26 @@ struct heap_statistics {
   std::optional<std::uint64_t> live_bytes;  ///< handed out and not taken back; nothing if the design does not know
 };
 
+namespace detail {
+
+// Waits for the launches and copies before it: giving mapped memory back does not wait for those that still use it. One that
+// failed is reported where it is waited for, and its context can use nothing any more.
+inline void settle() noexcept {
+  try {
+    synchronise();
+  } catch (const launch_failure&) {
+  }
+}
+
+// As the last member of a class, settles before the other members end.
+struct settles_first {
+  settles_first() = default;
+  settles_first(settles_first&&) noexcept {}
+  ~settles_first() { settle(); }
+};
+
+}  // namespace detail
+
 /// A heap was to be made of fewer bytes than its design needs to serve one block. The message names the figure.
 class heap_too_small : public std::invalid_argument {
  public:
@@ -142,6 +162,7 @@ class heap {
     device_range blocks;
     device_range metadata;
     warpheap::arena arena;
+    detail::settles_first settled = {};  // a place that is given up has its metadata in the filling
   };
   static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
   static place reserve_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);

@@ -58,20 +58,21 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
         }
         if constexpr (A::capabilities.uses_arena) {
           place here = take_place(bytes, options, 0, 1);
+          const A made{here.arena};
+          if constexpr (names_least_heap<A>) {
+            if (bytes < made.least_bytes()) {
+              throw heap_too_small("warpheap: a heap of " + std::to_string(bytes) + " bytes serves nothing: `" +
+                                   A::name + "` needs " + std::to_string(made.least_bytes()) + " bytes at least");
+            }
+          }
           blocks_.swap(here.blocks);
           metadata_.swap(here.metadata);
           arena_ = here.arena;
+          return made;
         } else {
           arena_.bytes = toolkit_heap_reserve(bytes);
+          return A{arena_};
         }
-        const A made{arena_};
-        if constexpr (names_least_heap<A>) {
-          if (bytes < made.least_bytes()) {
-            throw heap_too_small("warpheap: a heap of " + std::to_string(bytes) + " bytes serves nothing: `" + A::name +
-                                 "` needs " + std::to_string(made.least_bytes()) + " bytes at least");
-          }
-        }
-        return made;
       }()) {
   launch(detail::upkeep_grid(), detail::initialise_heap{}, allocator_);
   synchronise();
@@ -139,11 +140,7 @@ heap<A>::~heap() {
   if (blocks_.data() == nullptr) return;
   const scoped_device own{device_, std::nothrow};
   if (!own.is_current()) return;  // the device was reset, or the process ends: the memory is gone
-  try {
-    synchronise();  // giving memory back does not wait for kernels that still use it
-  } catch (const launch_failure&) {
-    // The kernel that failed was reported where it was waited for; its context can use nothing any more.
-  }
+  detail::settle();
   reveal_blocks();
 }
 
