@@ -25,6 +25,9 @@ class slot_row {
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .reset = true,
                                                        .uses_arena = true,
+                                                       // A search may pass a slot before it is freed, and come to
+                                                       // another one after the owner of the first took that.
+                                                       .refuses_only_when_full = false,
                                                        .largest_alignment = slot_bytes,
                                                        .largest_bytes = slot_bytes};
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <support/child_process.hpp>
 #include <warpheap.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 
@@ -59,8 +60,8 @@ void run_and_exit(Rest rest) {
 class process_end : public testing::Test {
  protected:
   void SetUp() override {
-    testing::FLAGS_gtest_death_test_style =
-        "threadsafe";  // a process that starts anew: CUDA does not live through a fork
+    start_children_anew();
+    if (!children_can_fail_freely()) GTEST_SKIP() << "a memory checker does not live through a reset of the device";
   }
 };
 
