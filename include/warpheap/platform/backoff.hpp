@@ -29,6 +29,10 @@ class backoff {
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;
 
+  /// Ends the wait before the backoff ends, for a loop in which waits and work take turns: what follows is work, until the
+  /// next `pause`.
+  WARPHEAP_FN void end() { state_.end(); }
+
   /// Lets other threads run for a while.
   WARPHEAP_FN void pause(call_site site = call_site::current()) { state_.pause(site); }
 

@@ -25,6 +25,7 @@ class spin_lock {
     bool done = false;
     for (backoff wait;; wait.pause()) {
       if (!done && try_acquire()) {
+        wait.end();
         body();
         release();
         done = true;

@@ -19,6 +19,7 @@ struct backoff_state {
   }
   void end() {
     if (waiting) executor::end_wait();
+    waiting = false;
   }
 };
 

@@ -103,6 +103,7 @@ WARPHEAP_FN inline void state_buddy::update(node of) const {
   for (backoff wait; of.order <= layout::page_bits;) {
     std::uint32_t before = 0;
     if (try_lock(of, before)) {
+      wait.end();
       std::uint32_t after = before;
       if (before != layout::available) after = state_from_below(of);
       unlock(of, after);
@@ -208,7 +209,10 @@ WARPHEAP_FN inline void state_buddy::put_merged(node freed) const {
     std::uint32_t before = 0;
     if (!try_lock(above, before)) {
       wait.pause();
-    } else if (freed.order != largest_order && join(freed)) {
+      continue;
+    }
+    wait.end();
+    if (freed.order != largest_order && join(freed)) {
       unlock(above, layout::busy);
       freed = above;
     } else {

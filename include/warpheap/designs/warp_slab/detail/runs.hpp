@@ -93,6 +93,7 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
   bool done = false;
   for (backoff wait;; wait.pause()) {
     if (!done && control_->lock.try_acquire()) {
+      wait.end();
       const std::uint64_t attempt = attempts.fetch_add(1, acquire, device) + 1;
       run = take_units_now(count, units, alignment);
       if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
