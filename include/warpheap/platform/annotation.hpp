@@ -21,6 +21,7 @@
 /// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not read.
 #define WARPHEAP_COMPILES_KERNELS 0
 #else
+/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not read.
 #define WARPHEAP_COMPILES_KERNELS 1
 #endif
 

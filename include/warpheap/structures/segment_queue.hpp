@@ -67,7 +67,8 @@ class segment_queue {
 
   /// Entries that can be adopted, and chunks that hold them or are kept in reserve, where segments lie in chunks.
   struct contents {
-    std::uint64_t entries, chunks;
+    std::uint64_t entries;  ///< entries that can be adopted
+    std::uint64_t chunks;   ///< chunks that hold them, or are kept in reserve
   };
   /// What the queue holds; `chunks` is how many chunks there are for segments to lie in, where they do. Exact while nobody
   /// uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within the
