@@ -16,7 +16,7 @@ target_compile_features(warpheap INTERFACE cxx_std_20)
 target_compile_options(warpheap INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
 target_link_libraries(warpheap INTERFACE ${CMAKE_DL_LIBS})
 
-# For the C++ files of a program whose kernels nvcc compiles: they see the CUDA backend too. Who links it has called
+# For the C++ files of a program whose kernels nvcc compiles: they see the CUDA backend too. A target that links it has called
 # find_package(CUDAToolkit).
 add_library(warpheap_cuda INTERFACE)
 add_library(warpheap::cuda ALIAS warpheap_cuda)

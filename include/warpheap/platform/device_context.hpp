@@ -13,7 +13,7 @@
 
 namespace warpheap {
 
-/// Number of devices that kernels can run on; 0 if there is none, or no driver. The host backend has one.
+/// Number of devices that kernels can run on; 0 without a device or without a driver. The host backend has one.
 inline int device_count() { return target::device_count(); }
 
 /// A device as the process uses it at one time: from its first use until it is reset, or the process ends. What owns
@@ -22,7 +22,7 @@ class device_context {
  public:
   /// Names no device.
   device_context() = default;
-  /// The device that is current for the calling thread; starts it if need be. Throws `launch_failure` if there is none.
+  /// The device that is current for the calling thread; starts it if need be. Throws `launch_failure` if the machine has no device.
   static device_context current() { return device_context{target::current_context()}; }
   /// The device with the number `device`; starts it if need be. Throws `launch_failure` if there is no such device.
   static device_context of(int device) { return device_context{target::context_of(device)}; }

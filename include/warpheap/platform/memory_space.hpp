@@ -97,7 +97,7 @@ inline void device_copy(void* destination, const void* source, std::uint64_t byt
   target::device_copy(destination, source, bytes);
 }
 /// Device memory of its own, 256-byte aligned, on the current device. `device_release` takes it back. Throws
-/// `launch_failure` (GPU) or `std::system_error` (host) when there is none.
+/// `launch_failure` (GPU) or `std::system_error` (host) when the machine refuses the memory.
 inline void* device_allocate(std::uint64_t bytes) { return target::device_allocate(bytes); }
 /// Takes back what `device_allocate` gave; null is ignored.
 inline void device_release(void* memory) noexcept { target::device_release(memory); }

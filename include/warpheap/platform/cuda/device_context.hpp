@@ -36,7 +36,7 @@ inline CUcontext primary_context(int device) {
 inline int device_count() {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-  static_cast<void>(cudaGetLastError());  // that there is none is an answer and no error of the program
+  static_cast<void>(cudaGetLastError());  // a machine without a device is an answer, and no error of the program
   return 0;
 }
 

@@ -40,7 +40,7 @@ class counting_adaptor {
     {
       const host_lock lock(mutex_);
       ++counts_.sizes[static_cast<std::size_t>(std::bit_width(bytes))];
-      ++counts_.failures;  // until it is none
+      ++counts_.failures;  // taken back when the request succeeds
     }
     void* const block = source_.allocate(bytes, alignment);
     const std::uint64_t taken = source_.block_bytes(block);

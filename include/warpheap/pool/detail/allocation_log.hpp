@@ -56,7 +56,7 @@ inline std::optional<log_line> read_log_line(std::string_view text) {
 }
 
 // Calls `visit(line, number)` for each line of a log, numbers from 1. Empty lines are passed over. Throws
-// std::runtime_error if the log cannot be read, and for a line that is none.
+// std::runtime_error if the log cannot be read, and for a line that is not one of a log.
 template <class Visit>
 void for_each_log_line(std::istream& log, Visit visit) {
   const auto* const file = dynamic_cast<const std::filebuf*>(log.rdbuf());

@@ -181,7 +181,7 @@ struct slab_demand {
   std::uint64_t value;
 
   WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
-  // How often it was taken, modulo 2^32. Who waits compares it with what it was: each time takes the heap's lock and an
+  // How often it was taken, modulo 2^32. A waiting lane compares it with what it was: each time takes the heap's lock and an
   // extension, so it is not taken 2^32 times within one wait; and a part that is left behind only makes a class larger.
   // A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
   WARPHEAP_FN std::uint32_t times() const {
