@@ -9,12 +9,14 @@
 #include <sys/resource.h>
 #endif
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 #include <warpheap/platform.hpp>
@@ -261,6 +263,46 @@ TEST(memory_space, plain_allocations_fill_copy_and_are_aligned) {
   for (std::size_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i == 10 ? 0xcd : 0xab);
   device_release(bytes);
   device_release(nullptr);
+}
+
+TEST(memory_space, a_snapshot_copies_any_bytes) {
+  std::vector<unsigned char> values(1003);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<unsigned char>(i * 7);
+  const device_array<unsigned char> array(values);
+  for (const std::uint64_t from : {0u, 1u, 5u, 8u}) {
+    for (const std::uint64_t bytes : {0u, 1u, 7u, 8u, 20u, 995u}) {
+      std::vector<unsigned char> copy(1003, 0xee);
+      device_snapshot(copy.data(), array.data() + from, bytes);
+      for (std::size_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i < bytes ? values[from + i] : 0xee);
+    }
+  }
+}
+
+/// Writes the same number into both halves of each word, again and again.
+struct rewrite_words {
+  WARPHEAP_FN void operator()(std::uint64_t* words, std::uint64_t count, std::uint64_t rounds) const {
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) words[i] = round << 32 | round;
+      sync(active_group());
+    }
+  }
+};
+
+TEST(memory_space, a_snapshot_while_a_kernel_writes_has_whole_words) {
+  constexpr std::uint64_t count = 4096;
+  const device_array<std::uint64_t> words(count);
+  std::atomic<bool> ends{false};
+  std::thread writer{[&] {
+    launch({2, 64}, rewrite_words{}, words.data(), count, 200);
+    synchronise();
+    ends.store(true);
+  }};
+  std::vector<std::uint64_t> copy(count);
+  do {
+    device_snapshot(copy.data(), words.data(), count * sizeof(std::uint64_t));
+    for (const std::uint64_t word : copy) EXPECT_EQ(word >> 32, word & 0xffff'ffff);
+  } while (!ends.load() && !::testing::Test::HasFailure());
+  writer.join();
 }
 
 TEST(device_array, copies_values_both_ways) {

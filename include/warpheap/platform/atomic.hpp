@@ -98,6 +98,14 @@ class atomic_view {
   T* object_;
 };
 
+/// Reads a word of 4 or 8 bytes that the caller does not own: other threads may write it in any way meanwhile, and its
+/// memory may have become something else. No order; the value may be any, so check it before it is followed.
+template <class T>
+WARPHEAP_FN T speculative_load(const T& word) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "speculative_load: use a 4 or 8 byte type");
+  return target::speculative_load(&word);
+}
+
 /// Orders the caller's earlier accesses before its later ones, towards the threads of `scope`.
 ///
 /// ThreadSanitizer knows no fences, so under it a fence also orders towards every other fence: a missing fence is then

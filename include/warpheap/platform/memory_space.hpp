@@ -96,6 +96,11 @@ inline void device_fill(void* destination, unsigned char value, std::uint64_t by
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   target::device_copy(destination, source, bytes);
 }
+/// Copies `bytes` bytes of device memory to the host, as `device_copy` does, while kernels may be changing them. Each
+/// aligned word of 8 bytes is one that was there, but words may be of different moments: check them before use.
+inline void device_snapshot(void* destination, const void* source, std::uint64_t bytes) {
+  target::device_snapshot(destination, source, bytes);
+}
 /// Device memory of its own, 256-byte aligned, on the current device. `device_release` takes it back. Throws
 /// `launch_failure` (GPU) or `std::system_error` (host) when the machine refuses the memory.
 inline void* device_allocate(std::uint64_t bytes) { return target::device_allocate(bytes); }

@@ -45,7 +45,7 @@ struct static_ring {
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
   /// The name of the i-th oldest. One that exists even while others use the queue.
   WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name) const {
-    return place(of, of.adopted + i);
+    return place(of, speculative_load(of.adopted) + i);
   }
   /// Segments that the queue can have.
   WARPHEAP_FN static std::uint64_t most_segments(const state& of, std::uint64_t) { return of.ring.count; }
@@ -116,7 +116,7 @@ struct virtual_array : virtual_queue {
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
   /// The name of the i-th oldest. Any name while others use the queue.
   WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name) const {
-    return segment_name::unpack(of.ring[(of.adopted + i) % ring_segments]);
+    return segment_name::unpack(speculative_load(of.ring[(speculative_load(of.adopted) + i) % ring_segments]));
   }
   /// Segments that the queue can have.
   WARPHEAP_FN static std::uint64_t most_segments(const state&, std::uint64_t) { return ring_segments; }
@@ -135,7 +135,7 @@ struct virtual_list : virtual_queue {
   WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const;
   /// The name of the i-th oldest, which follows `before`. Any name while others use the queue.
   WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name before) const {
-    return segment_name::unpack(i == 0 ? of.front : chunks.header(before.id).next);
+    return segment_name::unpack(speculative_load(i == 0 ? of.front : chunks.header(before.id).next));
   }
   /// Segments that the queue can have: each has a chunk.
   WARPHEAP_FN static std::uint64_t most_segments(const state&, std::uint64_t chunks) { return chunks; }

@@ -43,6 +43,11 @@ WARPHEAP_FN T atomic_load(T* object, memory_order order, thread_scope scope) {
 }
 
 template <class T>
+WARPHEAP_FN T speculative_load(const T* word) {
+  return atomic_load(const_cast<T*>(word), memory_order::relaxed, thread_scope::device);
+}
+
+template <class T>
 WARPHEAP_FN void atomic_store(T* object, T value, memory_order order, thread_scope scope) {
   with_scope(object, scope, [=](auto ref) { ref.store(value, cuda_order(order)); });
 }

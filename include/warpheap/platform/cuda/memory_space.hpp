@@ -122,5 +122,8 @@ inline void device_fill(void* destination, unsigned char value, std::uint64_t by
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   cuda_must(cudaMemcpy(destination, source, bytes, cudaMemcpyDefault), "copying device memory");
 }
+inline void device_snapshot(void* destination, const void* source, std::uint64_t bytes) {
+  device_copy(destination, source, bytes);
+}
 
 }  // namespace warpheap::target

@@ -57,6 +57,13 @@ template <class T>
 T atomic_load(T* object, memory_order order, thread_scope) {
   return reached(object, executor::access::load).load(standard_order(order));
 }
+// ThreadSanitizer is kept out: the reader allows for what a race can give.
+template <class T>
+[[gnu::noinline, gnu::no_sanitize("thread")]] T speculative_load(const T* word) {
+  executor::access_point(executor::access::load, word, sizeof(T));
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 template <class T>
 void atomic_store(T* object, T value, memory_order order, thread_scope) {
   reached(object, executor::access::store).store(value, standard_order(order));

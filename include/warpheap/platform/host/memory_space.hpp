@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -91,6 +92,26 @@ inline void device_fill(void* destination, unsigned char value, std::uint64_t by
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   // An empty copy may come with null pointers, which memcpy does not take.
   if (bytes != 0) std::memcpy(destination, source, bytes);
+}
+
+// Copies the `Word`s from `done` on, as far as they go; returns the bytes that are copied then. ThreadSanitizer is kept
+// out: the caller allows for what a race can give.
+template <class Word>
+[[gnu::noinline, gnu::no_sanitize("thread")]] std::uint64_t snapshot_words(std::byte* to, const std::byte* from,
+                                                                           std::uint64_t done, std::uint64_t bytes) {
+  for (; bytes - done >= sizeof(Word); done += sizeof(Word)) {
+    const Word word = __atomic_load_n(reinterpret_cast<const Word*>(from + done), __ATOMIC_RELAXED);
+    std::memcpy(to + done, &word, sizeof(Word));
+  }
+  return done;
+}
+
+inline void device_snapshot(void* destination, const void* source, std::uint64_t bytes) {
+  auto* const to = static_cast<std::byte*>(destination);
+  const auto* const from = static_cast<const std::byte*>(source);
+  const bool aligned = reinterpret_cast<std::uint64_t>(from) % sizeof(std::uint64_t) == 0;
+  const std::uint64_t whole = aligned ? snapshot_words<std::uint64_t>(to, from, 0, bytes) : 0;
+  snapshot_words<unsigned char>(to, from, whole, bytes);
 }
 
 }  // namespace warpheap::target

@@ -58,7 +58,7 @@ WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> conten
     return true;
   };
   const auto chunks_of = [&](segment_name segment) -> std::uint64_t {
-    const std::uint32_t all = kind_.segments().header(segment.id).chunks;
+    const std::uint32_t all = speculative_load(kind_.segments().header(segment.id).chunks);
     return all < segment_header::most_chunks ? all : segment_header::most_chunks;
   };
   contents found{0, 0};
@@ -69,7 +69,7 @@ WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> conten
   for (std::int32_t i = 0; i < behind && static_cast<std::uint64_t>(i) < most; ++i) {
     segment = kind_.following(state_, static_cast<std::uint32_t>(i), segment);
     if (!exists(segment)) break;
-    const std::uint32_t count = kind_.segments().header(segment.id).count;
+    const std::uint32_t count = speculative_load(kind_.segments().header(segment.id).count);
     found.entries += count < segment_capacity(segment.size) ? count : segment_capacity(segment.size);
     found.chunks += chunks_of(segment);
   }

@@ -88,7 +88,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
       std::uint64_t chunks = held.chunks;
       if (from.what() == source::queued && unclaimed != 0) {
         // It was named by its renewer, so it exists, though it may have been retired meanwhile.
-        const std::uint32_t all = kind().chunks.header(static_cast<std::uint32_t>(from.base())).chunks;
+        const std::uint32_t all =
+            speculative_load(kind().chunks.header(static_cast<std::uint32_t>(from.base())).chunks);
         chunks += all < segment_header::most_chunks ? all : segment_header::most_chunks;
       }
       live -= (chunks < control_->chunks ? chunks : control_->chunks) * Options.chunk_bytes;

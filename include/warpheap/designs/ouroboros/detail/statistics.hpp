@@ -26,7 +26,7 @@ inline std::uint64_t not_negative(std::int32_t value) { return value < 0 ? 0 : s
 template <class Items, class Kind, ouroboros_options Options>
 ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
   const auto control = std::make_unique<typename layout::control>();
-  device_copy(control.get(), control_, sizeof(*control));
+  device_snapshot(control.get(), control_, sizeof(*control));
   ouroboros_statistics result{};
   result.chunk_bytes = Options.chunk_bytes;
   result.chunks = control->chunks;
@@ -56,7 +56,7 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   const auto fetch = [&](std::uint32_t id) {
     segment_header header{};
     if (!exists(id)) return header;
-    device_copy(&header, &of.segments().header(id), sizeof(header));
+    device_snapshot(&header, &of.segments().header(id), sizeof(header));
     header.chunks = std::min(header.chunks, segment_header::most_chunks);
     header.parts = std::min(header.parts, segment_header::most_parts);
     return header;
@@ -138,7 +138,7 @@ std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::ui
   std::vector<std::uint32_t> list(from.what() == source::listed ? end - begin : 0);
   if (!list.empty()) {
     const std::uint32_t* const entries = &flat().entry(static_cast<std::uint32_t>(from.base()), begin);
-    device_copy(list.data(), entries, list.size() * sizeof(std::uint32_t));
+    device_snapshot(list.data(), entries, list.size() * sizeof(std::uint32_t));
   }
   const std::uint64_t each = layout::chunks_of_page(q);
   for (std::uint32_t i = begin; i < end; ++i) {
@@ -159,7 +159,7 @@ void basic_ouroboros<Items, Kind, Options>::inspect_chunks(ouroboros_statistics&
   std::uint64_t at = 0;
   for (std::uint64_t first = 0; first < aside.size(); first += most) {
     const std::uint64_t count = std::min(most, aside.size() - first);
-    device_copy(groups.data(), groups_ + first, count * sizeof(chunk_group));
+    device_snapshot(groups.data(), groups_ + first, count * sizeof(chunk_group));
     const std::uint64_t end = std::min(result.chunks, (first + count) * chunk_group::chunks);
     while (at < end) {
       const chunk_group& group = groups[at / chunk_group::chunks - first];
