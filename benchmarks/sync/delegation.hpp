@@ -53,11 +53,11 @@ struct remove_kernel {
     list->readers.leave(in);
     if (at == 0) return;
     // It is ours: nobody else has its tag, so it is still there.
-    list->writers.acquire();
     element& own = elements[at];
-    atomic_view{elements[own.before].next}.store(own.next, release, device);
-    elements[own.next].before = own.before;
-    list->writers.release();
+    list->writers.hold([&] {
+      atomic_view{elements[own.before].next}.store(own.next, release, device);
+      elements[own.next].before = own.before;
+    });
     const auto reclaim = [list](srcu_node&) { atomic_view{list->reclaimed}.fetch_add(1, relaxed, device); };
     if (delegates) {
       list->readers.retire(own.retired, reclaim);

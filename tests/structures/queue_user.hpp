@@ -153,21 +153,20 @@ struct queue_user {
   }
   /// Adopts a segment, with the lock held only for that, and reads it. False if there was none.
   WARPHEAP_FN bool take_one(std::uint64_t which) const {
-    locks[which].acquire();
-    const adopted_segment from = queue(which).adopt();
-    locks[which].release();
+    adopted_segment from{};
+    locks[which].hold([&] { from = queue(which).adopt(); });
     if (from.count != 0) read(which, from);
     return from.count != 0;
   }
   /// Reads all that is there, with the lock held.
   WARPHEAP_FN void drain(std::uint64_t which) const {
-    locks[which].acquire();
-    for (;;) {
-      const adopted_segment from = queue(which).adopt();
-      if (from.count == 0) break;
-      read(which, from);
-    }
-    locks[which].release();
+    locks[which].hold([&] {
+      for (;;) {  // not a spin: each turn reads a segment
+        const adopted_segment from = queue(which).adopt();
+        if (from.count == 0) break;
+        read(which, from);
+      }
+    });
   }
 };
 

@@ -26,14 +26,14 @@ struct guarded {
 struct lane_kernel {
   WARPHEAP_FN void operator()(guarded* shared, int times) const {
     for (int i = 0; i < times; ++i) {
-      shared->lock.acquire();
-      const std::uint32_t before = shared->count;
-      if (i % 3 == 0) {
-        backoff wait;
-        wait.pause();  // the others come while it is held
-      }
-      shared->count = before + 1;
-      shared->lock.release();
+      shared->lock.hold([&] {
+        const std::uint32_t before = shared->count;
+        if (i % 3 == 0) {
+          backoff wait;
+          wait.pause();  // other lanes come while it is held
+        }
+        shared->count = before + 1;
+      });
     }
   }
 };
@@ -81,7 +81,7 @@ TEST(spin_lock, is_not_waited_for_by_who_only_tries) {
   });
 }
 
-/// A leader takes one of several locks for its group, whose lanes all write.
+/// Groups take one of several locks, and all lanes of a group write.
 struct group_kernel {
   WARPHEAP_FN void operator()(guarded* shared, std::uint64_t seed, int times) const {
     random_stream random{seed, grid_thread_index()};
@@ -89,19 +89,15 @@ struct group_kernel {
       const std::uint64_t which = random.below(3);
       guarded& mine = shared[which];
       const lane_mask group = match(active_group(), which);
-      if (is_leader(group)) mine.lock.acquire();
-      sync(group);
-      ++mine.by_rank[group_rank(group)];
-      sync(group);
-      if (is_leader(group)) {
-        mine.count += static_cast<std::uint32_t>(group_size(group));
-        mine.lock.release();
-      }
+      mine.lock.hold(group, [&] {
+        ++mine.by_rank[group_rank(group)];
+        if (is_leader(group)) mine.count += static_cast<std::uint32_t>(group_size(group));
+      });
     }
   }
 };
 
-TEST(spin_lock, a_leader_holds_it_for_its_group) {
+TEST(spin_lock, groups_hold_it_in_turn) {
   for_each_schedule([](std::uint64_t seed) {
     const grid_shape grid = grid_shape::covering(scaled(256, 1 << 13), 64);
     const device_array<guarded> shared(3);

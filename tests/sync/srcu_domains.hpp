@@ -27,7 +27,8 @@ class plain_srcu {
   }
   WARPHEAP_FN void synchronise() {
     using enum memory_order;
-    turn_.acquire();
+    // Not `hold`, by which the writers of a warp go on together: the gap needs one of them to be ahead of the other.
+    for (backoff wait; !turn_.try_acquire();) wait.pause();
     const std::uint32_t before = atomic_view{epoch_}.fetch_add(1, seq_cst, thread_scope::device) & 1;
     const atomic_view left{readers_[before]};
     for (backoff wait; left.load(seq_cst, thread_scope::device) != 0;) wait.pause();

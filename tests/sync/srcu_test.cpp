@@ -110,9 +110,7 @@ struct remove_kernel {
     all->domain.leave(at);
     if (!remover) return;
     // Only we remove it, so it is there after the section as well.
-    all->writers.acquire();
-    unlink(all, *target);
-    all->writers.release();
+    all->writers.hold([&] { unlink(all, *target); });
     bool waited = true;
     if (delegate) {
       waited = all->domain.retire(target->node, reclaim_element{});

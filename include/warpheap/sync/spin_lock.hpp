@@ -9,9 +9,12 @@ namespace warpheap {
 
 /// A lock for rare and short work: one word in device memory, zero when free.
 ///
-/// One lane takes it, for itself or for a group whose leader it is. A wait ends as soon as the holder runs on, so a holder
-/// must not wait for a lane that may be waiting here, nor for a thread that has not started. What a holder wrote is visible
-/// to the next one.
+/// A lane takes it for itself, or a group of lanes together. A wait ends as soon as the holder runs on, so a holder must
+/// not wait for a lane that may be waiting here, nor for a thread that has not started.
+///
+/// Invariant: the word is 1 while one lane or group is between the exchange that found 0 and its store of 0.
+///
+/// Memory order: what a holder wrote is visible to the next one; the exchange acquires, the store releases.
 class spin_lock {
  public:
   /// Waits until the lock is free, and runs `body()` with it; returns when each lane that called together has done so.
@@ -33,10 +36,26 @@ class spin_lock {
       if (all(together, done)) return;
     }
   }
-  /// Waits until the lock is free and takes it. If lanes of one warp that wait together leave one by one, the holder reaches
-  /// its `release` by independent thread scheduling alone; where that can be, use `hold`.
-  WARPHEAP_FN void acquire() {
-    for (backoff wait; !try_acquire();) wait.pause();
+  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves when its
+  /// `body` is done.
+  ///
+  /// Groups of one warp that came together vote in each turn of the wait. So they stand still while one of them runs its
+  /// `body`, and the holder needs no more of the hardware than that a warp executes.
+  template <class Body>
+  WARPHEAP_FN void hold(lane_mask group, Body body) {
+    lane_mask waiting = active_group();  // part of the group may be in another one: all lanes vote equally often
+    for (backoff wait;; wait.pause()) {
+      const bool entered = any(group, is_leader(group) && try_acquire());
+      if (entered) {
+        wait.end();
+        sync(group);  // what the leader acquired, all lanes did
+        body();
+        sync(group);  // the leader releases what all lanes did
+        if (is_leader(group)) release();
+      }
+      waiting &= ~ballot(waiting, entered);
+      if (entered) return;
+    }
   }
   /// Takes the lock if it is free; true if it did.
   WARPHEAP_FN bool try_acquire() {

@@ -102,6 +102,10 @@ class basic_ouroboros {
                                          bool& more) const;
   WARPHEAP_FN std::uint64_t take_page_bit(std::uint32_t q, std::uint64_t chunk, std::uint32_t rank) const;
   WARPHEAP_COLD_FN void renew(std::uint32_t q, lane_mask group, batch_ring::batch newest) const;
+  WARPHEAP_FN void publish_batch(std::uint32_t q, lane_mask group, batch_ring::batch newest, source from,
+                                 std::uint32_t units) const;
+  WARPHEAP_COLD_FN void renew_at_last(std::uint32_t q, lane_mask group, batch_ring::batch newest,
+                                      std::uint32_t wanted) const;
   WARPHEAP_COLD_FN source find_at_last(std::uint32_t q, lane_mask group, std::uint32_t wanted,
                                        std::uint32_t& units) const;
   WARPHEAP_COLD_FN void await_holders(std::uint32_t q, lane_mask group) const;

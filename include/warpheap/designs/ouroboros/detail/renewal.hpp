@@ -14,22 +14,25 @@
 
 namespace warpheap {
 
-// Publishes the batch of size q behind `newest`, whose first unit is the first of `group`. Collective.
+// Publishes the batch of size q that follows `newest`, whose first unit is the first of `group`. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t q, lane_mask group,
                                                                    batch_ring::batch newest) const {
-  page_class& size = of_class(q);
-  // Serve all who wait. If there is nothing, this is also how many may be told so: who came after we began to search
-  // has a right to a search of its own.
-  const std::uint32_t wanted = shuffle(group, size.stock.demand(newest), leader(group));
-
+  // Serve all lanes that wait. If there is nothing, this is also how many may be told so: a lane that came after the
+  // search began has a right to a search of its own.
+  const std::uint32_t wanted = shuffle(group, of_class(q).stock.demand(newest), leader(group));
   std::uint32_t units = 0;
-  source from = find_pages(q, group, wanted, false, units);
-  if (units == 0) from = find_at_last(q, group, wanted, units);
-  if (units == 0) {
-    from = source::make(source::none, 0);
-    units = wanted;
-  }
+  const source from = find_pages(q, group, wanted, false, units);
+  if (units == 0) return renew_at_last(q, group, newest, wanted);
+  publish_batch(q, group, newest, from, units);
+}
+
+// Publishes `units` units that come from `from`. Collective over the renewer's group.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::publish_batch(std::uint32_t q, lane_mask group,
+                                                                      batch_ring::batch newest, source from,
+                                                                      std::uint32_t units) const {
+  page_class& size = of_class(q);
   sync(group);
   if (is_leader(group)) {
     ++size.turn;
@@ -38,22 +41,40 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew(std::uint32_t
   sync(group);
 }
 
-// The same with the heap's lock, and by taking apart what others have. Collective.
+// Searches with the heap's lock, takes apart what other sizes have, and publishes what that gave, or that there is
+// nothing. Collective.
+//
+// It publishes before it gives up the lock, and so before other groups of its warp can wait for the lock by a spin: a
+// renewal ends without any of them. A holder of units of size q waits for no lock until its units are finished.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::renew_at_last(std::uint32_t q, lane_mask group,
+                                                                           batch_ring::batch newest,
+                                                                           std::uint32_t wanted) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view waits{of_class(q).waiting};
+  // Hands what is ours to the holder of the lock while we wait.
+  if (is_leader(group)) waits.store(1, release, device);
+  sync(group);
+  control_->lock.hold(group, [&] {
+    if (is_leader(group)) waits.store(0, relaxed, device);
+    sync(group);
+    std::uint32_t units = 0;
+    source from = find_at_last(q, group, wanted, units);
+    if (units == 0) {
+      from = source::make(source::none, 0);
+      units = wanted;
+    }
+    publish_batch(q, group, newest, from, units);
+  });
+}
+
+// Searches until something was found, or nothing although no chunk came or went. Collective; the leader holds the lock.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::find_at_last(std::uint32_t q, lane_mask group,
                                                                           std::uint32_t wanted,
                                                                           std::uint32_t& units) const -> source {
-  using enum memory_order;
-  using enum thread_scope;
-  page_class& size = of_class(q);
   source from{0};
-  if (is_leader(group)) {
-    const atomic_view flag{size.waiting};
-    flag.store(1, release, device);  // hands what is ours to the holder of the lock while we wait
-    control_->lock.acquire();
-    flag.store(0, relaxed, device);
-  }
-  sync(group);
   for (;;) {  // not a spin: it searches anew, and pauses in between
     await_holders(q, group);
     // Chunks may pass us by, from a size that we look at later to one that we have looked at: those that we free
@@ -68,12 +89,9 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::find_at_last(std::u
     from = find_pages(q, group, wanted, true, units);
     if (units == 0 && sweep(q, group)) from = find_pages(q, group, wanted, true, units);
     if (units == 0 && trim_queues(group)) continue;  // what this search itself put there
-    if (units != 0 || any(group, is_leader(group) && settled && free_chunks().was_quiet(before))) break;
+    if (units != 0 || any(group, is_leader(group) && settled && free_chunks().was_quiet(before))) return from;
     backoff{}.pause();
   }
-  sync(group);
-  if (is_leader(group)) control_->lock.release();
-  return from;
 }
 
 // Waits until nobody holds a unit of size q: who has a hint to a chunk may be about to put it back for its other pages.

@@ -11,11 +11,10 @@ namespace warpheap {
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   if (block_index() != 0 || thread_index() >= warp_width) return;
   const lane_mask group = active_group();
-  if (is_leader(group)) control_->lock.acquire();
-  sync(group);
-  while (reclaim(group, static_cast<std::uint32_t>(control_->units))) {  // not a spin: each turn takes slabs back
-  }
-  if (is_leader(group)) control_->lock.release();
+  control_->lock.hold(group, [&] {
+    while (reclaim(group, static_cast<std::uint32_t>(control_->units))) {  // not a spin: each turn takes slabs back
+    }
+  });
 }
 
 WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* units) const {
