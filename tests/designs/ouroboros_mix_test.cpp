@@ -22,8 +22,6 @@ struct mixed_items : basic_ouroboros<warpheap::pages_up_to<1024>, warpheap::virt
 struct small_chunks : basic_ouroboros<warpheap::pages_up_to<1024>, warpheap::virtual_list,
                                       warpheap::ouroboros_options{.chunk_bytes = 4096}> {
   static constexpr const char* name = "ouroboros_vl_mixed_4096";
-  // Open: of a full heap that got blocks back, threads that free 2,000 B each are refused as much (stalling schedule, seed 3).
-  static constexpr bool refuses_what_was_freed = true;
   using basic_ouroboros::basic_ouroboros;
 };
 

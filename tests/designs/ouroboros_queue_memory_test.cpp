@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
+#include <support/schedules.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/heap.hpp>
 
@@ -91,6 +93,51 @@ TEST_F(ouroboros_queue_memory, virtual_queues_of_pages_take_a_hundredth) {
 // Half of them: each chunk of two pages has a free one.
 TEST_F(ouroboros_queue_memory, virtual_queues_of_chunks_take_a_hundredth) {
   expect_a_hundredth<ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>(100'000, 4096, 2);
+}
+
+/// Each thread frees its block, one of two, and takes another, `rounds` times; `refused` counts the blocks that were not to
+/// be had.
+struct recycle_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, void** blocks, std::uint64_t bytes, int rounds,
+                              std::uint64_t* refused) const {
+    void*& mine = blocks[2 * grid_thread_index() + 1];
+    for (int i = 0; i < rounds; ++i) {
+      heap.free(mine);
+      mine = heap.malloc(bytes);
+      if (mine == nullptr) atomic_view{*refused}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    }
+  }
+};
+
+// A queue of hints has one for each chunk at most. In a heap of 32 chunks that is less than a chunk holds, however often
+// segments fill up: so the queue has one open, and two in reserve.
+template <class A>
+void expect_small_queues() {
+  constexpr std::uint64_t bytes = 2000;
+  constexpr std::uint64_t small_heap = std::uint64_t{256} << 10;
+  constexpr std::uint64_t count = 128;  // all that the heap has room for
+  schedule plan = current_schedule();
+  plan.order = schedule::policy::stalling;
+  plan.workers = 1;
+  const std::uint64_t seeds = this_backend == backend::host ? seeds_to_try(20) : 1;
+  for (plan.seed = 1; plan.seed <= seeds; ++plan.seed) {
+    SCOPED_TRACE(std::string{A::name} + ", " + describe(plan));
+    const scoped_schedule guard{plan};
+    const heap<A> heap{small_heap};
+    const device_array<void*> blocks(count);
+    const device_array<std::uint64_t> refused(1);
+    launch({1, 64}, take_kernel{}, heap.ref(), blocks.data(), count, bytes);
+    launch({1, 64}, free_kernel{}, heap.ref(), blocks.data(), count, std::uint64_t{2});
+    launch({1, count / 2}, recycle_kernel{}, heap.ref(), blocks.data(), bytes, 24, refused.data());
+    EXPECT_EQ(refused.at(0), 0u);
+    EXPECT_LE(heap.allocator_stats().of(bytes).queue_chunks, 3u);
+  }
+}
+
+TEST(ouroboros_queues, stay_small_in_small_heaps) {
+  expect_small_queues<ouroboros_va_c>();
+  expect_small_queues<ouroboros_vl_c>();
 }
 
 }  // namespace

@@ -72,8 +72,14 @@ struct virtual_queue_state : segment_queue_state {
 /// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read,
 /// but for a reserve: to find the chunks of a large segment takes long, and who opens one makes others wait.
 struct virtual_queue {
+  static constexpr std::uint32_t most_chunks_log2 = 8;  ///< binary logarithm of the chunks that a segment can have
+  static_assert(1u << most_chunks_log2 == segment_header::most_chunks);
+
   chunk_segments chunks;  ///< the heap's
   bit_tree free_chunks;   ///< those of them that segments may take
+  /// Binary logarithm of the chunks that a segment gets at most. A queue that can never have more entries than a smaller
+  /// segment holds would take memory from the blocks for nothing.
+  std::uint32_t largest = most_chunks_log2;
 
   /// Where entries lie.
   WARPHEAP_FN chunk_segments segments() const { return chunks; }

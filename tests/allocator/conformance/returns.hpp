@@ -62,8 +62,6 @@ void under_stalls(findings& found, std::uint64_t normal, Body body) {
 template <class A>
 void freed_blocks_are_there_at_once(findings& found) {
   if constexpr (!A::capabilities.individual_free) return found.skip("individual_free");
-  if constexpr (requires { A::refuses_what_was_freed; })
-    return found.skip("the promise: this is an open fault of the design");
   constexpr std::uint64_t threads = warp_width;
   constexpr std::uint64_t sizes[] = {64, 256, 2000};
   under_stalls(found, 8, [&] {

@@ -83,11 +83,14 @@ class basic_ouroboros {
   WARPHEAP_FN bit_tree free_chunks() const {
     return {&control_->free_chunks, reinterpret_cast<std::byte*>(groups_), sizeof(chunk_group)};
   }
-  WARPHEAP_FN Kind kind() const;
+  // How the queue of size q is kept, in a heap of so many chunks.
+  WARPHEAP_FN Kind kind(std::uint32_t q, std::uint64_t chunks) const;
   WARPHEAP_FN flat_segments flat() const { return {words_}; }
 
   // What size q has queued: pages, or hints to chunks.
-  WARPHEAP_FN segment_queue<Kind> queue(std::uint32_t q) const { return {of_class(q).queue, kind()}; }
+  WARPHEAP_FN segment_queue<Kind> queue(std::uint32_t q) const {
+    return {of_class(q).queue, kind(q, control_->chunks)};
+  }
 
   // The lanes of `group` with the same page size of the same heap: lanes of one warp may use several heaps.
   WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {

@@ -27,8 +27,6 @@ WARPHEAP_FN inline std::uint32_t static_ring::open(lane_mask group, state& of) c
 WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, virtual_queue_state& of) const {
   using enum memory_order;
   using enum thread_scope;
-  constexpr std::uint32_t largest = 8;
-  static_assert(1u << largest == segment_header::most_chunks);
   const std::uint32_t wish = shuffle(group, atomic_view{of.size_hint}.load(relaxed, device), leader(group));
   const std::uint32_t wanted = 1u << wish;
   std::uint32_t id = 0, got = 0, parts = 0;

@@ -16,10 +16,12 @@ basic_ouroboros<Items, Kind, Options>::basic_ouroboros(const arena& from)
       lead_(static_cast<std::uint32_t>(data_ - from.data)) {}
 
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN Kind basic_ouroboros<Items, Kind, Options>::kind() const {
+WARPHEAP_FN Kind basic_ouroboros<Items, Kind, Options>::kind(std::uint32_t q, std::uint64_t chunks) const {
   if constexpr (uses_chunks<Kind>) {
-    return Kind{{chunk_segments{data_, layout::chunk_shift}, free_chunks()}};
+    const chunk_segments segments{data_, layout::chunk_shift};
+    return Kind{{segments, free_chunks(), layout::largest_segment(chunks, q)}};
   } else {
+    (void)q, (void)chunks;
     return Kind{flat()};
   }
 }
@@ -74,7 +76,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
   }
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     const page_class& mine = of_class(q);
-    const segment_queue<Kind> queue{of_class(q).queue, kind()};
+    const segment_queue<Kind> queue{of_class(q).queue, kind(q, control_->chunks)};
     const auto held = queue.look(control_->chunks);
     const source from{mine.stock.what(mine.stock.newest())};
     const std::int32_t balance = from.what() != source::none ? mine.stock.balance() : 0;
@@ -89,7 +91,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
       if (from.what() == source::queued && unclaimed != 0) {
         // It was named by its renewer, so it exists, though it may have been retired meanwhile.
         const std::uint32_t all =
-            speculative_load(kind().chunks.header(static_cast<std::uint32_t>(from.base())).chunks);
+            speculative_load(kind(q, control_->chunks).chunks.header(static_cast<std::uint32_t>(from.base())).chunks);
         chunks += all < segment_header::most_chunks ? all : segment_header::most_chunks;
       }
       live -= (chunks < control_->chunks ? chunks : control_->chunks) * Options.chunk_bytes;

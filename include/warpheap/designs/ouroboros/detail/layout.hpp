@@ -138,10 +138,21 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Entries that the static queue of class q has room for, headers among them: each page of the heap, or a hint to each
-  // chunk, or what the options say.
+  // Bytes of the heap for each entry that the queue of class q can have: it has each page once, or a hint to each chunk.
+  WARPHEAP_FN static constexpr std::uint64_t item_bytes(std::uint32_t q) {
+    return stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
+  }
+  // Binary logarithm of the chunks of a segment that has room for all that the virtualised queue of class q can have, in a
+  // heap of so many chunks.
+  WARPHEAP_FN static constexpr std::uint32_t largest_segment(std::uint64_t chunks, std::uint32_t q) {
+    constexpr std::uint64_t of_chunk = Options.chunk_bytes / sizeof(std::uint32_t) - segment_words;
+    const std::uint64_t entries = chunks * Options.chunk_bytes / item_bytes(q);
+    const auto log2 = entries <= of_chunk ? 0 : static_cast<std::uint32_t>(highest_bit((entries - 1) / of_chunk)) + 1;
+    return log2 < virtual_queue::most_chunks_log2 ? log2 : virtual_queue::most_chunks_log2;
+  }
+  // Entries that the static queue of class q has room for, headers among them: all, or what the options say.
   WARPHEAP_FN static constexpr std::uint64_t ring_entries(std::uint64_t bytes, std::uint32_t q) {
-    const std::uint64_t item = stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
+    const std::uint64_t item = item_bytes(q);
     return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
   }
   // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not, and

@@ -92,7 +92,7 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::retire(std::uint32_t q, source from) const {
   const auto id = static_cast<std::uint32_t>(from.base());
   if constexpr (uses_chunks<Kind>) {
-    if (from.what() == source::queued) return kind().retire(of_class(q).queue, id);
+    if (from.what() == source::queued) return kind(q, control_->chunks).retire(of_class(q).queue, id);
   }
   flat().retire(id);
 }

@@ -50,8 +50,8 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     std::uint32_t q, const page_class& size, std::vector<std::uint64_t>& aside) const {
   ouroboros_page_statistics result{};
   result.page_bytes = layout::page_bytes(q);
-  const Kind of = kind();
   const std::uint64_t chunks = aside.size() * chunk_group::chunks;
+  const Kind of = kind(q, chunks);
   const auto exists = [&](std::uint32_t id) { return !uses_chunks<Kind> || (id & ~chunk_segments::dense) < chunks; };
   const auto fetch = [&](std::uint32_t id) {
     segment_header header{};
