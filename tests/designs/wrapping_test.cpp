@@ -22,11 +22,11 @@ constexpr std::uint32_t almost32 = ~std::uint32_t{0};
 constexpr std::uint64_t almost64 = ~std::uint64_t{0};
 
 void age(warp_slab_layout::control& control) {
-  control.free_units.changes_begun = control.free_units.changes_ended = almost32;
+  control.free_units.changes.reset_to(almost32);
   for (auto& each : control.of_class) {
     each.news = almost32;
-    each.changes_begun = each.changes_ended = almost32;
-    each.hints.changes_begun = each.hints.changes_ended = almost32;
+    each.changes.reset_to(almost32);
+    each.hints.changes.reset_to(almost32);
     each.demand = std::uint64_t{almost32} << 32;
     each.launch = almost32;
   }
@@ -52,10 +52,10 @@ struct state_of<basic_ouroboros<Items, Kind, Options>> {
 template <class Control>
   requires requires(Control& control) { control.free_chunks; }
 void age(Control& control) {
-  control.free_chunks.changes_begun = control.free_chunks.changes_ended = almost32;
+  control.free_chunks.changes.reset_to(almost32);
   for (auto& each : control.classes) {
     each.queue.opened = each.queue.adopted = almost32;
-    each.moves_begun = each.moves_ended = almost64;
+    each.moves.reset_to(almost64);
     each.turn = almost32;
   }
 }

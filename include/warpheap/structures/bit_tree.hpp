@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <warpheap/platform.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -21,7 +22,7 @@ struct index_run {
 /// bytes.
 ///
 /// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that
-/// is about to set them, or set again what it cleared, is counted in `changes_begun` and not yet in `changes_ended`. A
+/// is about to set them, or set again what it cleared, has begun a change and not ended it. A
 /// set bit above a zero word only costs time.
 ///
 /// Who takes a member sees what its adder wrote before. Of a collective take that is the lane that took it: the others
@@ -36,10 +37,7 @@ class bit_tree {
     std::uint64_t root[most_leaves / 64 / 64 / 64];  ///< tops that were ever used; never cleared
     std::uint64_t top[most_leaves / 64 / 64];        ///< a bit for each word of `middle` that may not be zero
     std::uint64_t middle[most_leaves / 64];          ///< a bit for each leaf that may not be zero
-    // Modulo 2^32, and compared for equality within one search alone. To be misled, a search would have to last while
-    // exactly so many changes begin, each an RMW on this word: seconds at one a nanosecond, and a search takes far less.
-    std::uint32_t changes_begun;  ///< changes that a search could be misled by, so far
-    std::uint32_t changes_ended;  ///< those of them that are done
+    change_counter<std::uint32_t> changes;           ///< changes that a search could be misled by
   };
 
   /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … All zero at first.
@@ -109,10 +107,7 @@ class bit_tree {
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
-  struct watch {
-    bool quiet;           ///< no change was under way
-    std::uint32_t begun;  ///< changes that had begun
-  };
+  using watch = change_counter<std::uint32_t>::snapshot;
   /// Before the search. Acquires.
   WARPHEAP_FN watch begin_watch() const;
   /// After it: true if no member was moved meanwhile in a way that the search could miss.

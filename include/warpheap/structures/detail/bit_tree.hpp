@@ -70,12 +70,10 @@ WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
 
 // The begin of a change is seen by whoever sees what it changed: the fence releases it with each relaxed change.
 WARPHEAP_FN inline void bit_tree::begin_change() const {
-  atomic_view{upper_->changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  upper_->changes.begin();
   fence(memory_order::release, thread_scope::device);
 }
-WARPHEAP_FN inline void bit_tree::end_change() const {
-  atomic_view{upper_->changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
-}
+WARPHEAP_FN inline void bit_tree::end_change() const { upper_->changes.end(); }
 
 // Clears bits of one middle word, and the bit above it if it is zero then. The caller's fences order it.
 WARPHEAP_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t mask) const {
@@ -227,18 +225,11 @@ WARPHEAP_COLD_FN inline bool bit_tree::find(bool highest, std::uint32_t& leaf) c
   }
 }
 
-WARPHEAP_FN inline auto bit_tree::begin_watch() const -> watch {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t ended = atomic_view{upper_->changes_ended}.load(acquire, device);
-  const std::uint32_t begun = atomic_view{upper_->changes_begun}.load(acquire, device);
-  return {begun == ended, begun};
-}
+WARPHEAP_FN inline auto bit_tree::begin_watch() const -> watch { return upper_->changes.quiescence(); }
 
 WARPHEAP_FN inline bool bit_tree::was_quiet(watch before) const {
   fence(memory_order::acquire, thread_scope::device);
-  return before.quiet &&
-         before.begun == atomic_view{upper_->changes_begun}.load(memory_order::acquire, thread_scope::device);
+  return upper_->changes.stood_still(before);
 }
 
 WARPHEAP_COLD_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32_t& leaf) const {

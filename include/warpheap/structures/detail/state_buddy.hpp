@@ -192,12 +192,10 @@ WARPHEAP_FN inline bool state_buddy::join(node freed) const {
 // From here to `end_merge` blocks that others may need are in hand. The fence releases the count with each change that
 // follows.
 WARPHEAP_FN inline void state_buddy::begin_merge() const {
-  atomic_view{upper_->merges_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  upper_->merges.begin();
   fence(memory_order::release, thread_scope::device);
 }
-WARPHEAP_FN inline void state_buddy::end_merge() const {
-  atomic_view{upper_->merges_ended}.fetch_add(1, memory_order::release, thread_scope::device);
-}
+WARPHEAP_FN inline void state_buddy::end_merge() const { upper_->merges.end(); }
 
 // Makes a node in hand available, merged with what can be had. While a merge is counted.
 //
@@ -300,14 +298,11 @@ WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   using enum memory_order;
   using enum thread_scope;
   for (backoff wait{1u << 12};; wait.pause()) {
-    const std::uint32_t ended = atomic_view{upper_->merges_ended}.load(acquire, device);
-    const std::uint32_t begun = atomic_view{upper_->merges_begun}.load(acquire, device);
+    const auto before = upper_->merges.quiescence();
     if (order != 0) sweep(order);
     const prospect seen = look_from(order);
     if (seen == prospect::there) return true;
-    if (seen == prospect::none && begun == ended && begun == atomic_view{upper_->merges_begun}.load(acquire, device)) {
-      return false;
-    }
+    if (seen == prospect::none && upper_->merges.stood_still(before)) return false;
   }
 }
 

@@ -107,8 +107,8 @@ struct ouroboros_layout {
     typename Kind::state queue;         // where frees put them, or hints to chunks that have some
     alignas(128) std::uint32_t parked;  // list of chunks with parked pages: first chunk plus 1
     std::uint32_t whole;                // about how many chunks of the list have all of their pages parked
-    std::uint64_t moves_begun;  // free pages on their way to where a search finds them: hints, chunks given back
-    std::uint64_t moves_ended;  // those of them that are there
+    change_counter<std::uint64_t>
+        moves;  // free pages on their way to where a search finds them: hints, chunks given back
     // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
     std::uint32_t waiting;  // the renewer waits for the lock
     std::uint32_t turn;

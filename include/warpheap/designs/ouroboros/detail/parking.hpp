@@ -78,18 +78,15 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_duty(std::uint32_t q
 
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_move(std::uint32_t q) const {
-  atomic_view{of_class(q).moves_ended}.fetch_add(1, memory_order::release, thread_scope::device);
+  of_class(q).moves.end();
 }
 
 // True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One
 // lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
-  using enum memory_order;
-  using enum thread_scope;
   for (std::uint32_t q = 0; q < layout::chunk_classes; ++q) {
-    const std::uint64_t ended = atomic_view{of_class(q).moves_ended}.load(acquire, device);
-    if (atomic_view{of_class(q).moves_begun}.load(relaxed, device) != ended) return false;
+    if (!of_class(q).moves.quiescence().quiet) return false;
   }
   return true;
 }
@@ -119,7 +116,7 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
     if (!announced && then != duty::none) {
       // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing
       // looks again: what others freed there must not be out of sight. The swap below releases it.
-      atomic_view{of_class(q).moves_begun}.fetch_add(1, relaxed, device);
+      of_class(q).moves.begin();
       announced = true;
     }
     // Releases our bits and the callers' accesses; acquires those of all who freed pages of the chunk before, so that

@@ -304,9 +304,7 @@ struct warp_slab_layout {
     alignas(128) std::uint64_t demand;  // slab_demand
     std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
-    // Modulo 2^32, and compared for equality within one search alone (`bit_tree::levels`).
-    std::uint32_t changes_begun;  // hints of slabs that are about to be set, or cleared to look again
-    std::uint32_t changes_ended;
+    change_counter<std::uint32_t> changes;  // hints of slabs that are about to be set, or cleared to look again
     bit_tree::levels hints;
   };
 

@@ -8,8 +8,7 @@
 //
 // Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
 // release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
-// that is about to set them, or cleared them to look again, is counted in `changes_begun` and not yet in
-// `changes_ended`. The same holds for a word that says that it is shown. A hint of a slab without free blocks only costs
+// that is about to set them, or cleared them to look again, has begun a change and not ended it. The same holds for a word that says that it is shown. A hint of a slab without free blocks only costs
 // time, and so does a word that is shown and does not say so.
 //
 // A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
@@ -26,11 +25,9 @@ namespace warpheap {
 
 WARPHEAP_FN inline void warp_slab::begin_change(std::uint32_t c) const {
   // Released by the RMWs that follow, or by a fence before them.
-  atomic_view{of_class(c).changes_begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  of_class(c).changes.begin();
 }
-WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const {
-  atomic_view{of_class(c).changes_ended}.fetch_add(1, memory_order::release, thread_scope::device);
-}
+WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const { of_class(c).changes.end(); }
 
 // Makes blocks free. One lane, after a fence that releases the accesses of who had the blocks.
 WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {

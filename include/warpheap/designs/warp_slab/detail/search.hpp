@@ -128,17 +128,11 @@ WARPHEAP_COLD_FN inline bool warp_slab::search_once(lane_mask group, lane_mask w
 // What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have hidden
 // a block: then the change is seen to have begun. Acquires.
 WARPHEAP_COLD_FN inline bit_tree::watch warp_slab::begin_watch(std::uint32_t c) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint32_t ended = atomic_view{of_class(c).changes_ended}.load(acquire, device);
-  const std::uint32_t begun = atomic_view{of_class(c).changes_begun}.load(acquire, device);
-  return {begun == ended, begun};
+  return of_class(c).changes.quiescence();
 }
 WARPHEAP_COLD_FN inline bool warp_slab::was_quiet(std::uint32_t c, bit_tree::watch before) const {
-  using enum memory_order;
-  using enum thread_scope;
-  fence(acquire, device);
-  return before.quiet && atomic_view{of_class(c).changes_begun}.load(acquire, device) == before.begun;
+  fence(memory_order::acquire, thread_scope::device);
+  return of_class(c).changes.stood_still(before);
 }
 
 // One pass along the hints, from the home on and around, until slabs have blocks or as many as `part` has patience for had
