@@ -28,14 +28,6 @@ inline request_mode request_mode_of(std::string_view mode) {
   return mode == asks_for_mixed_sizes.name ? request_mode::mixed : request_mode::thread;
 }
 
-/// A well-mixed function of `value` (the finaliser of SplitMix64).
-WARPHEAP_FN constexpr std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
-
 /// Who asks for how much in one round. Computed, not stored, so that a kernel which asks reads nothing beside the
 /// allocator's own data; the host computes the same, and so does every allocator's run.
 struct requests {

@@ -26,6 +26,7 @@
 #include <warpheap/platform/machine.hpp>
 #include <warpheap/platform/memory_space.hpp>
 #include <warpheap/platform/reduce.hpp>
+#include <warpheap/platform/scatter.hpp>
 #include <warpheap/platform/schedule.hpp>
 #include <warpheap/platform/shadow.hpp>
 #include <warpheap/platform/shared_memory.hpp>

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <set>
 #include <support/masks.hpp>
-#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/platform.hpp>
@@ -18,7 +17,6 @@ namespace warpheap::active_group_test {
 namespace {
 
 using test::full_warp;
-using test::mix;
 
 constexpr int rounds = 8;
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
@@ -181,7 +180,7 @@ struct draw_numbers {
   WARPHEAP_FN void operator()(std::uint64_t* next, std::uint32_t* drawn, std::uint64_t* others,
                               std::uint32_t each) const {
     for (std::uint32_t i = 0; i < each; ++i) {
-      const std::uint64_t random = test::mix(grid_thread_index() * each + i);
+      const std::uint64_t random = mix(grid_thread_index() * each + i);
       for (std::uint64_t busy = random % 4; busy != 0; --busy) {
         atomic_view view{others[random / 4 % 64]};
         std::uint64_t seen = view.load(relaxed, scope);

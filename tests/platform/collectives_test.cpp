@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <support/masks.hpp>
-#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/platform.hpp>
@@ -18,7 +17,6 @@ namespace warpheap::collectives_test {
 namespace {
 
 using test::full_warp;
-using test::mix;
 using test::side_of;
 
 constexpr std::uint32_t warps = 4;

@@ -26,6 +26,7 @@ struct place {
   std::uint64_t block;
   std::uint64_t blocks;
   std::uint64_t grid_size;
+  std::uint32_t warp;
 };
 
 struct record_place {
@@ -38,6 +39,7 @@ struct record_place {
     mine.block = block_index();
     mine.blocks = grid_blocks();
     mine.grid_size = grid_threads();
+    mine.warp = grid_warp_index();
   }
 };
 
@@ -55,6 +57,8 @@ TEST(launch_shapes, each_thread_runs_once_and_knows_its_place) {
       ASSERT_EQ(found[i].block_size, shape.threads);
       ASSERT_EQ(found[i].blocks, shape.blocks);
       ASSERT_EQ(found[i].grid_size, shape.blocks * shape.threads);
+      // Numbered on from warp to warp, and from the last of a block to the first of the next.
+      ASSERT_EQ(found[i].warp, i == 0 ? 0u : found[i - 1].warp + (found[i].lane == 0 ? 1u : 0u));
     }
   }
 }

@@ -8,15 +8,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::same_result_test {
 namespace {
-
-using test::mix;
 
 constexpr std::uint32_t threads = 128;
 constexpr std::uint64_t blocks = 12;

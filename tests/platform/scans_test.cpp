@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <support/masks.hpp>
-#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/platform.hpp>
@@ -17,7 +16,6 @@ namespace warpheap::scans_test {
 namespace {
 
 using test::full_warp;
-using test::mix;
 using test::side_of;
 
 template <class T>

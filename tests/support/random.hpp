@@ -7,14 +7,6 @@
 
 namespace warpheap::test {
 
-/// Mixes the bits of `value`, so that neighbours have nothing in common (the finaliser of splitmix64).
-WARPHEAP_FN constexpr std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15u;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-  return value ^ (value >> 31);
-}
-
 /// A stream of random numbers of one thread: the same for the same seed and thread, on both backends.
 class random_stream {
  public:

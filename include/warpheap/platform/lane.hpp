@@ -28,6 +28,12 @@ WARPHEAP_FN inline std::uint64_t block_index() { return target::block_index(); }
 WARPHEAP_FN inline std::uint64_t grid_blocks() { return target::grid_blocks(); }
 /// The caller's thread within its grid.
 WARPHEAP_FN inline std::uint64_t grid_thread_index() { return block_index() * block_threads() + thread_index(); }
+/// The caller's warp within its grid, modulo 2^32. A block begins a warp, also where its size is no multiple of
+/// `warp_width`.
+WARPHEAP_FN inline std::uint32_t grid_warp_index() {
+  const std::uint32_t warps = (block_threads() + warp_width - 1) / warp_width;
+  return static_cast<std::uint32_t>(block_index()) * warps + thread_index() / warp_width;
+}
 /// A number that the caller's launch has in its process (on a GPU: in its context) and the launches shortly before and
 /// after it have not. A hint, since launches of a captured graph may share one.
 WARPHEAP_FN inline std::uint64_t launch_number() { return target::launch_number(); }

@@ -14,6 +14,10 @@ namespace warpheap {
 /// different groups; each waits for the holders' leaves only. So a holder must not wait for a thread that may be
 /// waiting here, nor for one that has not started. Zero bytes are a free lock.
 ///
+/// Where lanes of one warp are in different groups, a holder goes on beside waiting lanes only by the hardware's
+/// independent thread scheduling, since the paper's `acquire` returns with the lock held. A design of this library must
+/// not rest on that (`spin_lock::hold` does not), so none uses this lock: it is kept to compare with.
+///
 /// Invariant: the word is the number of threads that are in and have not left. It rises from 0 only, by the number of
 /// threads of one group.
 ///

@@ -14,6 +14,10 @@ namespace warpheap {
 /// It counts and knows nothing of the units themselves. Who was granted n units finds n in the structure that holds
 /// them; so put units in before they are signalled, and take them out after they were granted.
 ///
+/// A `grow` returns to its caller while other lanes may wait for what the caller brings. Lanes of the caller's own warp
+/// let it go on only by the hardware's independent thread scheduling; a design must not rest on that
+/// (`bulk_semaphore::wait` takes a callback instead), so none uses this semaphore.
+///
 /// Any subset of lanes may call, each thread one operation at a time. Zero bytes are a semaphore without units, which
 /// its first user grows. Each semaphore has a line of the cache of its own.
 ///

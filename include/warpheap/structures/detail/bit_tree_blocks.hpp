@@ -167,7 +167,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
       wait.pause();
     }
     // Those who wanted the same go apart.
-    mine = (mine + 1) * 0x9e3779b1;
+    mine = scatter(mine + 1);
     mine ^= mine >> 15;
   }
   return false;

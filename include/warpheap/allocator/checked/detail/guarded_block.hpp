@@ -98,12 +98,7 @@ class guarded_block {
   static constexpr int guard_bits = 8;
 
   WARPHEAP_FN static constexpr std::uint64_t size_word(std::uint64_t asked) { return asked << guard_bits | guard_byte; }
-  // Mixes bits, so that no two blocks have similar words (the finaliser of splitmix64).
-  WARPHEAP_FN static constexpr std::uint64_t mix(std::uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-  }
+  // Mixed, so that no two blocks have similar words.
   WARPHEAP_FN std::uint64_t live_word(std::uint64_t asked) const { return mix(freed_word() ^ mix(asked)); }
   WARPHEAP_FN std::uint64_t freed_word() const { return mix(reinterpret_cast<std::uint64_t>(data_)); }
   WARPHEAP_FN std::uint64_t guard_end(std::uint64_t asked) const {

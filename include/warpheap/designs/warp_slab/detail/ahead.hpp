@@ -52,7 +52,7 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::enough_room(lane_mask group) co
 // What is remembered of the caller's warp, or of those that share it in a small heap.
 WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::visit() const {
   constexpr std::uint32_t there = unit_group::seats_of_group / unit_group::class_seats;
-  const std::uint32_t mine = detail::warp_number() & (seat_mask_ / unit_group::class_seats);
+  const std::uint32_t mine = grid_warp_index() & (seat_mask_ / unit_group::class_seats);
   return atomic_view{groups()[mine / there].visits[mine % there]};
 }
 
@@ -113,7 +113,7 @@ WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t 
 // True for one seat in eight and warp: so many look closer, since a closer look takes its time.
 WARPHEAP_FN inline bool warp_slab::is_picked(std::uint32_t word) {
   constexpr std::uint32_t one_in = 8;
-  return ((word + detail::warp_number()) * 0x9e3779b1 >> 16) % one_in == 0;
+  return (scatter(word + grid_warp_index()) >> 16) % one_in == 0;
 }
 
 }  // namespace warpheap

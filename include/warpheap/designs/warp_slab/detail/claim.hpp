@@ -47,12 +47,6 @@ WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
   return static_cast<std::uint32_t>(neighbours ? highest_bit(lowest) + rank : nth_set_bit(word, rank));
 }
 
-// The warp of the caller, numbered through the grid.
-WARPHEAP_FN inline std::uint32_t warp_number() {
-  const std::uint32_t warps = (block_threads() + warp_width - 1) / warp_width;
-  return static_cast<std::uint32_t>(block_index()) * warps + thread_index() / warp_width;
-}
-
 }  // namespace detail
 
 // A block for each lane of `group`, whose lanes may want blocks of different classes. Collective.
@@ -110,7 +104,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lack
   const int whom = whom_to_help(lacking, looks);
   salt = shuffle(group, salt, whom);
   c = shuffle(group, c, whom);
-  return look_anywhere(c, salt + detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index()));
+  return look_anywhere(c, salt + grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index()));
 }
 
 // The lane for which the caller looks: himself, or one of those that are `lacking` a block, by equal parts.
@@ -161,7 +155,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const word_halves at_place = split(std::uint64_t{number * 0x9e3779b1} * places);
+  const word_halves at_place = split(std::uint64_t{scatter(number)} * places);
   const std::uint32_t entry = table(c, at_place.high).load(relaxed, device);
   // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
   const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
@@ -175,7 +169,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
 WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
   static_assert(classes::count <= unit_group::class_seats);
-  const std::uint32_t mine = (detail::warp_number() + c * (seat_mask_ / unit_group::class_seats + 1)) & seat_mask_;
+  const std::uint32_t mine = (grid_warp_index() + c * (seat_mask_ / unit_group::class_seats + 1)) & seat_mask_;
   return atomic_view{of_groups<std::uint64_t, there>(offsetof(unit_group, seats), mine)};
 }
 
@@ -208,7 +202,7 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_at_home(std::uint32_t c, std::uin
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
   if (places == 0) return {};
   const std::uint32_t words = words_of(c);
-  const std::uint32_t home = detail::warp_number() % (places * words);
+  const std::uint32_t home = grid_warp_index() % (places * words);
   const std::uint32_t unit = table(c, home / words).load(relaxed, device);
   if (unit == 0) return {};
   const std::uint32_t at = word_number::make(unit - 1, home % words);
@@ -249,7 +243,7 @@ WARPHEAP_FN inline slab_look warp_slab::freer(slab_look a, slab_look b) {
 // Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.
 WARPHEAP_FN inline std::uint32_t warp_slab::choose(std::uint32_t free, std::uint32_t wanted) {
   if (static_cast<std::uint32_t>(popcount(free)) <= wanted) return free;
-  const std::uint32_t from = detail::warp_number() % 32;
+  const std::uint32_t from = grid_warp_index() % 32;
   return rotate_left(detail::lowest_bits(rotate_left(free, (32 - from) % 32), wanted), from);
 }
 

@@ -108,13 +108,13 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, look_k
   if (places == 0) return {};
   const std::uint32_t begin = newest < places ? newest : 0;
   const std::uint32_t first =
-      (detail::warp_number() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
+      (grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
   // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a kind
   // before the first is needed, since each waits for memory.
   std::uint64_t scattered[looks_at_once];
   std::uint32_t entry[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    scattered[i] = std::uint64_t{(first + i) * 0x9e3779b1} * (places - begin);
+    scattered[i] = std::uint64_t{scatter(first + i)} * (places - begin);
     entry[i] = table(c, begin + split(scattered[i]).high).load(relaxed, device);
   }
   std::uint32_t at[looks_at_once];

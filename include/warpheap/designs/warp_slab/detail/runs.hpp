@@ -44,8 +44,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::u
   constexpr std::uint64_t share = 16;
   const std::uint64_t leaves = control_->units / (bit_tree::leaf_bits * share);
   const auto window = static_cast<std::uint32_t>(leaves == 0 ? 1 : leaves < most ? leaves : most);
-  const std::uint32_t mine = detail::warp_number() * static_cast<std::uint32_t>(group_size(group)) +
-                             static_cast<std::uint32_t>(group_rank(group));
+  const std::uint32_t mine =
+      grid_warp_index() * static_cast<std::uint32_t>(group_size(group)) + static_cast<std::uint32_t>(group_rank(group));
   return free_units().try_take_block(count, mine, window, first);
 }
 

@@ -148,7 +148,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (places == 0) return nullptr;
   // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went behind each other,
   // and each hint in vain was followed by thousands.
-  const std::uint32_t home = split(std::uint64_t{detail::warp_number() * 0x9e3779b1} * places).high;
+  const std::uint32_t home = split(std::uint64_t{scatter(grid_warp_index())} * places).high;
   part.from = home;
   part.to = places;
   void* found = nullptr;
@@ -241,7 +241,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::
 // different words. One lane.
 WARPHEAP_COLD_FN inline slab_look warp_slab::look_from(std::uint32_t c, std::uint32_t unit,
                                                        std::uint32_t looked) const {
-  return look_at(c, unit, looked + detail::warp_number(), words_of(c) - looked);
+  return look_at(c, unit, looked + grid_warp_index(), words_of(c) - looked);
 }
 
 }  // namespace warpheap
