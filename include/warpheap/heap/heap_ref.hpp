@@ -58,7 +58,7 @@ class heap_ref {
 
  private:
   // Blocks can be hidden from a memory checker if nothing but their owners has business with them.
-  static constexpr bool hides_blocks = A::capabilities.uses_arena && !A::capabilities.state_in_arena;
+  static constexpr bool hides_blocks = A::capabilities.owners_alone_use_arena();
   // A design that looks for faults may be given what is no block, so it hides freed blocks itself.
   static constexpr bool hides_freed = hides_blocks && A::capabilities.knows_size && !records_faults<A>;
 

@@ -124,7 +124,7 @@ class checked {
   WARPHEAP_FN static constexpr std::uint64_t own_bytes() { return align_up(sizeof(own_state), 256); }
 
   // A memory checker knows of blocks: what is not their owner's is hidden from it, but for what we use.
-  static constexpr bool hides_blocks = A::capabilities.uses_arena && !A::capabilities.state_in_arena;
+  static constexpr bool hides_blocks = A::capabilities.owners_alone_use_arena();
 
   WARPHEAP_FN detail::guarded_block at(const void* block) const {
     return {const_cast<void*>(block), inner_.usable_size(block)};
