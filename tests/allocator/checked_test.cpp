@@ -333,8 +333,8 @@ TEST(checked, says_what_to_do) {
   EXPECT_EQ(said(fault_kind::interior_pointer, 0),
             "thread 37 of block 2 freed 0x7000, which is inside of a block: free the pointer that malloc gave");
   EXPECT_EQ(said(fault_kind::overrun, 100),
-            "thread 37 of block 2 freed the block at 0x7000 of 100 bytes and found bytes changed behind its end: look "
-            "for who writes past the size that was asked for");
+            "thread 37 of block 2 freed the block at 0x7000 of 100 bytes and found bytes changed past its end: look "
+            "for a write beyond the size that was asked for");
   EXPECT_NE(said(fault_kind::double_free, 0).find("the block at 0x7000, which is not live"), std::string::npos);
   EXPECT_NE(said(fault_kind::foreign_pointer, 0).find("not in this heap"), std::string::npos);
   EXPECT_NE(said(fault_kind::use_after_free, 8).find("of 8 bytes changed after it was freed"), std::string::npos);

@@ -121,8 +121,8 @@ struct realloc_when_full_kernel {
 
 TEST(heap_ref, realloc_in_a_full_heap_loses_nothing) { run_checked(realloc_when_full_kernel{}, 4096); }
 
-// An aligned block has more usable bytes than were asked for, and stays in a full heap even where that wastes most of them.
-// A memory checker that was told of the first request only faults at the writes.
+// An aligned block has more usable bytes than were asked for, and stays in a full heap even where that wastes most of
+// them. A memory checker that was told of the first request only faults at the writes.
 struct realloc_aligned_when_full_kernel {
   WARPHEAP_FN void operator()(heap_ref<> heap, verdict* wrong) const {
     auto* const block = static_cast<unsigned char*>(heap.aligned_malloc(4096, 10));

@@ -200,9 +200,9 @@ TEST(active_group, returns_although_siblings_spin) {
 }
 
 // In each turn some lanes gather, their leader draws a number for all, as leaders of allocators do, and some go on into
-// a cold call that takes a while; the others go on to the next turn, in which some gather, too. So lanes that gathered in
-// different turns come to one place together, and what they exchange there must stay within each group. On an H200 it
-// did not when `active_group` was no more than what the hardware says.
+// a cold call that takes a while; the others go on to the next turn, in which some gather, too. So lanes that gathered
+// in different turns come to one place together, and what they exchange there must stay within each group. On an H200
+// it did not when `active_group` was no more than what the hardware says.
 struct gather_in_turns {
   WARPHEAP_FN void operator()(std::uint32_t turns, std::uint64_t* words, std::uint64_t* out,
                               std::uint32_t* wrong) const {

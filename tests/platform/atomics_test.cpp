@@ -193,7 +193,8 @@ struct draw_numbers {
   }
 };
 
-// A GPU's compiler lets one lane add for all that meet and hands out the numbers, which must be right wherever they meet.
+// A GPU's compiler lets one lane add for all that meet and hands out the numbers, which must be right wherever they
+// meet.
 TEST(atomics_of_loops, lanes_get_numbers_of_their_own) {
   test::for_each_schedule([](std::uint64_t) {
     const auto each = static_cast<std::uint32_t>(test::scaled(8, 64));

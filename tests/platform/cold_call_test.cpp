@@ -53,8 +53,8 @@ TEST(cold_call, returns_what_its_body_does) {
   EXPECT_EQ(called, (count + 2) / 3);
 }
 
-/// Lanes of one warp reduce in several groups at once, some of them while others are elsewhere, in a kernel that makes a
-/// cold call: compilers have another form of these instructions for such kernels.
+/// Lanes of one warp reduce in several groups at once, some of them while others are elsewhere, in a kernel that makes
+/// a cold call: compilers have another form of these instructions for such kernels.
 struct apart_kernel {
   WARPHEAP_FN void operator()(std::uint32_t kinds, lane_mask side, std::uint32_t* wrong) const {
     const int lane = lane_index();

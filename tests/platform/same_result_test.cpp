@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One program that uses most of the platform has the same result wherever it runs: the one that a plain loop on the host
-// finds without the platform.
+// One program that uses most of the platform has the same result wherever it runs: the one that a plain loop on the
+// host finds without the platform.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Adaptors when something beside them goes wrong: callbacks that call back, blocks of others, logs and sources that fail.
+// Adaptors when something beside them goes wrong: callbacks that call back, blocks of others, logs and sources that
+// fail.
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The stream pool on the machine's own streams. What it promises of their order, stream_order_test.cpp watches; here it is
-// that real streams and events do what it takes them to do.
+// The stream pool on the machine's own streams. What it promises of their order, stream_order_test.cpp watches; here it
+// is that real streams and events do what it takes them to do.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,8 @@ __global__ void count_others(const unsigned* words, std::uint64_t count, unsigne
   }
 }
 
-// A slow writer on one stream, its memory freed at once and handed to another: the writer must not be the last to write.
+// A slow writer on one stream, its memory freed at once and handed to another: the writer must not be the last to
+// write.
 TEST_F(stream_pool_test, another_streams_work_waits_for_the_last_users) {
   const auto pool = make(2 * mib);
   cudaStream_t a = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks in a bit tree, neighbours that begin at a multiple of their number: they are found while others add and while others
-// take, and nobody gets one twice.
+// Blocks in a bit tree, neighbours that begin at a multiple of their number: they are found while others add and while
+// others take, and nobody gets one twice.
 
 #include <gtest/gtest.h>
 

@@ -387,7 +387,8 @@ TYPED_TEST_P(buddy_system, serves_all_who_meet_a_pool_that_was_empty) {
       8);
 }
 
-/// Each thread asks for what is not there, and takes what is. That somebody asks in vain is no reason for another to go on.
+/// Each thread asks for what is not there, and takes what is. That somebody asks in vain is no reason for another to go
+/// on.
 struct in_vain_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, int times) const {
@@ -411,8 +412,8 @@ TYPED_TEST_P(buddy_system, refuses_many_who_ask_in_vain) {
       4);
 }
 
-/// One lane: takes all units of 64 pages; then gives back one after the other, and each time takes a page of the only one there
-/// is.
+/// One lane: takes all units of 64 pages; then gives back one after the other, and each time takes a page of the only
+/// one there is.
 struct far_away_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint32_t* units, std::uint32_t count) const {

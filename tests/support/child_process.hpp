@@ -9,8 +9,8 @@
 
 namespace warpheap::test {
 
-/// True if a process ended by itself and reported a fault, with a status of its own or of a sanitizer's choice. A crash or
-/// a timeout is no report.
+/// True if a process ended by itself and reported a fault, with a status of its own or of a sanitizer's choice. A crash
+/// or a timeout is no report.
 inline bool ended_with_findings(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
 
 /// False where a tool sees the faults that a child plants and keeps its GPU context for minutes: on a GPU at the small
@@ -24,8 +24,9 @@ inline void start_children_anew() { GTEST_FLAG_SET(death_test_style, "threadsafe
 
 }  // namespace warpheap::test
 
-/// Expects that `statement`, in a child process of its own because it may break anything, ends the process and reports a
-/// fault in one of `words`. A sanitizer may be the first to see the fault. Skips the test where children cannot fail freely.
+/// Expects that `statement`, in a child process of its own because it may break anything, ends the process and reports
+/// a fault in one of `words`. A sanitizer may be the first to see the fault. Skips the test where children cannot fail
+/// freely.
 #define WARPHEAP_EXPECT_CAUGHT(statement, words)                                                              \
   do {                                                                                                        \
     if (!::warpheap::test::children_can_fail_freely()) {                                                      \

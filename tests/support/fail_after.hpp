@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Failure injection. The host backend refuses the n-th call that takes something of the device, as a machine does that has
-// no more of it. The calls are those of the platform: reserving addresses, committing memory, allocating memory, and calls
-// about streams and events.
+// Failure injection. The host backend refuses the n-th call that takes something of the device, as a machine does that
+// has no more of it. The calls are those of the platform: reserving addresses, committing memory, allocating memory,
+// and calls about streams and events.
 //
 // A test runs an operation once for each call that the operation makes, and looks at what the operation left:
 //
@@ -42,7 +42,8 @@ inline constexpr device_calls device_calls::stream{static_cast<std::uint32_t>(ta
 inline constexpr device_calls device_calls::memory = reserve | commit | allocate;
 inline constexpr device_calls device_calls::all = memory | stream;
 
-/// Lets calls of the device fail, from its construction to its end. One at a time; the counter is shared by all threads.
+/// Lets calls of the device fail, from its construction to its end. One at a time; the counter is shared by all
+/// threads.
 class fail_after {
  public:
   /// More failures than a test can make.
@@ -74,8 +75,8 @@ enum class refused {
   thrown,  ///< a call failed, and the operation threw
 };
 
-/// Runs `operation` with the failures that `fail_after` describes, and returns how it ended. An exception without a failed
-/// call before is no injected one and goes on to the caller.
+/// Runs `operation` with the failures that `fail_after` describes, and returns how it ended. An exception without a
+/// failed call before is no injected one and goes on to the caller.
 template <class Operation>
 refused with_failure_after(std::uint64_t calls, Operation operation, device_calls kinds = device_calls::memory,
                            std::uint64_t failures = 1) {

@@ -14,8 +14,8 @@ namespace warpheap::test {
 /// How much work tests do: the one place that scales them.
 ///
 /// `WARPHEAP_TEST_SCALE` is `normal`, or `small` for runs under tools that slow a program down, such as
-/// compute-sanitizer, or `full` for what takes minutes and is run now and then. `WARPHEAP_TEST_SEEDS` sets the number of
-/// seeds.
+/// compute-sanitizer, or `full` for what takes minutes and is run now and then. `WARPHEAP_TEST_SEEDS` sets the number
+/// of seeds.
 enum class work_scale { small, normal, full };
 
 inline work_scale scale_in_force() {
@@ -35,12 +35,14 @@ inline std::uint64_t scaled(std::uint64_t host, std::uint64_t gpu) {
   return std::max<std::uint64_t>(small ? gpu / 32 : gpu, 1);
 }
 
-/// A size of blocks with which a heap is filled: `bytes`, or at a small scale eight times as much, for an eighth of them.
+/// A size of blocks with which a heap is filled: `bytes`, or at a small scale eight times as much, for an eighth of
+/// them.
 inline std::uint64_t scaled_block(std::uint64_t bytes) {
   return scale_in_force() == work_scale::small ? 8 * bytes : bytes;
 }
 
-/// An amount of work on the host that says itself what `full` means; a test that has nothing to say does the normal one.
+/// An amount of work on the host that says itself what `full` means; a test that has nothing to say does the normal
+/// one.
 inline std::uint64_t scaled_up_to(std::uint64_t normal, std::uint64_t full) {
   return scale_in_force() == work_scale::full ? full : scaled(normal, normal);
 }

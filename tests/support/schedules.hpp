@@ -33,9 +33,9 @@ inline constexpr bool looks_at_orders = false;
 
 /// The schedules that a test runs under whose outcome must not depend on them. On the host round-robin, and for each of
 /// `seeds` seeds a random and a fuzzed one, all with one worker, and one with as many as there are cores; on a GPU one
-/// for each seed. Under ThreadSanitizer, which looks at the order of accesses and not at results, only the fuzzed ones and
-/// the one with many workers. `WARPHEAP_TEST_SEEDS` sets the number of seeds. `WARPHEAP_SEED` replays: it leaves only the schedule
-/// that the environment describes.
+/// for each seed. Under ThreadSanitizer, which looks at the order of accesses and not at results, only the fuzzed ones
+/// and the one with many workers. `WARPHEAP_TEST_SEEDS` sets the number of seeds. `WARPHEAP_SEED` replays: it leaves
+/// only the schedule that the environment describes.
 inline std::vector<schedule> test_schedules(std::uint64_t seeds = 3) {
   if (std::getenv("WARPHEAP_SEED") != nullptr) return {current_schedule()};
   seeds = seeds_to_try(seeds);
@@ -71,8 +71,8 @@ void for_each_schedule(Body body, std::uint64_t seeds = 3) {
   }
 }
 
-/// Calls `body(seed)` in one order, with one worker, for each seed from 1 to `normal` (`seeds_to_try`), until it fails; the
-/// message then names the schedule.
+/// Calls `body(seed)` in one order, with one worker, for each seed from 1 to `normal` (`seeds_to_try`), until it fails;
+/// the message then names the schedule.
 template <class Body>
 void for_each_seed(schedule::policy order, std::uint64_t normal, Body body) {
   schedule plan = current_schedule();

@@ -83,8 +83,8 @@ TEST(bulk_semaphore_limits, units_are_conserved_at_the_brim) {
   });
 }
 
-/// Each thread needs a batch of its own, and producers deliver only when as many are at work as are elected at once. Those at
-/// work are counted here, since a field that has overflowed tells no more.
+/// Each thread needs a batch of its own, and producers deliver only when as many are at work as are elected at once.
+/// Those at work are counted here, since a field that has overflowed tells no more.
 struct crowd_of_producers_kernel {
   WARPHEAP_FN void operator()(supply* shared) const {
     shared->semaphore.wait(1, 1, [&] {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The counter of changes: a search that found nothing while everything stood still is right, and one that can have missed
-// something is told so.
+// The counter of changes: a search that found nothing while everything stood still is right, and one that can have
+// missed something is told so.
 
 #include <gtest/gtest.h>
 

@@ -30,8 +30,8 @@ struct allocator_capabilities {
   std::uint64_t largest_alignment = unlimited;  ///< bytes; the most that `aligned_malloc` grants
   std::uint64_t largest_bytes = unlimited;      ///< the largest request that the design can ever serve
 
-  /// True if no thread but its owner has business with any byte of the arena, so that a memory checker may hide all that
-  /// no block covers.
+  /// True if no thread but its owner has business with any byte of the arena, so that a memory checker may hide all
+  /// that no block covers.
   constexpr bool owners_alone_use_arena() const { return uses_arena && !state_in_arena; }
 };
 

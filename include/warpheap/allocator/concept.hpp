@@ -16,9 +16,9 @@ namespace warpheap {
 /// A design of a device heap, as `heap<A>` uses it.
 ///
 /// `A` is the trivially copyable handle that travels into kernels: pointers, and figures that are fixed for the heap's
-/// life. What changes lies in the metadata of the arena. Except where a capability says otherwise, each device member may
-/// be called by any subset of the lanes of a warp, converged or not. A device member that "each thread calls" is called
-/// once by each thread of some grid, and no thread waits for another block.
+/// life. What changes lies in the metadata of the arena. Except where a capability says otherwise, each device member
+/// may be called by any subset of the lanes of a warp, converged or not. A device member that "each thread calls" is
+/// called once by each thread of some grid, and no thread waits for another block.
 ///
 /// Every design has
 ///
@@ -26,8 +26,8 @@ namespace warpheap {
 ///
 /// `A::capabilities`: an `allocator_capabilities`, what the design promises.
 ///
-/// `A::metadata_bytes(bytes)`, host and device: bytes of metadata for an arena of `bytes` bytes. It never falls as `bytes`
-/// grows, and the metadata of a smaller arena is a prefix of that of a larger one.
+/// `A::metadata_bytes(bytes)`, host and device: bytes of metadata for an arena of `bytes` bytes. It never falls as
+/// `bytes` grows, and the metadata of a smaller arena is a prefix of that of a larger one.
 ///
 /// `A{arena}`, host: makes the handle. It touches no device memory.
 ///
@@ -36,27 +36,28 @@ namespace warpheap {
 /// `a.malloc(bytes)`, device: a block of at least `bytes` bytes, which are at least 1, or null. The block is aligned to
 /// `capabilities.alignment` and overlaps no other live block. A failed call leaves all state as it was.
 ///
-/// `a.aligned_malloc(alignment, bytes)`, device: such a block, or null, that is aligned to `alignment` bytes, a power of two
-/// up to `capabilities.largest_alignment`.
+/// `a.aligned_malloc(alignment, bytes)`, device: such a block, or null, that is aligned to `alignment` bytes, a power
+/// of two up to `capabilities.largest_alignment`.
 ///
-/// `a.free(block)`, device: makes `block` available again, which came from this heap and is not null. The caller's accesses
-/// to the block happen before those of its next owner.
+/// `a.free(block)`, device: makes `block` available again, which came from this heap and is not null. The caller's
+/// accesses to the block happen before those of its next owner.
 ///
 /// A capability promises the members that go with it:
 ///
-/// `a.grow(bytes)`, device, each thread calls; `capabilities.grow`: takes the arena's new size into use. The metadata that
-/// was added is zeroed.
+/// `a.grow(bytes)`, device, each thread calls; `capabilities.grow`: takes the arena's new size into use. The metadata
+/// that was added is zeroed.
 ///
-/// `a.relocate(from, to)`, host; `capabilities.relocate`, which needs `capabilities.grow`: writes into the zeroed metadata
-/// of `to` what makes `A{to}` the same heap there, of the size that it has. `to` is at least as large as the present arena
-/// `from`, and its data lie a multiple of 64 KiB away. No kernel uses the heap. The heap copies the data afterwards, and
-/// then calls `grow` if `to` is larger. The design may change how `from` keeps what is free, and nothing else of it.
+/// `a.relocate(from, to)`, host; `capabilities.relocate`, which needs `capabilities.grow`: writes into the zeroed
+/// metadata of `to` what makes `A{to}` the same heap there, of the size that it has. `to` is at least as large as the
+/// present arena `from`, and its data lie a multiple of 64 KiB away. No kernel uses the heap. The heap copies the data
+/// afterwards, and then calls `grow` if `to` is larger. The design may change how `from` keeps what is free, and
+/// nothing else of it.
 ///
 /// `a.usable_size(block)`, device; `capabilities.knows_size`: bytes of `block` that its owner may use.
 ///
-/// `a.count(counts)`, device, each thread calls; `capabilities.counts_live`: adds what the thread finds to `counts`. Other
-/// kernels may use the heap meanwhile: it then reads no memory but the heap's and ends all the same, and the sum may be
-/// off, modulo 2^64, by less than 2^62.
+/// `a.count(counts)`, device, each thread calls; `capabilities.counts_live`: adds what the thread finds to `counts`.
+/// Other kernels may use the heap meanwhile: it then reads no memory but the heap's and ends all the same, and the sum
+/// may be off, modulo 2^64, by less than 2^62.
 ///
 /// With `capabilities.trim_bytes` the host takes *units* of so many bytes out of the heap while no kernel uses it:
 ///
@@ -64,25 +65,25 @@ namespace warpheap {
 ///
 /// `a.coalesce()`, device, each thread of one block calls: makes whole units of what is free, as far as it can be.
 ///
-/// `a.withdraw(units)`, device, each thread calls: takes all units that are free out of the heap, and sets their bits in
-/// `units`, one for each unit of the arena.
+/// `a.withdraw(units)`, device, each thread calls: takes all units that are free out of the heap, and sets their bits
+/// in `units`, one for each unit of the arena.
 ///
 /// `a.restore(units)`, device, each thread calls: puts back the units whose bits are set.
 ///
 /// A design may also have
 ///
-/// `a.least_bytes()`, host: bytes of an arena with the same beginning from which on it has room for a block. A heap of less
-/// is refused.
+/// `a.least_bytes()`, host: bytes of an arena with the same beginning from which on it has room for a block. A heap of
+/// less is refused.
 ///
-/// `a.statistics()`, host: figures of the design's own, of any type. Exact while no kernel uses the heap; otherwise they
-/// need not agree with each other.
+/// `a.statistics()`, host: figures of the design's own, of any type. Exact while no kernel uses the heap; otherwise
+/// they need not agree with each other.
 ///
-/// `a.locate(pointer)`, device: a `block_location`, what `pointer` means to the heap, whatever it is. It reads metadata and
-/// never what `pointer` points to. Exact as long as no thread takes or frees the block there meanwhile.
+/// `a.locate(pointer)`, device: a `block_location`, what `pointer` means to the heap, whatever it is. It reads metadata
+/// and never what `pointer` points to. Exact as long as no thread takes or frees the block there meanwhile.
 ///
-/// `a.first_fault()` and `a.clear_fault()`, host: the first fault of its users that the design found, if it found one, and
-/// the end of it. `free` then takes any pointer but null, `usable_size` is 0 for what is no live block, and the design
-/// itself hides freed blocks from memory checkers.
+/// `a.first_fault()` and `a.clear_fault()`, host: the first fault of its users that the design found, if it found one,
+/// and the end of it. `free` then takes any pointer but null, `usable_size` is 0 for what is no live block, and the
+/// design itself hides freed blocks from memory checkers.
 template <class A>
 concept device_allocator =
     std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
@@ -128,7 +129,7 @@ concept locates_blocks =
       { allocator.locate(pointer) } -> std::same_as<block_location>;
     };
 
-/// A design that finds faults of those who use it, and keeps the first for the host.
+/// A design that finds faults of its users, and keeps the first for the host.
 template <class A>
 concept records_faults = device_allocator<A> && requires(const A allocator) {
   { allocator.first_fault() } -> std::same_as<std::optional<memory_fault>>;

@@ -13,11 +13,11 @@ enum class fault_kind : std::uint32_t {
   double_free,       ///< freed what is in no live block: freed before, or memory of the heap that never was a block
   foreign_pointer,   ///< freed what the heap does not own
   interior_pointer,  ///< freed a byte of a live block that is not its first
-  overrun,           ///< wrote behind the end of a block; found when the block is freed
+  overrun,           ///< wrote past the end of a block; found when the block is freed
   use_after_free     ///< wrote to a block after its free; found when the block leaves the quarantine
 };
 
-/// The first fault that a heap saw, and who saw it.
+/// The first fault that a heap saw, and the thread that saw it.
 struct memory_fault {
   fault_kind kind;             ///< what went wrong
   std::uint32_t thread_index;  ///< the thread that found it, within its block of the grid
@@ -44,9 +44,9 @@ inline std::string describe(const memory_fault& fault) {
       return finder + " freed " + pointer.str() + ", which is inside of a block: free the pointer that malloc gave";
     case fault_kind::overrun:
       return finder + " freed " + block +
-             " and found bytes changed behind its end: look for who writes past the size that was asked for";
+             " and found bytes changed past its end: look for a write beyond the size that was asked for";
     case fault_kind::use_after_free:
-      return finder + " found " + block + " changed after it was freed: look for who keeps a pointer to it";
+      return finder + " found " + block + " changed after it was freed: look for a pointer that is kept after the free";
   }
   return finder + " found a fault of an unknown kind";
 }

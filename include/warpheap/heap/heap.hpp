@@ -15,15 +15,15 @@ namespace warpheap {
 
 /// How a heap takes its memory.
 struct heap_options {
-  /// Bytes of addresses to reserve, as far as the heap can then grow; 0: as much as the device has memory, or less where
-  /// the process has fewer addresses left or may use fewer (`ulimit -v`). `heap::stats` tells how many it got.
+  /// Bytes of addresses to reserve, as far as the heap can then grow; 0: as much as the device has memory, or less
+  /// where the process has fewer addresses left or may use fewer (`ulimit -v`). `heap::stats` tells how many it got.
   std::uint64_t reserve_bytes = 0;
-  /// Take plain memory, as on a device that cannot map memory at fixed addresses. The heap then cannot grow. A small heap
-  /// takes less of a GPU so, since memory is mapped in pieces of 2 MiB, for blocks and for metadata.
+  /// Take plain memory, as on a device that cannot map memory at fixed addresses. The heap then cannot grow. A small
+  /// heap takes less of a GPU so, since memory is mapped in pieces of 2 MiB, for blocks and for metadata.
   bool plain = false;
   /// Raise the device's limit for the stack of a thread by what a call of the heap needs (`stack_bytes` of the design's
-  /// capabilities), so that kernels with recursion, virtual functions or function pointers can call it, too. The compiler
-  /// counts the stack of all other kernels. 1,024 bytes take 277 MB of an H100.
+  /// capabilities), so that kernels with recursion, virtual functions or function pointers can call it, too. The
+  /// compiler counts the stack of all other kernels. 1,024 bytes take 277 MB of an H100.
   bool raise_stack_limit = true;
 };
 
@@ -37,8 +37,8 @@ struct heap_statistics {
 
 namespace detail {
 
-// Waits for the launches and copies before it: giving mapped memory back does not wait for those that still use it. One that
-// failed is reported where it is waited for, and its context can use nothing any more.
+// Waits for the launches and copies before it: giving mapped memory back does not wait for those that still use it. One
+// that failed is reported where it is waited for, and its context can use nothing any more.
 inline void settle() noexcept {
   try {
     synchronise();
@@ -67,16 +67,17 @@ class heap_too_small : public std::invalid_argument {
 /// and its end, wait for the launches before them and need that no kernel uses the heap meanwhile. Heaps are
 /// independent of each other; one heap is not to be changed by two host threads at once.
 ///
-/// A heap is of the device that was current when it was made. Its members use that device, whichever is current, and leave
-/// the current one as it was. After `cudaDeviceReset` they throw `launch_failure`, and the end of the heap does nothing.
+/// A heap is of the device that was current when it was made. Its members use that device, whichever is current, and
+/// leave the current one as it was. After `cudaDeviceReset` they throw `launch_failure`, and the end of the heap does
+/// nothing.
 template <device_allocator A = default_allocator>
 class heap {
  public:
   /// A heap whose blocks lie in `bytes` bytes, what the design rounds included. Raises the limit for a thread's stack,
   /// unless `heap_options::raise_stack_limit` is false. Throws `launch_failure` (GPU) or a
-  /// `std::system_error` (host) when the machine refuses the memory, `std::length_error` for a size or reservation above
-  /// `most_bytes`, `std::invalid_argument` for 0 bytes, and `heap_too_small`, which is one, for fewer than the design needs
-  /// to serve a block.
+  /// `std::system_error` (host) when the machine refuses the memory, `std::length_error` for a size or reservation
+  /// above `most_bytes`, `std::invalid_argument` for 0 bytes, and `heap_too_small`, which is one, for fewer than the
+  /// design needs to serve a block.
   explicit heap(std::uint64_t bytes, heap_options options = {});
   ~heap();
   heap(heap&& other) noexcept = default;
@@ -85,8 +86,8 @@ class heap {
   /// The handle for kernels.
   heap_ref<A> ref() const { return heap_ref<A>{allocator_}; }
 
-  /// Takes back all blocks at once. What `trim` gave back stays so. Throws as the constructor does when the heap is trimmed
-  /// and the machine refuses memory for the work; the heap is then as before.
+  /// Takes back all blocks at once. What `trim` gave back stays so. Throws as the constructor does when the heap is
+  /// trimmed and the machine refuses memory for the work; the heap is then as before.
   void reset()
     requires(A::capabilities.reset);
 
@@ -101,17 +102,17 @@ class heap {
   /// move by the distance that is returned. Pointers to them, and handles, are to be replaced: those from before lead
   /// nowhere. Memory stays plain, or mapped with new addresses to grow into.
   ///
-  /// Needs the memory of both places for a moment. At the new place there is all memory, whatever `trim` gave back at the
-  /// old one. Throws `std::length_error` if `bytes` is less than the heap has, `std::invalid_argument` if the alignment is
-  /// no power of two, and as the constructor does when the machine refuses the memory; the heap and its blocks are then
-  /// as they were.
+  /// Needs the memory of both places for a moment. At the new place there is all memory, whatever `trim` gave back at
+  /// the old one. Throws `std::length_error` if `bytes` is less than the heap has, `std::invalid_argument` if the
+  /// alignment is no power of two, and as the constructor does when the machine refuses the memory; the heap and its
+  /// blocks are then as they were.
   relocation relocate(std::uint64_t bytes, relocation_options options = {})
     requires(A::capabilities.relocate);
 
-  /// Gives memory that no block lies in back to the machine; returns how many bytes. Only whole pieces can be given back,
-  /// a 32nd of the heap or 256 MiB, so it may be less than is free, and 0 if memory is plain. Blocks and handles stay
-  /// valid. The heap has that much less to hand out until `restore` or `relocate`. Throws as the constructor does when the
-  /// machine refuses memory for its own work; the heap is then as before.
+  /// Gives memory that no block lies in back to the machine; returns how many bytes. Only whole pieces can be given
+  /// back, a 32nd of the heap or 256 MiB, so it may be less than is free, and 0 if memory is plain. Blocks and handles
+  /// stay valid. The heap has that much less to hand out until `restore` or `relocate`. Throws as the constructor does
+  /// when the machine refuses memory for its own work; the heap is then as before.
   std::uint64_t trim()
     requires(A::capabilities.trim_bytes != 0);
 
@@ -125,12 +126,12 @@ class heap {
   /// designs tell the size of a unit.
   std::uint64_t size() const { return arena_.bytes; }
 
-  /// What the heap has taken and handed out. Kernels may use the heap meanwhile: live bytes are then a guess between 0 and
-  /// `size()`, since the heap's parts are counted at different moments. Exact when none does.
+  /// What the heap has taken and handed out. Kernels may use the heap meanwhile: live bytes are then a guess between 0
+  /// and `size()`, since the heap's parts are counted at different moments. Exact when none does.
   heap_statistics stats() const;
 
-  /// The design's own figures, where it has some, such as `ouroboros_statistics`. Kernels may use the heap meanwhile: the
-  /// figures are then of different moments, and their sums need not agree. Exact when none does.
+  /// The design's own figures, where it has some, such as `ouroboros_statistics`. Kernels may use the heap meanwhile:
+  /// the figures are then of different moments, and their sums need not agree. Exact when none does.
   auto allocator_stats() const
     requires(reports_statistics<A>)
   {

@@ -26,8 +26,8 @@ class heap_ref {
   /// serve it. A request of 0 bytes is one of 1 byte.
   WARPHEAP_ENTRY_FN void* malloc(std::uint64_t bytes) const;
 
-  /// The same, aligned to `alignment` bytes. Null also if that is no power of two or above
-  /// `capabilities.largest_alignment`.
+  /// A block of at least `bytes` bytes, aligned to `alignment` bytes, any contents; null when the heap cannot serve it,
+  /// and if `alignment` is no power of two or above `capabilities.largest_alignment`.
   WARPHEAP_ENTRY_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
 
   /// A block of `count` times `bytes` zero bytes, written by the caller; null when the heap cannot serve it.
@@ -47,8 +47,8 @@ class heap_ref {
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const
     requires(A::capabilities.knows_size);
 
-  /// A `T` made from `arguments` in a block of its own; null when the heap cannot serve it. If the constructor throws, which
-  /// it can on the host backend, the block goes back and the exception to the caller.
+  /// A `T` made from `arguments` in a block of its own; null when the heap cannot serve it. If the constructor throws,
+  /// which it can on the host backend, the block goes back and the exception to the caller.
   template <class T, class... Arguments>
   WARPHEAP_FN T* create(Arguments&&... arguments) const;
 

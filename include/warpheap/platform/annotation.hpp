@@ -18,16 +18,18 @@
 #endif
 
 #if defined(WARPHEAP_BACKEND_CUDA) && !defined(__CUDACC__)
-/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not read.
+/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not
+/// read.
 #define WARPHEAP_COMPILES_KERNELS 0
 #else
-/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not read.
+/// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not
+/// read.
 #define WARPHEAP_COMPILES_KERNELS 1
 #endif
 
 #if defined(__CUDACC__) || defined(WARPHEAP_BACKEND_CUDA)
-/// Kernels run on a GPU. nvcc defines it; a program defines it for files that another compiler reads and that share heaps
-/// with files that nvcc reads (CMake: target `warpheap::cuda`). Those make and pass heaps, and start no kernels.
+/// Kernels run on a GPU. nvcc defines it; a program defines it for files that another compiler reads and that share
+/// heaps with files that nvcc reads (CMake: target `warpheap::cuda`). Those make and pass heaps, and start no kernels.
 #undef WARPHEAP_BACKEND_CUDA
 #define WARPHEAP_BACKEND_CUDA 1
 /// Marks a function that kernels may call.
@@ -38,8 +40,8 @@
 #endif
 /// Marks a function that kernels seldom call: it is not inlined, so that it costs its callers few registers.
 ///
-/// In a program whose parts are compiled apart (`-rdc=true`) it has at most 32 registers. A kernel may not call a function
-/// that has more registers than the kernel's launch bounds allow, and two blocks of 1,024 threads leave 32.
+/// In a program whose parts are compiled apart (`-rdc=true`) it has at most 32 registers. A kernel may not call a
+/// function that has more registers than the kernel's launch bounds allow, and two blocks of 1,024 threads leave 32.
 #if !defined(__CUDA_ARCH__)
 #define WARPHEAP_COLD_FN WARPHEAP_FN  // g++ warns of `inline` after an attribute that forbids it
 #elif defined(__CUDACC_RDC__)
@@ -50,9 +52,9 @@
 /// Marks a function by which a program enters the library's concurrent code, and which may be called by a function that
 /// calls itself.
 ///
-/// In a program whose parts are compiled apart it is not inlined. There ptxas 13.0 leaves out every reconvergence barrier
-/// of a function that calls itself, and keeps values in registers of the warp across the branches that no longer meet:
-/// what is inlined in such a function fails with illegal instructions, or hangs (seen on an H100).
+/// In a program whose parts are compiled apart it is not inlined. There ptxas 13.0 leaves out every reconvergence
+/// barrier of a function that calls itself, and keeps values in registers of the warp across the branches that no
+/// longer meet: what is inlined in such a function fails with illegal instructions, or hangs (seen on an H100).
 #if defined(__CUDA_ARCH__) && defined(__CUDACC_RDC__)
 #define WARPHEAP_ENTRY_FN WARPHEAP_COLD_FN
 #else

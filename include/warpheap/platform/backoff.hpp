@@ -22,15 +22,15 @@ namespace warpheap {
 class backoff {
  public:
   backoff() = default;
-  /// For waits that may be long and have many who wait: pauses grow to `longest` nanoseconds, where the target counts
-  /// them, and not to about one microsecond only. Those who look seldom leave the memory to those who work.
+  /// For waits that may be long and of many threads: pauses grow to `longest` nanoseconds, where the target counts
+  /// them, and not to about one microsecond only. Threads that look seldom leave the memory to those that work.
   WARPHEAP_FN explicit backoff(unsigned longest) : state_(longest) {}
   WARPHEAP_FN ~backoff() { state_.end(); }
   backoff(const backoff&) = delete;
   backoff& operator=(const backoff&) = delete;
 
-  /// Ends the wait before the backoff ends, for a loop in which waits and work take turns: what follows is work, until the
-  /// next `pause`.
+  /// Ends the wait before the backoff ends, for a loop in which waits and work take turns: what follows is work, until
+  /// the next `pause`.
   WARPHEAP_FN void end() { state_.end(); }
 
   /// Lets other threads run for a while.

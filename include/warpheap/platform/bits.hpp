@@ -31,8 +31,8 @@ struct word_halves {
   std::uint32_t low;   ///< bits 0 to 31
   std::uint32_t high;  ///< bits 32 to 63
 };
-/// The halves of `word`. A GPU has them in registers of their own; asked for by shifts and masks, nvcc computes with all 64
-/// bits where 32 would do.
+/// The halves of `word`. A GPU has them in registers of their own; asked for by shifts and masks, nvcc computes with
+/// all 64 bits where 32 would do.
 WARPHEAP_FN inline word_halves split(std::uint64_t word) {
   word_halves halves{};
   target::split(word, halves.low, halves.high);

@@ -12,9 +12,9 @@
 
 namespace warpheap {
 
-/// Keeps calls of this thread out of stream captures as long as it lives: the runtime ends a capture in global mode when
-/// any thread takes or gives back memory or asks for an event, and refuses that call. To be used around calls that belong
-/// to no captured work. Does nothing on the host.
+/// Keeps calls of this thread out of stream captures as long as it lives: the runtime ends a capture in global mode
+/// when any thread takes or gives back memory or asks for an event, and refuses that call. To be used around calls that
+/// belong to no captured work. Does nothing on the host.
 using relaxed_capture_mode = target::relaxed_capture_mode;
 
 }  // namespace warpheap

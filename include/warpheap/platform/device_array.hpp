@@ -11,15 +11,15 @@
 
 namespace warpheap {
 
-/// An array in device memory that host code owns. Kernels take `data()`. The array is of the device that was current when
-/// it was made, and its members use that one, whichever is current. Host side only.
+/// An array in device memory that host code owns. Kernels take `data()`. The array is of the device that was current
+/// when it was made, and its members use that one, whichever is current. Host side only.
 template <class T>
 class device_array {
   static_assert(std::is_trivially_copyable_v<T>, "device_array: elements are copied to the device bit by bit");
 
  public:
-  /// An array of `size` elements whose bytes are zero. Throws what `device_allocate` throws, and `std::length_error` for
-  /// more than `most_bytes`.
+  /// An array of `size` elements whose bytes are zero. Throws what `device_allocate` throws, and `std::length_error`
+  /// for more than `most_bytes`.
   explicit device_array(std::uint64_t size)
       : context_(device_context::current()), size_(size), data_(static_cast<T*>(zeros(bytes()))) {}
   /// An array with the elements of `values`.

@@ -22,15 +22,16 @@ class device_context {
  public:
   /// Names no device.
   device_context() = default;
-  /// The device that is current for the calling thread; starts it if need be. Throws `launch_failure` if the machine has no device.
+  /// The device that is current for the calling thread; starts it if need be. Throws `launch_failure` if the machine
+  /// has no device.
   static device_context current() { return device_context{target::current_context()}; }
   /// The device with the number `device`; starts it if need be. Throws `launch_failure` if there is no such device.
   static device_context of(int device) { return device_context{target::context_of(device)}; }
 
   /// Number of the device, from 0 on; -1 if it names none.
   int device() const { return context_.device; }
-  /// True as long as the device has what was made on it. False after `cudaDeviceReset`, at the end of the process, and if
-  /// it names no device.
+  /// True as long as the device has what was made on it. False after `cudaDeviceReset`, at the end of the process, and
+  /// if it names no device.
   bool is_alive() const noexcept { return target::is_alive(context_); }
 
  private:
@@ -41,8 +42,8 @@ class device_context {
   target::context context_;
 };
 
-/// Makes a device the current one of the calling thread until the guard is destroyed. The device that was current then is
-/// so again; it is not started by that. Guards of a thread end in reverse order.
+/// Makes a device the current one of the calling thread until the guard is destroyed. The device that was current then
+/// is so again; it is not started by that. Guards of a thread end in reverse order.
 class scoped_device {
  public:
   /// Makes the device of `context` current. Throws `launch_failure` if it was reset meanwhile.

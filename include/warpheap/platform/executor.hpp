@@ -7,8 +7,8 @@
 #include <warpheap/platform/call_site.hpp>
 #include <warpheap/platform/schedule.hpp>
 
-/// The host executor: runs a grid of lanes as fibers on worker threads. Only the headers in `platform/host/` call it; its
-/// body is `src/executor/`. `docs/design/host_executor.md` tells how it works.
+/// The host executor: runs a grid of lanes as fibers on worker threads. Only the headers in `platform/host/` call it;
+/// its body is `src/executor/`. `docs/design/host_executor.md` tells how it works.
 namespace warpheap::executor {
 
 #if defined(WARPHEAP_HOST_WARP_WIDTH)
@@ -63,7 +63,8 @@ void switch_point() noexcept;
 
 /// What an atomic operation does to its object.
 enum class access : std::uint8_t { load, store, update, fence };
-/// The switch point before an atomic operation on the `bytes` bytes at `object`, or before a fence, which has no object.
+/// The switch point before an atomic operation on the `bytes` bytes at `object`, or before a fence, which has no
+/// object.
 void access_point(access what, const void* object, std::size_t bytes) noexcept;
 
 /// The lane waits for another one at `site`: others run first. `end_wait` tells that it waits no longer. When all

@@ -22,9 +22,9 @@ using lane_mask = std::uint32_t;
 #endif
 
 // The collectives below share one contract. `group` names lanes of the caller's warp, the caller among them; each named
-// lane that has not exited calls the same function with the same `group`, and none goes on before all have called. Lanes
-// may come from different places in the source. On the host executor a `group` that breaks this fails the launch; on a
-// GPU it is undefined. Only `sync` orders memory: values go through votes and shuffles, other writes need `sync`.
+// lane that has not exited calls the same function with the same `group`, and none goes on before all have called.
+// Lanes may come from different places in the source. On the host executor a `group` that breaks this fails the launch;
+// on a GPU it is undefined. Only `sync` orders memory: values go through votes and shuffles, other writes need `sync`.
 namespace warpheap {
 
 /// A value that a shuffle can carry: 1, 2, 4 or 8 bytes, trivially copyable.
@@ -60,8 +60,8 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site = call_site
 }
 /// Waits for the lanes of `group`; writes that they made before are visible to all of them after.
 WARPHEAP_FN inline void sync(lane_mask group, call_site site = call_site::current()) { target::sync(group, site); }
-/// As `sync`. Returns `group`, for collectives that follow at once: a GPU then need not see for each of them whether the
-/// lanes are together.
+/// As `sync`. Returns `group`, for collectives that follow at once: a GPU then need not see for each of them whether
+/// the lanes are together.
 WARPHEAP_FN inline lane_mask meet(lane_mask group, call_site site = call_site::current()) {
   return target::meet(group, site);
 }

@@ -15,7 +15,8 @@
 
 namespace warpheap {
 
-/// Host memory for a table that grows: its bytes begin as zero and are kept when it does, but may move. Not thread-safe.
+/// Host memory for a table that grows: its bytes begin as zero and are kept when it does, but may move. Not
+/// thread-safe.
 ///
 /// A large table asks the system for large pages: one that is read here and there misses the processor's address cache
 /// with nearly each access otherwise, which costs more than the memory does. Pages nobody has written take no memory.

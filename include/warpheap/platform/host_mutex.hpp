@@ -7,8 +7,8 @@
 
 namespace warpheap {
 
-/// Lets one host thread at a time do something. For bookkeeping on the host, which is short, so who comes too late tries
-/// again for a while before it sleeps: to be woken takes far longer. Kernels have `spin_lock`.
+/// Lets one host thread at a time do something. For bookkeeping on the host, which is short, so a thread that comes too
+/// late tries again for a while before it sleeps: to be woken takes far longer. Kernels have `spin_lock`.
 class host_mutex {
  public:
   /// Waits until nobody holds it, and holds it.

@@ -24,8 +24,8 @@ namespace warpheap {
 class host_range {
  public:
   host_range() = default;
-  /// Reserves `bytes`, rounded up to pages. Throws `std::system_error` when the system refuses, and `std::length_error` for
-  /// more than `most_bytes`.
+  /// Reserves `bytes`, rounded up to pages. Throws `std::system_error` when the system refuses, and `std::length_error`
+  /// for more than `most_bytes`.
   explicit host_range(std::uint64_t bytes) : reserved_(align_up(require_size(bytes, "a host range"), page_bytes())) {
     if (reserved_ == 0) return;
     void* const mapped = ::mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -46,8 +46,8 @@ class host_range {
     std::swap(reserved_, other.reserved_);
   }
 
-  /// Puts memory behind the pages that touch `[offset, offset + bytes)`; those that have it keep it, with their contents.
-  /// Throws `std::out_of_range` past the range and `std::system_error` when the system refuses.
+  /// Puts memory behind the pages that touch `[offset, offset + bytes)`; those that have it keep it, with their
+  /// contents. Throws `std::out_of_range` past the range and `std::system_error` when the system refuses.
   void commit(std::uint64_t offset, std::uint64_t bytes) {
     require_inside(offset, bytes);
     const std::uint64_t begin = align_down(offset, page_bytes());

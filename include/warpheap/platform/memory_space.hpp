@@ -38,13 +38,13 @@ struct range_options {
   memory_place place = memory_place::device;
 };
 
-/// A range of device addresses, reserved once, of which parts have memory behind them: the device's, or pinned memory of
-/// the host that the device reaches.
+/// A range of device addresses, reserved once, of which parts have memory behind them: the device's, or pinned memory
+/// of the host that the device reaches.
 ///
 /// On a GPU the driver's virtual memory calls serve it; on the host `mmap`. Where neither works, or `plain` asks for
 /// it, the whole range is one plain allocation and `can_map` is false: everything is committed and stays so. The bytes
-/// are device memory like any other: kernels and copies use them. The range is of the device that was current when it was
-/// made, and its members use that one, whichever is current. Host side only; not thread-safe.
+/// are device memory like any other: kernels and copies use them. The range is of the device that was current when it
+/// was made, and its members use that one, whichever is current. Host side only; not thread-safe.
 class device_range {
  public:
   device_range() = default;

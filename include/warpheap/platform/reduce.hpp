@@ -115,8 +115,8 @@ WARPHEAP_FN T reduce(lane_mask group, T value, Combine combine, call_site site =
 
 /// The values of the lanes of `peers` combined, for their leader; what other lanes get is unspecified. `peers` is the
 /// caller's part of a partition of `group`, as by `match`. Collective over `group`, not over `peers`: a GPU reduces one
-/// group after the other, and this all parts at once: in one step for two lanes of the largest part, in two for four, and
-/// so on.
+/// group after the other, and this all parts at once: in one step for two lanes of the largest part, in two for four,
+/// and so on.
 template <shuffleable T, class Combine>
 WARPHEAP_FN T reduce_parts(lane_mask group, lane_mask peers, T value, Combine combine,
                            call_site site = call_site::current()) {

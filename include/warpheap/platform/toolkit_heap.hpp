@@ -19,7 +19,7 @@ inline constexpr bool has_toolkit_heap = target::has_toolkit_heap;
 
 /// The toolkit's own heap: one for each CUDA context. Null when it is full.
 WARPHEAP_FN inline void* toolkit_malloc(std::uint64_t bytes) { return target::toolkit_malloc(bytes); }
-/// The same with an alignment, a power of two.
+/// A block of the toolkit's heap, aligned to a power of two; null when it has none.
 WARPHEAP_FN inline void* toolkit_aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) {
   return target::toolkit_aligned_malloc(alignment, bytes);
 }

@@ -19,7 +19,8 @@ namespace warpheap {
 
 /// How a pool deals out its memory.
 struct pool_options {
-  /// Sizes are rounded up to multiples of this many bytes, and blocks begin at multiples of it: a power of two, at least
+  /// Sizes are rounded up to multiples of this many bytes, and blocks begin at multiples of it: a power of two, at
+  /// least
   /// 16. Must divide the space's piece.
   std::uint64_t granule_bytes = 256;
   /// Bytes to commit at once when the pool is made, where the space takes memory piece by piece.
@@ -30,9 +31,10 @@ struct pool_options {
 
 /// A pool: hands out parts of one range of memory, of any kind, from the host.
 ///
-/// All it knows it keeps in host memory, in an engine; it never reads or writes the range. It grows in place, by putting
-/// memory behind more of the range's addresses, so that blocks of all ages lie in one range and merge with each other.
-/// After Aknesil and Unat, "MAM: a memory allocation manager for GPUs" (2017), which takes one chunk and never grows.
+/// All it knows it keeps in host memory, in an engine; it never reads or writes the range. It grows in place, by
+/// putting memory behind more of the range's addresses, so that blocks of all ages lie in one range and merge with each
+/// other. After Aknesil and Unat, "MAM: a memory allocation manager for GPUs" (2017), which takes one chunk and never
+/// grows.
 ///
 /// All members can be called by any host thread at any time. A block that is taken back may be handed out by the next
 /// call: whoever takes it back sees to it that nothing uses it any more, launches included. `stream_pool` sees to it
@@ -51,10 +53,10 @@ class basic_pool {
     space_.reset();
   }
 
-  /// A block of at least `bytes` bytes that begins at a multiple of `alignment`, a power of two; the granule unless more
-  /// is asked for. No bytes are one granule. Its contents are anything. Throws `out_of_memory` if no free segment can
-  /// hold it and the pool cannot grow enough, and `std::invalid_argument` for an alignment that is no power of two; the
-  /// pool is then as before, except that it may have grown.
+  /// A block of at least `bytes` bytes that begins at a multiple of `alignment`, a power of two; the granule unless
+  /// more is asked for. No bytes are one granule. Its contents are anything. Throws `out_of_memory` if no free segment
+  /// can hold it and the pool cannot grow enough, and `std::invalid_argument` for an alignment that is no power of two;
+  /// the pool is then as before, except that it may have grown.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1);
   /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
   /// `may_grow` false only memory that the pool has already is looked at.
@@ -69,21 +71,21 @@ class basic_pool {
   std::uint64_t block_bytes(const void* block) const;
 
   /// Gives memory that no block lies in back to the machine, in whole pieces; returns how many bytes. Addresses stay
-  /// reserved. Waits for nothing: see `deallocate`. Throws what the space throws; what it did not give back can be handed
-  /// out again.
+  /// reserved. Waits for nothing: see `deallocate`. Throws what the space throws; what it did not give back can be
+  /// handed out again.
   std::uint64_t trim();
-  /// Takes all blocks back at once, and gives all memory back to the machine where the space can; returns how many bytes
-  /// that is.
+  /// Takes all blocks back at once, and gives all memory back to the machine where the space can; returns how many
+  /// bytes that is.
   std::uint64_t release();
 
   /// What the pool has taken and handed out. Takes time with the number of free segments of the largest sizes.
   pool_statistics statistics() const;
   /// All segments in the order of their addresses, as one JSON object. Its members are `base`, a hexadecimal address as
-  /// text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with `offset`, `bytes`, and `state`, which is `live`,
-  /// `free` or `absent`.
+  /// text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with `offset`, `bytes`, and `state`, which is
+  /// `live`, `free` or `absent`.
   std::string snapshot() const;
-  /// The range of addresses in `columns` characters: a hash sign where all is live, a plus where some is, a dot where all
-  /// is free, and a blank where there is no memory.
+  /// The range of addresses in `columns` characters: a hash sign where all is live, a plus where some is, a dot where
+  /// all is free, and a blank where there is no memory.
   std::string picture(std::uint64_t columns = 80) const;
 
   /// True if `address` lies in the range that the pool hands out.
@@ -136,8 +138,8 @@ class basic_pool {
   std::uint64_t allocations_ = 0;
   std::uint64_t failures_ = 0;
   mutable host_mutex mutex_;  // of the engine and the figures
-  // Held while the space works, and taken before `mutex_`. Absent segments change only under it, so what was planned for
-  // them holds while `mutex_` is free.
+  // Held while the space works, and taken before `mutex_`. Absent segments change only under it, so what was planned
+  // for them holds while `mutex_` is free.
   host_mutex space_mutex_;
   std::uint64_t space_user_ = 0;  // serial of the thread that the space works for; read and written under `mutex_`
 };

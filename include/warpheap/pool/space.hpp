@@ -11,20 +11,22 @@
 
 namespace warpheap {
 
-/// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory behind them.
+/// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory behind
+/// them.
 ///
 /// Derive from it to put a pool over memory of another kind. A pool owns its space and calls it from one thread at a
-/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed. While a space works,
-/// other threads use the memory that is there. It may call a `basic_pool` that it works for, which serves it from that
-/// memory too and does not grow; it must not call `release`, nor a stream pool that it works for.
+/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed. While a space
+/// works, other threads use the memory that is there. It may call a `basic_pool` that it works for, which serves it
+/// from that memory too and does not grow; it must not call `release`, nor a stream pool that it works for.
 class pool_space {
  public:
   virtual ~pool_space() = default;
   pool_space(const pool_space&) = delete;
   pool_space& operator=(const pool_space&) = delete;
 
-  /// Puts memory behind the pieces of `[offset, offset + bytes)`; pieces that have it keep it and their contents. Throws
-  /// anything derived from `std::exception` when there is none, and has then changed nothing that was committed before.
+  /// Puts memory behind the pieces of `[offset, offset + bytes)`; pieces that have it keep it and their contents.
+  /// Throws anything derived from `std::exception` when there is none, and has then changed nothing that was committed
+  /// before.
   virtual void commit(std::uint64_t offset, std::uint64_t bytes) = 0;
   /// Gives the memory of the pieces of `[offset, offset + bytes)` back; nobody uses it any more. Only called where
   /// `can_map()`.
@@ -52,8 +54,8 @@ class pool_space {
   std::uint64_t piece_;
 };
 
-/// Device memory: up to `bytes`, rounded up to pieces, at addresses that are reserved at once. Memory is taken as the pool
-/// grows, where the machine can map memory; else all at once. Throws what `device_range` throws.
+/// Device memory: up to `bytes`, rounded up to pieces, at addresses that are reserved at once. Memory is taken as the
+/// pool grows, where the machine can map memory; else all at once. Throws what `device_range` throws.
 class device_space final : public pool_space {
  public:
   /// Reserves the addresses; the options are those of `device_range`.
@@ -73,8 +75,9 @@ class device_space final : public pool_space {
   device_range range_;
 };
 
-/// Plain host memory: up to `bytes`, rounded up to pages, taken in pieces of `piece_bytes`, a multiple of the page, as the
-/// pool grows. Throws what `host_range` throws, and `std::invalid_argument` for a piece of 0 bytes or of no whole pages.
+/// Plain host memory: up to `bytes`, rounded up to pages, taken in pieces of `piece_bytes`, a multiple of the page, as
+/// the pool grows. Throws what `host_range` throws, and `std::invalid_argument` for a piece of 0 bytes or of no whole
+/// pages.
 class host_space final : public pool_space {
  public:
   /// Reserves the addresses.
@@ -92,9 +95,9 @@ class host_space final : public pool_space {
   host_range range_;
 };
 
-/// Pinned host memory: up to `bytes`, rounded up to pieces of `piece_bytes`, at addresses that are reserved at once. Memory
-/// is taken as the pool grows, where the driver can map host memory (from CUDA 12.2 on, if the machine can); else all at
-/// once, since it cannot add to `cudaMallocHost`'s in place.
+/// Pinned host memory: up to `bytes`, rounded up to pieces of `piece_bytes`, at addresses that are reserved at once.
+/// Memory is taken as the pool grows, where the driver can map host memory (from CUDA 12.2 on, if the machine can);
+/// else all at once, since it cannot add to `cudaMallocHost`'s in place.
 class pinned_space final : public pool_space {
  public:
   /// Reserves the addresses, or takes the memory; throws what `device_range` throws.
@@ -124,9 +127,9 @@ class pinned_space final : public pool_space {
   device_range range_;
 };
 
-/// Managed memory: `bytes` of addresses, which the driver puts pages behind where they are first used. So a space can be
-/// as large as the pool may ever grow, and costs what is used; its pages stay until the pool ends, as the driver takes
-/// none back. It is of the device that was current when it was made.
+/// Managed memory: `bytes` of addresses, which the driver puts pages behind where they are first used. So a space can
+/// be as large as the pool may ever grow, and costs what is used; its pages stay until the pool ends, as the driver
+/// takes none back. It is of the device that was current when it was made.
 class managed_space final : public pool_space {
  public:
   /// Takes the memory; throws what `managed_allocate` throws, and `std::length_error` for more than `most_bytes`.

@@ -48,13 +48,13 @@ struct stream_pool_statistics {
 /// A pool in stream order: a block may be taken back while work on its stream still uses it.
 ///
 /// Memory that is taken back on a stream can be handed out on that stream at once, as work there runs in order. Another
-/// stream gets it only behind an event: its work waits, on the device, until the work is done that came before. The host
-/// never waits but in `trim` and at the end.
+/// stream gets it only behind an event: its work waits, on the device, until the work is done that came before. The
+/// host never waits but in `trim` and at the end.
 ///
-/// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet. What
-/// its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, free memory of all
-/// streams is put together there, behind an event of each, and merges before a request fails. So a request fails only
-/// if no stretch of free memory, whoever freed it, can hold it.
+/// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet.
+/// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, free memory of
+/// all streams is put together there, behind an event of each, and merges before a request fails. So a request fails
+/// only if no stretch of free memory, whoever freed it, can hold it.
 ///
 /// All members can be called by any host thread at any time. Streams that are being captured are refused. Before a
 /// stream is destroyed, `forget` it.
@@ -68,17 +68,17 @@ class basic_stream_pool {
   explicit basic_stream_pool(std::unique_ptr<pool_space> space, stream_pool_options options = {}, Streams streams = {});
   basic_stream_pool(const basic_stream_pool&) = delete;
   basic_stream_pool& operator=(const basic_stream_pool&) = delete;
-  /// Waits for the work before the last `deallocate` on each stream, and gives all memory back. No stream of the pool may
-  /// be captured then: its work could not be waited for.
+  /// Waits for the work before the last `deallocate` on each stream, and gives all memory back. No stream of the pool
+  /// may be captured then: its work could not be waited for.
   ~basic_stream_pool();
 
-  /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the granule.
-  /// Throws `out_of_memory` if nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, and
-  /// `stream_refused` for a stream that is being captured.
+  /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
+  /// granule. Throws `out_of_memory` if nothing can hold it, `std::invalid_argument` for an alignment that is no power
+  /// of two, and `stream_refused` for a stream that is being captured.
   void* allocate(stream on, std::uint64_t bytes, std::uint64_t alignment = 1);
-  /// Takes a block back, behind all work that `on` was given so far; null is ignored. It need not be the stream that the
-  /// block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It then
-  /// takes time with the logarithm of the number of spans.) Throws `unknown_block` if no block begins there, and
+  /// Takes a block back, behind all work that `on` was given so far; null is ignored. It need not be the stream that
+  /// the block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It
+  /// then takes time with the logarithm of the number of spans.) Throws `unknown_block` if no block begins there, and
   /// `stream_refused` as `allocate` does; nothing has changed then.
   void deallocate(stream on, void* block);
 
@@ -101,8 +101,8 @@ class basic_stream_pool {
   // Shared with `trim`, which waits without a lock. A mark that another shares is not recorded again.
   using mark_pointer = std::shared_ptr<event>;
 
-  // What a stream has: parts of spans, free in the stream's order, and blocks. Processors fetch cache lines in pairs, so
-  // threads on different streams share none.
+  // What a stream has: parts of spans, free in the stream's order, and blocks. Processors fetch cache lines in pairs,
+  // so threads on different streams share none.
   struct alignas(128) engine_of_its_own : Engine {
     using Engine::Engine;
   };

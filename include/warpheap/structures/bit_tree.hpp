@@ -77,17 +77,17 @@ class bit_tree {
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                              std::uint32_t phase) const;
 
-  /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest such
-  /// block and those that follow it. An empty run means that there was no block at one moment of the call.
-  /// One group at a time, and beside it nobody who takes in another way than by `try_take_block`; others may add.
+  /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest
+  /// such block and those that follow it. An empty run means that there was no block at one moment of the call. One
+  /// group at a time, and beside it nobody who takes in another way than by `try_take_block`; others may add.
   /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
   /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
-  /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in a
-  /// few looks: at leaves from the lowest with members on, where those who come at once with different numbers `mine`
+  /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in
+  /// a few looks: at leaves from the lowest with members on, where those who come at once with different numbers `mine`
   /// spread over `window` leaves. False tells nothing of what there is. Any lanes, and beside all others.
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;

@@ -48,8 +48,8 @@ class buddy_tree {
   /// Takes a block of `order` and returns its first page; `none` if there was none at one moment of the call, but for
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
   ///
-  /// Who finds nothing while others give looks again, up to `most.searches` times in all; then `none` says only that each of
-  /// so many searches found nothing where it looked. What others only move is waited for.
+  /// Who finds nothing while others give looks again, up to `most.searches` times in all; then `none` says only that
+  /// each of so many searches found nothing where it looked. What others only move is waited for.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
 
   /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes

@@ -77,8 +77,8 @@ struct virtual_queue {
 
   chunk_segments chunks;  ///< the heap's
   bit_tree free_chunks;   ///< those of them that segments may take
-  /// Binary logarithm of the chunks that a segment gets at most. A queue that can never have more entries than a smaller
-  /// segment holds would take memory from the blocks for nothing.
+  /// Binary logarithm of the chunks that a segment gets at most. A queue that can never have more entries than a
+  /// smaller segment holds would take memory from the blocks for nothing.
   std::uint32_t largest = most_chunks_log2;
 
   /// Where entries lie.
@@ -89,8 +89,8 @@ struct virtual_queue {
   WARPHEAP_FN bool trim(virtual_queue_state& of) const;
 
  protected:
-  /// The packed name of a segment out of the reserve or of free chunks, or 0 if there are none. Collective over the opener's
-  /// group.
+  /// The packed name of a segment out of the reserve or of free chunks, or 0 if there are none. Collective over the
+  /// opener's group.
   WARPHEAP_FN std::uint32_t fresh_segment(lane_mask group, virtual_queue_state& of) const;
 
  private:

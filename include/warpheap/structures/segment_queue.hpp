@@ -15,8 +15,8 @@ struct adopted_segment {
   std::uint32_t count;   ///< 0: there was none
 };
 
-/// What all queues of segments share. Zero bytes are an empty queue. Counts of segments and their numbers are modulo 2^32: a
-/// queue never has as many segments at once, and the rings that they index have a power of two of places.
+/// What all queues of segments share. Zero bytes are an empty queue. Counts of segments and their numbers are modulo
+/// 2^32: a queue never has as many segments at once, and the rings that they index have a power of two of places.
 struct segment_queue_state {
   batch_ring places;                  ///< places in segments, for those who push; a batch is a segment's name or 0
   alignas(128) std::uint32_t opened;  ///< segments opened so far; written by the opener
@@ -70,9 +70,9 @@ class segment_queue {
     std::uint64_t entries;  ///< entries that can be adopted
     std::uint64_t chunks;   ///< chunks that hold them, or are kept in reserve
   };
-  /// What the queue holds; `chunks` is how many chunks there are for segments to lie in, where they do. Exact while nobody
-  /// uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within the
-  /// queue's memory and those chunks, and it ends after as many segments as there can be. One lane.
+  /// What the queue holds; `chunks` is how many chunks there are for segments to lie in, where they do. Exact while
+  /// nobody uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within
+  /// the queue's memory and those chunks, and it ends after as many segments as there can be. One lane.
   WARPHEAP_FN contents look(std::uint64_t chunks = unbounded) const;
   /// The same entries.
   WARPHEAP_FN std::uint64_t size() const { return look().entries; }

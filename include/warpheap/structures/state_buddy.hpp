@@ -21,8 +21,8 @@ namespace warpheap {
 /// on up.
 ///
 /// Any subset of lanes may call; each lane acts for itself. Zero bytes are a system without pages. A thread waits for
-/// producers, for holders of a node's lock, and for who merges what came back in pairs; one that is refused has seen a moment
-/// without any of them.
+/// producers, for holders of a node's lock, and for who merges what came back in pairs; one that is refused has seen a
+/// moment without any of them.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
 ///

@@ -26,13 +26,13 @@ class batch_ring {
  public:
   static constexpr std::uint32_t slots = 8;                 ///< batches that can be in use at once
   static constexpr std::uint32_t largest_batch = 1u << 22;  ///< units of a batch at most
-  /// A draw that reaches beyond each batch, for who wants all that is left of one.
+  /// A draw that reaches beyond each batch, for a thread that wants all that is left of one.
   static constexpr std::uint32_t all = 1u << 23;
 
   /// A batch: tickets [end - size, end), modulo 2^28.
   struct batch {
     std::uint64_t word;  ///< turn, size and end, from the top
-    /// The first ticket behind it.
+    /// The first ticket after it.
     WARPHEAP_FN std::uint32_t end() const { return static_cast<std::uint32_t>(word) & ticket_mask; }
     /// Its units.
     WARPHEAP_FN std::uint32_t size() const { return static_cast<std::uint32_t>(word >> 28) & 0xffffff; }
@@ -75,7 +75,7 @@ class batch_ring {
   }
   /// Waits until there is a newer batch than `seen`; its publisher runs.
   WARPHEAP_FN void await_newer(batch seen) const;
-  /// How far `to` lies behind `from`; negative if before it.
+  /// Tickets from `from` to `to`; negative if `to` comes before `from`.
   WARPHEAP_FN static std::int32_t distance(std::uint32_t from, std::uint32_t to) {
     return static_cast<std::int32_t>((to - from) << 4) >> 4;
   }
@@ -88,26 +88,27 @@ class batch_ring {
   /// What the batch is, as its publisher said. For holders of a unit that is not finished.
   WARPHEAP_FN std::uint64_t what(batch of) const { return word_of(of.turn()) & what_mask; }
 
-  /// Publishes a batch of `size` units behind `newest`, of which `open` are for others to finish; `what` is below 2^52.
+  /// Publishes a batch of `size` units after `newest`, of which `open` are for others to finish; `what` is below 2^52.
   /// Only the holder of the first ticket without a unit. Waits for holders of units of the batch eight before.
   /// Releases.
   WARPHEAP_FN void publish(batch newest, std::uint64_t what, std::uint32_t size, std::uint32_t open);
 
-  /// Says that `count` units of `of` are done with; true for the last. Releases the caller's accesses to the last, who
-  /// acquires them. One lane, after a `sync` of those whose units they are.
+  /// Says that `count` units of `of` are done with; true if no unit of the batch is left. Releases the caller's
+  /// accesses to the caller that gets true, which acquires them. One lane, after a `sync` of the lanes that had the
+  /// units.
   WARPHEAP_FN bool finish(batch of, std::uint32_t count) {
     return atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::acq_rel, thread_scope::device) ==
            count;
   }
-  /// The same, and does not ask who is last; so nobody waits for an answer.
+  /// Says that `count` units of `of` are done with, as `finish` does, for a caller that has no use for the answer.
   WARPHEAP_FN void leave(batch of, std::uint32_t count) {
     atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::release, thread_scope::device);
   }
-  /// The same for units that the caller never touched: orders nothing and does not ask who is last.
+  /// Says that `count` units of `of` are done with, none of which the caller touched: orders nothing.
   WARPHEAP_FN void pass(batch of, std::uint32_t count) {
     atomic_view{open_[of.turn() % slots].units}.fetch_sub(count, memory_order::relaxed, thread_scope::device);
   }
-  /// The number of the batch that will be published behind `newest`. For its publisher.
+  /// The number of the batch that will be published after `newest`. For its publisher.
   WARPHEAP_FN std::uint32_t next_number(batch newest) const {
     const std::uint32_t& number = number_[newest.turn() % slots];
     return 1 + atomic_view{const_cast<std::uint32_t&>(number)}.load(memory_order::relaxed, thread_scope::device);

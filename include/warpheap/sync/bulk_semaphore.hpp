@@ -11,8 +11,8 @@ namespace warpheap {
 /// Counts units of a resource that comes in batches, and says who makes a batch when units run out: as many threads at
 /// once as batches are needed, while the others wait for what those make.
 ///
-/// It counts and knows nothing of the units themselves. Who was granted n units finds n in the structure that holds
-/// them; so put units in before they are signalled, and take them out after they were granted.
+/// It counts and knows nothing of the units themselves. A thread that was granted n units finds n in the structure that
+/// holds them; so put units in before they are signalled, and take them out after they were granted.
 ///
 /// Any subset of lanes may call, each thread one operation at a time. All calls on one semaphore name the same `batch`.
 /// Units in existence are at most `capacity`. Zero bytes are a semaphore without units. Each semaphore has a line of
@@ -29,8 +29,8 @@ class alignas(128) bulk_semaphore {
   static constexpr std::uint64_t capacity = detail::bulk_word::max_balance;
   /// Units that one request can wait for; those of a group count together.
   static constexpr std::uint32_t largest_request = detail::bulk_word::max_quick;
-  /// Batches that can be in the making at once. More can as long as each is for requests of one unit a lane; who would make
-  /// one too many waits until there is room.
+  /// Batches that can be in the making at once. More can as long as each is for requests of one unit a lane; who would
+  /// make one too many waits until there is room.
   static constexpr std::uint32_t most_producers = detail::bulk_word::max_producers;
 
   /// How a request ended.
@@ -42,7 +42,7 @@ class alignas(128) bulk_semaphore {
   /// What came of making a batch.
   enum class production {
     made,          ///< the batch is there, but for the units that the caller keeps
-    parent_empty,  ///< there is nothing to make a batch of; until a unit comes, who lacks one fails at once
+    parent_empty,  ///< there is nothing to make a batch of; until a unit comes, a request that lacks one fails at once
     passing        ///< none now; it may go better next time, so the next that lacks a unit makes one
   };
   /// How a request of a group ended: the lanes of `group` have `outcome` in common, and `units` units in all. After
@@ -102,20 +102,21 @@ class alignas(128) bulk_semaphore {
   /// `failed` if a producer found the parent empty, all requests together want more than is on hand and being made, and
   /// what is on hand and not taken is less than `n`.
   ///
-  /// Progress: `make` must not wait for a thread that may be in this call. Lanes of a warp that call together meet before
-  /// they wait, and a producer is there only when its batch is made. So no lane that waits keeps a producer of its warp from
-  /// executing, whatever the scheduler of the warp prefers.
+  /// Progress: `make` must not wait for a thread that may be in this call. Lanes of a warp that call together meet
+  /// before they wait, and a producer is there only when its batch is made. So no lane that waits keeps a producer of
+  /// its warp from executing, whatever the scheduler of the warp prefers.
   template <class Make>
   WARPHEAP_FN outcome wait(std::uint32_t n, std::uint64_t batch, Make make);
 
-  /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one; the leader of the group
-  /// that was elected calls `make(units)`, with what the group asked for, which it keeps of the batch. A group that wants
-  /// more than a batch asks in parts; one that fails asks lane by lane, so nobody fails whom the rest would serve.
+  /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one; the leader of the
+  /// group that was elected calls `make(units)`, with what the group asked for, which it keeps of the batch. A group
+  /// that wants more than a batch asks in parts; one that fails asks lane by lane, so nobody fails whom the rest would
+  /// serve.
   template <class Make>
   WARPHEAP_FN turn wait_together(std::uint32_t n, std::uint64_t batch, Make make);
 
-  /// `wait` in steps, for a producer that needs more than a function: begins a request for `n` units. The lanes that call
-  /// together go on together:
+  /// `wait` in steps, for a producer that needs more than a function: begins a request for `n` units. The lanes that
+  /// call together go on together:
   ///
   ///     lane_mask group = active_group();
   ///     request mine = semaphore.ask(n, batch);
@@ -131,12 +132,13 @@ class alignas(128) bulk_semaphore {
   /// As `ask`, for `lanes` lanes of the caller's warp, which are in this one call and want a unit each. One lane calls.
   WARPHEAP_FN request ask_for_lanes(std::uint32_t lanes, std::uint64_t batch);
 
-  /// The request for `n` units of a thread that `produces`: for a producer of many semaphores that keeps no request of each.
+  /// The request for `n` units of a thread that `produces`: for a producer of many semaphores that keeps no request of
+  /// each.
   WARPHEAP_FN static request producer_of(std::uint32_t n, std::uint64_t batch);
 
-  /// False if the request has ended. Else waits until one of the lanes that wait here together has news, which may be another
-  /// one's, and returns true. Collective over `group`, whose lanes may wait for different semaphores, and none of which
-  /// produces; `group` becomes those of them that wait.
+  /// False if the request has ended. Else waits until one of the lanes that wait here together has news, which may be
+  /// another one's, and returns true. Collective over `group`, whose lanes may wait for different semaphores, and none
+  /// of which produces; `group` becomes those of them that wait.
   WARPHEAP_FN bool waits(request& mine, lane_mask& group);
 
   /// Takes `n` units if they are free and not spoken for. Waits for nobody's units and makes none; at most it pauses
@@ -154,8 +156,8 @@ class alignas(128) bulk_semaphore {
   /// granted; the rest are free. False if there would be more than `capacity`: then the caller still has those, too.
   WARPHEAP_FN bool deliver(request& mine);
 
-  /// Ends a production that failed, because of `why`, `parent_empty` or `passing`. All who counted on it look again. The
-  /// caller waits: if others make enough it may yet be granted its units; it is not asked to produce again.
+  /// Ends a production that failed, because of `why`, `parent_empty` or `passing`. All requests that counted on it look
+  /// again. The caller waits: if others make enough it may yet be granted its units; it is not asked to produce again.
   WARPHEAP_FN void give_up(request& mine, production why);
 
   /// Says that there is something to make batches of again. To be called when the parent gets memory back while it
@@ -204,7 +206,8 @@ class alignas(128) bulk_semaphore {
   WARPHEAP_COLD_FN bool take_back(std::uint64_t n);
 
   std::uint64_t bits_;
-  // Units that came while somebody waited. A hint: who waits looks at `bits_` when enough have come for those before him.
+  // Units that came while a request waited. A hint: a waiting request reads `bits_` when enough came for those before
+  // it.
   alignas(64) std::uint64_t supplied_;
 };
 

@@ -14,14 +14,14 @@ namespace warpheap {
 /// after it. If that is true, there was a moment before the search without a change under way, and none began until the
 /// search was over: so all that the search did not find was not there at that moment.
 ///
-/// Invariant: `ended_` is never ahead of `begun_`, modulo the width of `Count`. Both are compared for equality alone, so a
-/// wrap changes no answer unless exactly 2^32 changes begin while one search lasts, each an RMW on this word: seconds at
-/// one a nanosecond, and a search takes far less.
+/// Invariant: `ended_` is never ahead of `begun_`, modulo the width of `Count`. Both are compared for equality alone,
+/// so a wrap changes no answer unless exactly 2^32 changes begin while one search lasts, each an RMW on this word:
+/// seconds at one a nanosecond, and a search takes far less.
 ///
-/// Memory order: `begin` is relaxed; the caller's next release, as an RMW or a fence, hands the count on with each change,
-/// so that a search which sees what was hidden sees that the change had begun. `end` releases what was shown again.
-/// `quiescence` reads the count of ended changes first and acquires: where both counts are equal the search sees all that
-/// those changes showed.
+/// Memory order: `begin` is relaxed; the caller's next release, as an RMW or a fence, hands the count on with each
+/// change, so that a search which sees what was hidden sees that the change had begun. `end` releases what was shown
+/// again. `quiescence` reads the count of ended changes first and acquires: where both counts are equal the search sees
+/// all that those changes showed.
 template <class Count>
 class change_counter {
   static_assert(Count{0} < static_cast<Count>(-1), "change_counter: counts wrap around, so they are unsigned");
@@ -44,8 +44,8 @@ class change_counter {
     const Count begun = load(begun_);
     return {begun == ended, begun};
   }
-  /// After a search that read with acquire, or that passed an acquire fence since: true if no change that began before or
-  /// during the search can have hidden something from it.
+  /// After a search that read with acquire, or that passed an acquire fence since: true if no change that began before
+  /// or during the search can have hidden something from it.
   WARPHEAP_FN bool stood_still(snapshot before) const { return before.quiet && load(begun_) == before.begun; }
 
   /// Sets both counts, for tests of the wrap. No other thread uses the counter.

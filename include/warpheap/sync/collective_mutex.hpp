@@ -35,14 +35,15 @@ class collective_mutex {
     sync(group);  // what the leader acquired, all did
   }
 
-  /// The same, for the lanes that call together on this same mutex; returns the group that is in.
+  /// Waits until nobody is in, and lets in the lanes that call together on this mutex; returns that group.
   WARPHEAP_FN lane_mask acquire_together() {
     const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(this));
     acquire(group);
     return group;
   }
 
-  /// The same, for all threads of the block. Each of them calls it at the same place; none may have exited.
+  /// Waits until nobody is in, and lets in all threads of the block. Each of them calls it at the same place; none may
+  /// have exited.
   WARPHEAP_FN void acquire_block() {
     if (thread_index() == 0) enter(block_threads());
     sync_block();
@@ -74,8 +75,8 @@ class collective_mutex {
     using enum memory_order;
     using enum thread_scope;
     std::uint32_t nobody = 0;
-    // Looked at first, so that those who wait do not slow down those who leave. All leaves are read-modify-writes, so
-    // the swap acquires each of them by the last.
+    // Read before it is changed, so that waiting groups do not slow down the threads that leave. All leaves are
+    // read-modify-writes, so the swap acquires each of them by the last.
     return inside() == 0 && atomic_view{inside_}.compare_exchange(nobody, threads, acquire, device);
   }
   WARPHEAP_FN void enter(std::uint32_t threads) {

@@ -11,8 +11,8 @@ namespace warpheap {
 /// Counts units of a resource that can grow, and lets one thread at a time grow it while all others that lack units
 /// wait: the baseline that `bulk_semaphore` is measured against, and enough where growth is rare.
 ///
-/// It counts and knows nothing of the units themselves. Who was granted n units finds n in the structure that holds
-/// them; so put units in before they are signalled, and take them out after they were granted.
+/// It counts and knows nothing of the units themselves. A thread that was granted n units finds n in the structure that
+/// holds them; so put units in before they are signalled, and take them out after they were granted.
 ///
 /// A `grow` returns to its caller while other lanes may wait for what the caller brings. Lanes of the caller's own warp
 /// let it go on only by the hardware's independent thread scheduling; a design must not rest on that
@@ -41,7 +41,7 @@ class alignas(128) counting_semaphore {
   };
   /// Why a thread gives up growing.
   enum class cause {
-    parent_empty,  ///< there is nothing to grow from; until a unit comes, who lacks one is told `failed` at once
+    parent_empty,  ///< there is nothing to grow from; until a unit comes, a request that lacks one is told `failed` at once
     passing        ///< it may go better next time, so the next that lacks a unit grows
   };
   /// How a request ended, and how many units the caller has by it: those it asked for, or, with `grow`, all there were,
@@ -62,22 +62,22 @@ class alignas(128) counting_semaphore {
   struct counts {
     std::int64_t available;  ///< units that are free; negative for a moment while requests are taken back
     bool growing;            ///< somebody grows
-    bool parent_empty;       ///< who grew last found nothing, and no unit came since
+    bool parent_empty;       ///< the last growth found nothing, and no unit came since
   };
 
   /// Makes this a semaphore with `units` units. One thread calls, while no other uses the semaphore.
   WARPHEAP_FN void initialise(std::uint64_t units);
 
-  /// Asks for `n` units, 1 to `largest_request`. Waits while fewer are there and somebody grows; so who grows must not
-  /// wait for threads that may be in here. With units to spare it costs one atomic add. `failed` if there are fewer,
-  /// nobody grows, and the parent was found empty.
+  /// Asks for `n` units, 1 to `largest_request`. Waits while fewer are there and a thread grows it; so that thread must
+  /// not wait for threads that may be in here. With units to spare it costs one atomic add. `failed` if there are
+  /// fewer, nobody grows, and the parent was found empty.
   WARPHEAP_FN answer wait(std::uint32_t n);
 
   /// As `wait`, and lanes that call together with the same `n` on the same semaphore ask as one. A group that fails
   /// asks lane by lane, so nobody fails whom the rest would serve.
   WARPHEAP_FN turn wait_together(std::uint32_t n);
 
-  /// Takes `n` units if they are there; waits for nobody who grows. False if fewer are there.
+  /// Takes `n` units if they are there; waits for no growth. False if fewer are there.
   WARPHEAP_FN bool try_wait(std::uint32_t n);
 
   /// Adds `n` units, which others get even while somebody grows. At most `capacity` may be there in all.

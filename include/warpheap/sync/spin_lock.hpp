@@ -9,8 +9,8 @@ namespace warpheap {
 
 /// A lock for rare and short work: one word in device memory, zero when free.
 ///
-/// A lane takes it for itself, or a group of lanes together. A wait ends as soon as the holder runs on, so a holder must
-/// not wait for a lane that may be waiting here, nor for a thread that has not started.
+/// A lane takes it for itself, or a group of lanes together. A wait ends as soon as the holder runs on, so a holder
+/// must not wait for a lane that may be waiting here, nor for a thread that has not started.
 ///
 /// Invariant: the word is 1 while one lane or group is between the exchange that found 0 and its store of 0.
 ///
@@ -20,8 +20,8 @@ class spin_lock {
   /// Waits until the lock is free, and runs `body()` with it; returns when each lane that called together has done so.
   ///
   /// A lane stays until the others are done, so what a lane does after the call must not be what a `body` waits for. In
-  /// return a wait needs no more of the compiler than that a warp executes: a holder runs `body` and unlocks within the loop
-  /// in which lanes of its warp wait, and none leaves that loop before all do.
+  /// return a wait needs no more of the compiler than that a warp executes: a holder runs `body` and unlocks within the
+  /// loop in which lanes of its warp wait, and none leaves that loop before all do.
   template <class Body>
   WARPHEAP_FN void hold(Body body) {
     const lane_mask together = active_group();
@@ -36,11 +36,11 @@ class spin_lock {
       if (all(together, done)) return;
     }
   }
-  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves when its
-  /// `body` is done.
+  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves when
+  /// its `body` is done.
   ///
-  /// Groups of one warp that came together vote in each turn of the wait. So they stand still while one of them runs its
-  /// `body`, and the holder needs no more of the hardware than that a warp executes.
+  /// Groups of one warp that came together vote in each turn of the wait. So they stand still while one of them runs
+  /// its `body`, and the holder needs no more of the hardware than that a warp executes.
   template <class Body>
   WARPHEAP_FN void hold(lane_mask group, Body body) {
     lane_mask waiting = active_group();  // part of the group may be in another one: all lanes vote equally often
@@ -62,7 +62,7 @@ class spin_lock {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view word{word_};
-    // Looked at first, so that those who wait do not slow down the holder's release.
+    // Read before it is changed, so that waiting lanes do not slow down the holder's release.
     return word.load(relaxed, device) == 0 && word.exchange(1, memory_order::acquire, device) == 0;
   }
   /// Gives it back.

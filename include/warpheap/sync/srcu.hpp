@@ -21,8 +21,8 @@ struct srcu_node {
 /// A reader enters, reads, and leaves; it waits for nobody. A writer unlinks an object, so that readers that enter from
 /// then on do not find it, and retires it. That is the *conditional barrier* of the paper: if another thread is about
 /// to start a grace period, it is left to that thread to reclaim the object, and the writer goes on at once; if not,
-/// the writer becomes that thread, waits until all who may read the object have left, and reclaims all that was left to
-/// it. So at most one thread waits for readers, one for its turn, and all others go on.
+/// the writer becomes that thread, waits until all readers that may have the object have left, and reclaims all that
+/// was left to it. So at most one thread waits for readers, one for its turn, and all others go on.
 ///
 /// Any subset of lanes may call. A thread is in at most two read sections of one domain at a time. Between `enter` and
 /// `leave` it must not wait for a writer: not retire, not synchronise, not take a lock that is held across those. Zero
@@ -45,7 +45,7 @@ class srcu {
   WARPHEAP_FN ticket enter();
   /// Ends it. Releases the caller's accesses.
   WARPHEAP_FN void leave(ticket at);
-  /// The same for all lanes of `group`, as one reader. Collective.
+  /// Begins a read section for all lanes of `group`, as one reader. Collective.
   WARPHEAP_FN ticket enter(lane_mask group);
   /// Ends what the same lanes entered together. Collective.
   WARPHEAP_FN void leave(lane_mask group, ticket at);
@@ -83,7 +83,7 @@ class srcu {
   WARPHEAP_FN bool push(srcu_node& node);
   WARPHEAP_FN void grace_period();
 
-  // Readers go to the first, writers to the second, those who wait for readers to the third.
+  // Readers use the first line, writers the second, writers that wait for readers the third.
   alignas(128) std::uint64_t bits_;
   alignas(128) std::uint64_t pending_;  // the newest node that was retired; see detail/srcu.hpp
   alignas(128) spin_lock turn_;         // whose holder may begin a grace period

@@ -46,7 +46,7 @@ class recorded {
 
   /// As `A`; notes the block and the bytes, or that there was none.
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const { return noted(inner_.malloc(bytes), bytes); }
-  /// The same; the alignment is not noted.
+  /// As `malloc`, aligned; the alignment is not noted.
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
     return noted(inner_.aligned_malloc(alignment, bytes), bytes);
   }

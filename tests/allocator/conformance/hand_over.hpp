@@ -46,8 +46,8 @@ struct other_warp_kernel {
   }
 };
 
-// Runs `hand_over(t)` between fills of one heap, which must be as large afterwards. Blocks above 16 KiB lie around what a
-// design keeps in stock of other sizes until memory is lacking, so the first fill with them may be short of a few. It
+// Runs `hand_over(t)` between fills of one heap, which must be as large afterwards. Blocks above 16 KiB lie around what
+// a design keeps in stock of other sizes until memory is lacking, so the first fill with them may be short of a few. It
 // ends when the heap is exhausted, the stock is taken apart by then, and the next fill may not be short.
 template <class A, class Body>
 void expect_nothing_lost(findings& found, std::uint64_t bytes_of_heap, const std::string& what, Body hand_over) {

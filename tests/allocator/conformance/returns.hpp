@@ -13,7 +13,8 @@
 
 namespace warpheap::test {
 
-/// Each of `threads` threads frees its block of the list, from block `first` on, and takes one of `next` bytes, `rounds` times.
+/// Each of `threads` threads frees its block of the list, from block `first` on, and takes one of `next` bytes,
+/// `rounds` times.
 struct free_and_take_kernel {
   template <class A>
   WARPHEAP_FN void operator()(watched_heap<A> heap, block_list_view list, std::uint64_t first, std::uint64_t threads,
@@ -40,8 +41,8 @@ struct free_last_kernel {
   }
 };
 
-/// Runs `body()` under schedules that let a few lanes stand still anywhere, and groups fall apart: a lane that returned may
-/// do all that follows before another one goes on. `normal` seeds.
+/// Runs `body()` under schedules that let a few lanes stand still anywhere, and groups fall apart: a lane that returned
+/// may do all that follows before another one goes on. `normal` seeds.
 template <class Body>
 void under_stalls(findings& found, std::uint64_t normal, Body body) {
   schedule plan = current_schedule();

@@ -10,8 +10,8 @@
 
 namespace warpheap::test {
 
-/// Threads take and free blocks of two heaps in turn, half of the lanes of each warp in the other order: lanes that call
-/// together use different heaps.
+/// Threads take and free blocks of two heaps in turn, half of the lanes of each warp in the other order: lanes that
+/// call together use different heaps.
 struct two_heaps_kernel {
   template <class A>
   WARPHEAP_FN void operator()(watched_heap<A> a, watched_heap<A> b, std::uint64_t seed) const {

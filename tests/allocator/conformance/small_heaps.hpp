@@ -26,8 +26,8 @@ bool serves_single(std::uint64_t size, std::uint64_t bytes) {
   return block.at(0) != nullptr;
 }
 
-/// A small heap serves each size that is no more than a fourth of it, as rounding and alignment may take the rest: however
-/// many blocks of that size the design would make at once in a larger one.
+/// A small heap serves each size that is no more than a fourth of it, as rounding and alignment may take the rest:
+/// however many blocks of that size the design would make at once in a larger one.
 template <class A>
 void small_heaps_serve_what_fits(findings& found) {
   if constexpr (!A::capabilities.uses_arena) {

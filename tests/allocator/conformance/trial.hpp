@@ -102,8 +102,8 @@ inline std::uint64_t fill_heap_bytes() {
   return scale_in_force() == work_scale::small ? 128_KiB : 256_KiB;
 }
 
-/// Bytes of a heap with room for all that many threads hold. At a small scale fewer, so that the sizes which fill it stay
-/// those of slabs.
+/// Bytes of a heap with room for all that many threads hold. At a small scale fewer, so that the sizes which fill it
+/// stay those of slabs.
 inline std::uint64_t roomy_heap_bytes() {
   if (this_backend == backend::host) return 2_MiB;
   return scale_in_force() == work_scale::small ? 64_MiB : 512_MiB;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The instrument is tested: AddressSanitizer reports bad accesses of lanes, to device memory, to their own stacks and to the
-// storage of their block.
+// The instrument is tested: AddressSanitizer reports bad accesses of lanes, to device memory, to their own stacks and
+// to the storage of their block.
 
 #include <gtest/gtest.h>
 

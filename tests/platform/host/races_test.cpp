@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The instrument is tested: ThreadSanitizer reports planted races, between lanes of one warp and between blocks, and finds
-// nothing in correct code, which all builds run.
+// The instrument is tested: ThreadSanitizer reports planted races, between lanes of one warp and between blocks, and
+// finds nothing in correct code, which all builds run.
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A stalling schedule lets a lane stand still while others take thousands of steps, wherever it is; and who waits for one
-// that stands still does not wait for ever.
+// A stalling schedule lets a lane stand still while others take thousands of steps, wherever it is; and who waits for
+// one that stands still does not wait for ever.
 
 #include <gtest/gtest.h>
 

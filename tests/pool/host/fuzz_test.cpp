@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes of any kind are steps on both engines, which must agree with a plain book. As a test over bytes from seeds; with
-// clang and -DWARPHEAP_FUZZ=ON also as the program pool_fuzz, in which libFuzzer looks for bytes that break something.
+// Bytes of any kind are steps on both engines, which must agree with a plain book. As a test over bytes from seeds;
+// with clang and -DWARPHEAP_FUZZ=ON also as the program pool_fuzz, in which libFuzzer looks for bytes that break
+// something.
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 
 namespace warpheap::test {
 
-/// What an engine must agree with: a map of all segments by address, beside it a set of the free ones by size. It is slow
-/// and plain, but takes no time with the number of segments, so that ten million steps end.
+/// What an engine must agree with: a map of all segments by address, beside it a set of the free ones by size. It is
+/// slow and plain, but takes no time with the number of segments, so that ten million steps end.
 class plain_book {
  public:
   struct segment {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The stream pool and the pool below it when a call of theirs fails, a stream is captured or forgotten, or another thread
-// comes in between.
+// The stream pool and the pool below it when a call of theirs fails, a stream is captured or forgotten, or another
+// thread comes in between.
 
 #include <gtest/gtest.h>
 

@@ -18,8 +18,8 @@
 namespace warpheap::test {
 
 /// Streams that run nothing and know what must come before what: each has a clock for every stream, its own counts its
-/// work, and waiting for a mark takes over the clocks that the mark saw. Work that has finished comes before all that any
-/// stream is given later.
+/// work, and waiting for a mark takes over the clocks that the mark saw. Work that has finished comes before all that
+/// any stream is given later.
 class stream_world {
  public:
   using clocks = std::map<int, std::uint64_t>;

@@ -14,7 +14,7 @@ namespace warpheap {
 
 /// How closely `checked` looks.
 struct checked_options {
-  /// Freed blocks that are kept from being handed out again, so that who still writes to them is found. A power of two.
+  /// Freed blocks that are kept from being handed out again, so that a late write to them is found. A power of two.
   std::uint32_t quarantine = 1024;
   /// Bytes at the start of a freed block that are watched, at most. The thread that frees the block writes them, and
   /// the one whose free drives it out of the quarantine reads them.
@@ -28,7 +28,7 @@ struct checked_options {
 /// |---|---|
 /// | `double_free` | the pointer is in no live block of `A`, or its block is in quarantine. Of threads that free one block together, all but one have it. Memory of the heap that never was a block looks the same. When a block has left the quarantine and was handed out again, a free by its former owner is one by the new owner |
 /// | `foreign_pointer`, `interior_pointer` | `A` says so |
-/// | `overrun` | guard bytes behind what was asked for, up to 256, and a trailer. Found by the free of the block; who writes just what is there is not found |
+/// | `overrun` | guard bytes after what was asked for, up to 256, and a trailer. Found by the free of the block, unless what was written is what was there |
 /// | `use_after_free` | a freed block is filled with a pattern and goes into quarantine. Writes are found when the block comes out, which is when so many others were freed, or the heap has no room |
 ///
 /// A call that is wrong does nothing else; a block that was overrun is taken back. Each block has 16 bytes more and is

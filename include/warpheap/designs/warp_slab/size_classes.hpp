@@ -11,9 +11,9 @@ namespace warpheap {
 ///
 /// Sizes are 16, 32, 48 and 64 bytes and then four to each doubling (80, 96, 112, 128, 160, …), so from 64 bytes on
 /// less than a fifth of a block is rounding. A slab is one to 32 neighbouring units, as few as a power of two of blocks
-/// fill to the last byte, at least 32 of them if so many fit. So every bitmap word is whole, whatever the size. In a small
-/// heap, where seven units for the smallest blocks are too much, slabs of blocks up to 2 KiB are powers of two of units, as few
-/// as hold 32, and the last word of an odd size is not whole.
+/// fill to the last byte, at least 32 of them if so many fit. So every bitmap word is whole, whatever the size. In a
+/// small heap, where seven units for the smallest blocks are too much, slabs of blocks up to 2 KiB are powers of two of
+/// units, as few as hold 32, and the last word of an odd size is not whole.
 ///
 /// From 80 bytes on a size is 16 bytes times 5, 6, 7 or 8 (its *factor*) times a power of two (whose logarithm is its
 /// *shift*), so that nothing here divides by a number that is not known.
@@ -69,9 +69,9 @@ struct slab_classes {
   static constexpr std::uint32_t last_small_shift = 4;  // above it, slabs of whole words are as small
   WARPHEAP_FN static constexpr std::uint32_t factor(std::uint32_t of) { return of < 4 ? of + 1 : 5 + of % 4; }
   WARPHEAP_FN static constexpr std::uint32_t shift(std::uint32_t of) { return of < 4 ? 0 : of / 4 - 1; }
-  // The logarithm of the words of a slab. One of the smallest blocks with a factor of 5 or 7 has 32 words and as many units as the
-  // factor says, one with 6 has 16 and 3 units, and one with 8 has 4 and one unit. Larger blocks fill as many units in smaller
-  // numbers, down to one word.
+  // The logarithm of the words of a slab. One of the smallest blocks with a factor of 5 or 7 has 32 words and as many
+  // units as the factor says, one with 6 has 16 and 3 units, and one with 8 has 4 and one unit. Larger blocks fill as
+  // many units in smaller numbers, down to one word.
   WARPHEAP_FN static constexpr std::uint32_t word_bits(std::uint32_t of) {
     constexpr std::uint32_t below = 0x3545;   // of factors 4, 3, 2, 1
     constexpr std::uint32_t others = 0x2545;  // of factors 8, 7, 6, 5

@@ -15,8 +15,8 @@ struct warp_slab_class_statistics {
   std::uint64_t free_blocks;  ///< those that nobody has
 };
 
-/// What a `warp_slab` has of everything. Each unit of the heap is in one place: it is free, of a slab, or of a large block,
-/// or `heap::trim` gave back memory that it touches.
+/// What a `warp_slab` has of everything. Each unit of the heap is in one place: it is free, of a slab, or of a large
+/// block, or `heap::trim` gave back memory that it touches.
 struct warp_slab_statistics {
   std::uint64_t unit_bytes;  ///< size of a unit
   std::uint64_t units;       ///< units that the heap has

@@ -18,10 +18,11 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help of all
-/// lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes whole slabs
-/// back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger blocks are runs
-/// of 16 KiB units, and so is a smaller one in a heap in which no slab of its size can lie. docs/design/warp_slab.md explains it all.
+/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help
+/// of all lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes
+/// whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger
+/// blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its size can lie.
+/// docs/design/warp_slab.md explains it all.
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///
@@ -79,8 +80,8 @@ class warp_slab {
   WARPHEAP_FN unit_group* groups() const {
     return reinterpret_cast<unit_group*>(reinterpret_cast<std::byte*>(control_) + layout::groups_at());
   }
-  // Element `index` of the arrays of `each` elements that all groups have at byte `offset`. In an address each element is
-  // one further, and each group what else it has.
+  // Element `index` of the arrays of `each` elements that all groups have at byte `offset`. In an address each element
+  // is one further, and each group what else it has.
   template <class T, std::uint32_t each>
   WARPHEAP_FN T& of_groups(std::uint64_t offset, std::uint32_t index) const {
     constexpr std::uint64_t rest = sizeof(unit_group) - each * sizeof(T);
@@ -109,8 +110,8 @@ class warp_slab {
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
-  // Slabs of class `c` in this heap. How large it was at first decides, for good; `initialise` writes it down, since the rare ways
-  // would need registers to work it out.
+  // Slabs of class `c` in this heap. How large it was at first decides, for good; `initialise` writes it down, since
+  // the rare ways would need registers to work it out.
   WARPHEAP_FN bool is_small() const { return initial_units_ < layout::small_heap; }
   WARPHEAP_FN std::uint32_t units_of(std::uint32_t c) const { return of_class(c).slab_units; }
   WARPHEAP_FN std::uint32_t blocks_of(std::uint32_t c) const { return of_class(c).slab_blocks; }

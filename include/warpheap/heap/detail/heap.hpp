@@ -97,7 +97,7 @@ device_range heap<A>::reserve(std::uint64_t bytes, std::uint64_t heap_bytes, ran
   }
 }
 
-// Takes the memory for a heap whose blocks begin `phase` bytes behind a multiple of `alignment`, a power of two.
+// Takes the memory for a heap whose blocks begin `phase` bytes after a multiple of `alignment`, a power of two.
 template <device_allocator A>
 auto heap<A>::take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
                          std::uint64_t alignment) -> place {
@@ -270,7 +270,8 @@ heap_statistics heap<A>::stats() const {
     const scoped_device own{device_};
     const device_array<allocator_counts> counts(1);
     launch(detail::upkeep_grid(), detail::count_heap{}, allocator_, counts.data());
-    // While kernels use the heap its parts are counted at different moments: the sum may be below 0, or more than there is.
+    // While kernels use the heap its parts are counted at different moments: the sum may be below 0, or more than there
+    // is.
     const std::uint64_t live = counts.at(0).live_bytes;
     constexpr std::uint64_t largest = ~std::uint64_t{0} / 2;
     result.live_bytes = live > largest ? 0 : std::min(live, arena_.bytes);

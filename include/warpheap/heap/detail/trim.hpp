@@ -6,9 +6,9 @@
 #include <vector>
 #include <warpheap/heap/heap.hpp>
 
-// Memory that no block lies in goes back to the machine, in pieces of the range. The design knows units, the range knows
-// pieces, and neither has to fit the other: all free units are withdrawn for a moment, and those that touch no piece that
-// is given back return at once.
+// Memory that no block lies in goes back to the machine, in pieces of the range. The design knows units, the range
+// knows pieces, and neither has to fit the other: all free units are withdrawn for a moment, and those that touch no
+// piece that is given back return at once.
 
 namespace warpheap {
 namespace detail {
@@ -36,8 +36,8 @@ struct restore_units {
 
 }  // namespace detail
 
-// All or nothing: what can be refused, which is memory for the bits of units, is taken before the first change. From the
-// moment when units are withdrawn until they are put back nothing is allocated.
+// All or nothing: what can be refused, which is memory for the bits of units, is taken before the first change. From
+// the moment when units are withdrawn until they are put back nothing is allocated.
 
 // Room for a bit for each unit, for the host and for the device.
 template <device_allocator A>
@@ -82,8 +82,8 @@ std::uint64_t heap<A>::trim()
   for (std::uint64_t i = 0; i < free.size(); ++i) free[i] |= trimmed_[i];
   const auto is_free = [&free](std::uint64_t unit) { return (free[unit / 64] >> unit % 64 & 1) != 0; };
 
-  // In bytes of the range: where the arena lies, and its first unit. What is in front of that, or behind the last one, is
-  // part of no block.
+  // In bytes of the range: where the arena lies, and its first unit. What is in front of that, or behind the last one,
+  // is part of no block.
   const auto begin = static_cast<std::uint64_t>(arena_.data - blocks_.data());
   const std::uint64_t end = begin + arena_.bytes;
   const std::uint64_t first = begin + allocator_.trim_begin();

@@ -20,7 +20,7 @@ struct backoff_state {
     NV_IF_TARGET(NV_IS_DEVICE, (__nanosleep(nanoseconds + static_cast<unsigned>(lane_index()));))
     if (nanoseconds < longest) nanoseconds *= 2;
   }
-  // The hardware keeps no record of who waits.
+  // The hardware keeps no record of waiting threads.
   WARPHEAP_FN void end() {}
 };
 

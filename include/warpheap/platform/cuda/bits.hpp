@@ -39,8 +39,8 @@ WARPHEAP_FN inline int highest_bit(std::uint32_t word) {
                      return index;),
                     (return 31 - cuda::std::countl_zero(word);))
 }
-// Halves the window: where the wanted bit is not in the lower half, that is dropped. By predicates, since nvcc 13.0 has a
-// selection for each of the three changes, and half as many instructions more.
+// Halves the window: where the wanted bit is not in the lower half, that is dropped. By predicates, since nvcc 13.0 has
+// a selection for each of the three changes, and half as many instructions more.
 WARPHEAP_FN inline int nth_set_bit(std::uint32_t word, int rank) {
 #define WARPHEAP_HALF(width, low) \
   "and.b32 half, %1, " low        \

@@ -6,8 +6,8 @@
 
 namespace warpheap::target {
 
-// Lets this thread make calls that could belong to a capture, while any stream is captured, and does not end that capture.
-// If the runtime refuses, the calls themselves say why.
+// Lets this thread make calls that could belong to a capture, while any stream is captured, and does not end that
+// capture. If the runtime refuses, the calls themselves say why.
 class relaxed_capture_mode {
  public:
   relaxed_capture_mode() noexcept : is_set_(exchange()) {}

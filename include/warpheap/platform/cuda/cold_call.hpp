@@ -9,10 +9,11 @@
 namespace warpheap::target {
 
 // The call is direct, so ptxas and nvlink count its stack. The function takes its own address, since a function whose
-// address is taken must keep the calling convention of the ABI: ptxas then gives it, and all that it calls, registers of
-// their own. (Otherwise ptxas 13.0 lays the frames of the whole chain into registers side by side: malloc of warp_slab
-// takes 126 of them instead of 32. With a call through a pointer nobody counts the stack.) A function that is compiled
-// apart from its kernel keeps the convention anyhow, and its address would count as a call of all functions of this type.
+// address is taken must keep the calling convention of the ABI: ptxas then gives it, and all that it calls, registers
+// of their own. (Otherwise ptxas 13.0 lays the frames of the whole chain into registers side by side: malloc of
+// warp_slab takes 126 of them instead of 32. With a call through a pointer nobody counts the stack.) A function that is
+// compiled apart from its kernel keeps the convention anyhow, and its address would count as a call of all functions of
+// this type.
 template <class Body>
 WARPHEAP_COLD_FN std::invoke_result_t<const Body&> cold_entry(const Body* body) {
 #if !defined(__CUDACC_RDC__)

@@ -8,8 +8,9 @@
 #include <warpheap/platform/cuda/detail/driver.hpp>
 #include <warpheap/platform/cuda/error.hpp>
 
-// The runtime follows the driver's current context, so the driver's calls change the device for the runtime too. They are
-// used because `cudaSetDevice` starts the device: going back by it to one that the process never used would take memory there.
+// The runtime follows the driver's current context, so the driver's calls change the device for the runtime too. They
+// are used because `cudaSetDevice` starts the device: going back by it to one that the process never used would take
+// memory there.
 
 namespace warpheap::target {
 

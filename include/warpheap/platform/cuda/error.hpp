@@ -15,8 +15,8 @@ inline void cuda_must(cudaError_t code, const char* doing) {
                        cudaGetErrorString(code));
 }
 
-// Ends a call that gives something back. A context that is being torn down refuses, and nothing is lost then; the refusal
-// is not to be found by a later cudaGetLastError, which asks for another call.
+// Ends a call that gives something back. A context that is being torn down refuses, and nothing is lost then; the
+// refusal is not to be found by a later cudaGetLastError, which asks for another call.
 inline void cuda_ignore(cudaError_t code) noexcept {
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
 }

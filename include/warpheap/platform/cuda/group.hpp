@@ -29,8 +29,8 @@ WARPHEAP_FN inline lane_mask lower_bits() {
 
 // The compiler takes the result of `activemask` for the same in all lanes that meet later. It need not be: lanes that
 // gathered in different turns of a loop may come to one place together, and ptxas 13.0 leaves out the check of their
-// masks there, so a shuffle or a vote runs over all of them and reads lanes that are elsewhere (seen on an H200). With the
-// caller's own bit, which is in the mask anyhow, the mask is the lane's own to the compiler, and it checks.
+// masks there, so a shuffle or a vote runs over all of them and reads lanes that are elsewhere (seen on an H200). With
+// the caller's own bit, which is in the mask anyhow, the mask is the lane's own to the compiler, and it checks.
 WARPHEAP_FN inline lane_mask active_group(call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __activemask() | own_bit();), (needs_kernel(site);))
 }
@@ -79,8 +79,8 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site) {
   return low;
 }
 
-// Lanes that were together before a call need not be so after it: they leave the function one by one. ptxas 13.0 takes it
-// that they are, and makes nothing of a barrier there, so a lane goes on while others of the group are still in the
+// Lanes that were together before a call need not be so after it: they leave the function one by one. ptxas 13.0 takes
+// it that they are, and makes nothing of a barrier there, so a lane goes on while others of the group are still in the
 // function (seen on an H200). The caller is in `activemask`, so this is `group`; the compiler does not know.
 WARPHEAP_FN inline lane_mask meet([[maybe_unused]] lane_mask group, call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE,

@@ -12,8 +12,8 @@ namespace warpheap::target {
 
 #if WARPHEAP_COMPILES_KERNELS
 
-// What a grid of one dimension has for the others, so that the compiler need not multiply by it wherever a thread asks for
-// its place.
+// What a grid of one dimension has for the others, so that the compiler need not multiply by it wherever a thread asks
+// for its place.
 __device__ inline void assume_one_dimension() {
   NV_IF_TARGET(NV_IS_DEVICE,
                (__builtin_assume(threadIdx.y == 0); __builtin_assume(threadIdx.z == 0);

@@ -6,8 +6,8 @@
 //
 // A type such as `heap<>` is another one in each backend, under the same name. A program that has both links, and what
 // main.cpp made is used by k.cu as what it is not. So each translation unit defines this symbol, the host backend as a
-// variable of a thread and the CUDA backend as one of the process: a linker refuses to take the two for one, and names the
-// symbol and both files. docs/guide.md tells how files that nvcc does not compile use the CUDA backend.
+// variable of a thread and the CUDA backend as one of the process: a linker refuses to take the two for one, and names
+// the symbol and both files. docs/guide.md tells how files that nvcc does not compile use the CUDA backend.
 
 #if !defined(__CUDA_ARCH__)
 extern "C" {

@@ -13,8 +13,8 @@ namespace warpheap::target {
   throw std::system_error(code, std::generic_category(), "warpheap: " + doing);
 }
 
-// Throws std::system_error with the system's own words for errno when `succeeded`, the outcome of a system call, is false.
-// It reads errno itself: as an argument it could be read before the system call, which is an argument too.
+// Throws std::system_error with the system's own words for errno when `succeeded`, the outcome of a system call, is
+// false. It reads errno itself: as an argument it could be read before the system call, which is an argument too.
 inline void system_must(bool succeeded, const char* doing) {
   if (succeeded) return;
   const int code = errno;

@@ -49,8 +49,8 @@ inline void* reserve_addresses(std::uint64_t bytes, std::uint64_t) {
 
 inline void release_addresses(void* address, std::uint64_t bytes) noexcept { ::munmap(address, bytes); }
 
-// Memory that is committed in all ranges of the process. The system grants more than it has and ends the process when the
-// memory is used, so the limit of a device is kept here: it has as much memory as the computer.
+// Memory that is committed in all ranges of the process. The system grants more than it has and ends the process when
+// the memory is used, so the limit of a device is kept here: it has as much memory as the computer.
 inline std::atomic<std::uint64_t>& committed_memory() {
   static constinit std::atomic<std::uint64_t> bytes{0};
   return bytes;

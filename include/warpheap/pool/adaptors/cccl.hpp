@@ -11,9 +11,9 @@
 
 namespace warpheap {
 
-/// Makes a source a `cuda::mr::resource` of CCCL, under the names of its releases before 3.1 and after. `Properties` are
-/// what is true of the source's memory, such as `cuda::mr::device_accessible`. Two are equal if they stand on the same
-/// source, which must outlive them. CCCL itself is not included.
+/// Makes a source a `cuda::mr::resource` of CCCL, under the names of its releases before 3.1 and after. `Properties`
+/// are what is true of the source's memory, such as `cuda::mr::device_accessible`. Two are equal if they stand on the
+/// same source, which must outlive them. CCCL itself is not included.
 template <block_source Source, class... Properties>
 class cccl_resource {
  public:

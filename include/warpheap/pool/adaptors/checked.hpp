@@ -41,9 +41,9 @@ inline memory_access host_access() {
 }
 
 /// Finds writes beside blocks, and makes reads of what was never written show: puts a red zone before and behind each
-/// block, looks at both when it is taken back, and fills blocks with a pattern when they are handed out and another when
-/// they are taken back. Frees that do not match are told by the source. To be used while a program is made: it touches
-/// the memory and waits for the device.
+/// block, looks at both when it is taken back, and fills blocks with a pattern when they are handed out and another
+/// when they are taken back. Frees that do not match are told by the source. To be used while a program is made: it
+/// touches the memory and waits for the device.
 template <block_source Source>
 class checked_adaptor {
  public:

@@ -12,9 +12,9 @@
 
 namespace warpheap {
 
-/// Hands out blocks as long as no more than a given number of bytes are live, as `block_bytes` of the source tells them.
-/// A request counts with the bytes that it asks for while the source serves it. A block that the limit did not hand out
-/// is passed on to the source and not counted. Costs host memory for each live block.
+/// Hands out blocks as long as no more than a given number of bytes are live, as `block_bytes` of the source tells
+/// them. A request counts with the bytes that it asks for while the source serves it. A block that the limit did not
+/// hand out is passed on to the source and not counted. Costs host memory for each live block.
 template <block_source Source>
 class limit_adaptor {
  public:
@@ -56,8 +56,8 @@ class limit_adaptor {
     if (const auto stale = blocks_.insert(std::move(entry), block)) live_ -= stale.mapped();
     return block;
   }
-  /// Gives the block back to the source; null is ignored. Throws what the source throws. Its bytes count until the source
-  /// has taken it back.
+  /// Gives the block back to the source; null is ignored. Throws what the source throws. Its bytes count until the
+  /// source has taken it back.
   void deallocate(void* block) {
     if (block == nullptr) return;
     auto entry = remove(block);

@@ -23,8 +23,9 @@ namespace warpheap {
 /// - `- ID`: the block was taken back.
 ///
 /// IDs count from 1 and name no address. Numbers are decimal, whatever the stream's locale and flags are. A block is
-/// logged after it was handed out and before it is taken back, so blocks that are live in the log are live, and a replay
-/// never needs more memory than the program did. A block that the adaptor did not hand out is passed on and not logged.
+/// logged after it was handed out and before it is taken back, so blocks that are live in the log are live, and a
+/// replay never needs more memory than the program did. A block that the adaptor did not hand out is passed on and not
+/// logged.
 ///
 /// A stream that cannot write says so in its state, as streams do. If it is told to throw (`std::ostream::exceptions`),
 /// the call that could not be logged throws that, and has changed nothing. The stream must not call this adaptor.
@@ -54,8 +55,9 @@ class logging_adaptor {
     }
     return block;
   }
-  /// Logs it and gives the block back to the source; null is ignored. Throws what the log throws, and has changed nothing
-  /// then, and what the source throws. If the block is still live after that, it is logged again under a new ID.
+  /// Logs it and gives the block back to the source; null is ignored. Throws what the log throws, and has changed
+  /// nothing then, and what the source throws. If the block is still live after that, it is logged again under a new
+  /// ID.
   void deallocate(void* block) {
     if (block == nullptr) return;
     auto entry = remove(block);
@@ -111,13 +113,13 @@ class logging_adaptor {
   host_mutex mutex_;
 };
 
-/// Makes the calls that a log tells of on `source`, which need only have `allocate` and `deallocate`. Requests that failed
-/// when the log was written are left out. Blocks that the log leaves live are taken back at the end. Returns the number
-/// of calls that the log tells of; 0 for an empty log.
+/// Makes the calls that a log tells of on `source`, which need only have `allocate` and `deallocate`. Requests that
+/// failed when the log was written are left out. Blocks that the log leaves live are taken back at the end. Returns the
+/// number of calls that the log tells of; 0 for an empty log.
 ///
-/// Throws `std::runtime_error` for a log that cannot be read, such as a file that is not open; with the number of the line
-/// for one that `logging_adaptor` does not write, or that takes back a block which is not live there; and what the source
-/// throws. Blocks of the log are taken back first.
+/// Throws `std::runtime_error` for a log that cannot be read, such as a file that is not open; with the number of the
+/// line for one that `logging_adaptor` does not write, or that takes back a block which is not live there; and what the
+/// source throws. Blocks of the log are taken back first.
 template <class Source>
 std::uint64_t replay_log(std::istream& log, Source& source) {
   struct live_blocks {

@@ -7,10 +7,10 @@
 
 namespace warpheap {
 
-/// Anything that hands out blocks as a `basic_pool` does. Adaptors stand on one and are one, so they can be stacked in any
-/// order. An adaptor keeps a reference to what it stands on, which must outlive it. Each can be called by any thread if
-/// what it stands on can. An adaptor calls its source, and whatever else is not its own, without holding a lock, so a
-/// callback may call any adaptor above it.
+/// Anything that hands out blocks as a `basic_pool` does. Adaptors stand on one and are one, so they can be stacked in
+/// any order. An adaptor keeps a reference to what it stands on, which must outlive it. Each can be called by any
+/// thread if what it stands on can. An adaptor calls its source, and whatever else is not its own, without holding a
+/// lock, so a callback may call any adaptor above it.
 ///
 /// - `allocate(bytes, alignment)`: a block, or an exception derived from `std::bad_alloc` when there is none.
 /// - `deallocate(block)`: takes it back; null is ignored. Throws `unknown_block` if none begins there, and `damaged_block`

@@ -21,8 +21,8 @@ class tracking_adaptor {
   /// Over `source`.
   explicit tracking_adaptor(Source& source) : source_(source) {}
 
-  /// Hands out a block of the source and remembers `from`, which is the caller's place unless another is given. (Through
-  /// an adaptor above this one it is that adaptor's, so track on top.) Throws what the source throws.
+  /// Hands out a block of the source and remembers `from`, which is the caller's place unless another is given.
+  /// (Through an adaptor above this one it is that adaptor's, so track on top.) Throws what the source throws.
   void* allocate(std::uint64_t bytes, std::uint64_t alignment = 1,
                  std::source_location from = std::source_location::current()) {
     auto entry = book::make();

@@ -14,9 +14,9 @@ struct tree_links {
   segment_handle parent = no_segment;
 };
 
-// A red-black tree of records that lie elsewhere: `Tree::links(record)` and `Tree::red(record)` say where a record keeps
-// its place, `Tree::less(record, record)` orders. No node is red below a red one, and each way down passes the same
-// number of black ones, so no way is longer than twice the logarithm.
+// A red-black tree of records that lie elsewhere: `Tree::links(record)` and `Tree::red(record)` say where a record
+// keeps its place, `Tree::less(record, record)` orders. No node is red below a red one, and each way down passes the
+// same number of black ones, so no way is longer than twice the logarithm.
 template <class Table, class Tree>
 class balanced_tree {
  public:

@@ -43,8 +43,8 @@ class block_book {
   std::map<const void*, Info> blocks_;
 };
 
-// Gives `block` back to the source, with no lock held, and calls `settle(is_live)` once: true if the source threw and the
-// block is still live.
+// Gives `block` back to the source, with no lock held, and calls `settle(is_live)` once: true if the source threw and
+// the block is still live.
 template <class Source, class Settle>
 void give_back(Source& source, void* block, Settle settle) {
   try {

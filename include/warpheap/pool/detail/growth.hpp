@@ -142,8 +142,8 @@ std::uint64_t basic_pool<Engine>::trim() {
     const std::uint64_t end = piece_below(each.begin + each.bytes);
     if (begin < end) idle.push_back({each.handle, begin, end - begin});
   });
-  // All are absent in the book before the first is given back, since blocks are handed out while the space works. What the
-  // space then fails to give back is committed again by the pool's growth, so nothing is lost.
+  // All are absent in the book before the first is given back, since blocks are handed out while the space works. What
+  // the space then fails to give back is committed again by the pool's growth, so nothing is lost.
   std::size_t absent = 0;
   try {
     for (; absent < idle.size(); ++absent) {

@@ -47,8 +47,8 @@ void basic_stream_pool<Streams, Engine>::refuse_capture(stream which) {
   if (streams_.is_capturing(which)) refuse();
 }
 
-// The shard of a stream, locked. Each thread remembers a few, so the registry is seldom asked; a shard that was forgotten
-// and given to another stream is known by its key.
+// The shard of a stream, locked. Each thread remembers a few, so the registry is seldom asked; a shard that was
+// forgotten and given to another stream is known by its key.
 template <stream_order Streams, segment_engine Engine>
 auto basic_stream_pool<Streams, Engine>::own_shard(stream which) -> std::pair<shard*, host_lock> {
   struct memory {

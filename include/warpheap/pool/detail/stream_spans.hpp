@@ -32,8 +32,8 @@ void* basic_stream_pool<Streams, Engine>::grow_span(std::uint64_t bytes, std::ui
   return pool_.try_allocate(bytes, alignment);
 }
 
-// Gives a span that was taken from the common pool to the stream, and its first part to the caller. If it throws, the span
-// is the common pool's again.
+// Gives a span that was taken from the common pool to the stream, and its first part to the caller. If it throws, the
+// span is the common pool's again.
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::refill(stream on, void* begin, std::uint64_t bytes) {
   try {
@@ -136,8 +136,8 @@ void basic_stream_pool<Streams, Engine>::gather_locked(shard& from) {
   }
 }
 
-// Moves the blocks of a stream that is forgotten, and has nothing free, to the book of those that have none. If it throws,
-// nothing has changed.
+// Moves the blocks of a stream that is forgotten, and has nothing free, to the book of those that have none. If it
+// throws, nothing has changed.
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
   if (of.book->segments_in(segment_state::live) == 0) return;

@@ -122,8 +122,8 @@ WARPHEAP_COLD_FN inline void bit_tree::clear_share(std::uint32_t begin, std::uin
   }
 }
 
-// Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below `end`. It
-// marks none of their members anew.
+// Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below
+// `end`. It marks none of their members anew.
 WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const {
   for (; at < end; at += at_once * lanes) {
     std::uint32_t some = see_share(at, end, lanes);
@@ -131,8 +131,8 @@ WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_
   }
 }
 
-// Which of the caller's next `at_once` leaves below `end` have members, from `at` on and each `lanes` further, by looks that
-// change nothing and that the caller's fences order. Several at a time, since each look waits for memory.
+// Which of the caller's next `at_once` leaves below `end` have members, from `at` on and each `lanes` further, by looks
+// that change nothing and that the caller's fences order. Several at a time, since each look waits for memory.
 WARPHEAP_COLD_FN inline std::uint32_t bit_tree::see_share(std::uint32_t at, std::uint32_t end,
                                                           std::uint32_t lanes) const {
   using enum memory_order;
@@ -296,7 +296,8 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
   return total;
 }
 
-// One turn of that, from member `total` on, which it adds to; true if all that it took follow without a gap. Collective.
+// One turn of that, from member `total` on, which it adds to; true if all that it took follow without a gap.
+// Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                                    std::uint32_t& total) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -326,8 +327,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_
   return whole;
 }
 
-// Takes what is there of the leaves `mine` behind `first_leaf`, and of those that are `lanes` further, as far as `most` members
-// go. One lane.
+// Takes what is there of the leaves `mine` behind `first_leaf`, and of those that are `lanes` further, as far as `most`
+// members go. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes,
                                                  std::uint32_t most, std::uint64_t (&got)[rows]) const {
   using enum memory_order;
@@ -419,8 +420,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
   return complete;
 }
 
-// Takes the members [at, end), or those of the first few leaves of them, and goes on to the next; none, and false, if one
-// is not in the set. One lane, with the change begun.
+// Takes the members [at, end), or those of the first few leaves of them, and goes on to the next; none, and false, if
+// one is not in the set. One lane, with the change begun.
 WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_t end) const {
   const std::uint32_t leaf = at / leaf_bits;
   const std::uint32_t stop = end - leaf * leaf_bits < at_once * leaf_bits ? end : (leaf + at_once) * leaf_bits;
@@ -435,8 +436,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_
   return false;
 }
 
-// Takes what is there of the members [at, stop), which lie in `at_once` leaves at most; true if that is all. Several leaves
-// at a time, since each access waits for memory; the fence stands for the acquires of all. One lane.
+// Takes what is there of the members [at, stop), which lie in `at_once` leaves at most; true if that is all. Several
+// leaves at a time, since each access waits for memory; the fence stands for the acquires of all. One lane.
 WARPHEAP_COLD_FN inline bool bit_tree::take_leaves(std::uint32_t at, std::uint32_t stop,
                                                    std::uint64_t (&got)[at_once]) const {
   using enum memory_order;

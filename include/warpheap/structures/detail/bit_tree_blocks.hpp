@@ -4,17 +4,17 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 
-// Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each lane looks at
-// another one.
+// Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each
+// lane looks at another one.
 //
-// Nobody else takes but single blocks, which count as changes. So without a change what was there when the search began is
-// there until it comes by; and if it finds nothing, nothing was there when it began.
+// Nobody else takes but single blocks, which count as changes. So without a change what was there when the search began
+// is there until it comes by; and if it finds nothing, nothing was there when it began.
 
 namespace warpheap {
 namespace detail {
 
-// The bits of the word of leaf `leaf` with which blocks of `size` set bits begin, at multiples of `size` from member 0 on; they may
-// go on in the word of the next leaf.
+// The bits of the word of leaf `leaf` with which blocks of `size` set bits begin, at multiples of `size` from member 0
+// on; they may go on in the word of the next leaf.
 WARPHEAP_FN inline std::uint64_t blocks_of(std::uint32_t leaf, std::uint64_t word, std::uint64_t next,
                                            std::uint32_t size) {
   for (std::uint32_t length = 1, step = 1; length < size; length += step) {
@@ -45,8 +45,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::has_block(lane_mask group, std::uint32_t 
   return look_for_blocks(group, leaf, size);
 }
 
-// Adds to `run`, which begins with a block, what follows in later leaves, and gives back what is no whole block at its end.
-// Collective.
+// Adds to `run`, which begins with a block, what follows in later leaves, and gives back what is no whole block at its
+// end. Collective.
 WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   const std::uint64_t end = run.first + run.count;
   const auto rest = static_cast<std::uint32_t>(wanted.size * wanted.most - run.count);
@@ -129,7 +129,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint3
   return any(met, found);
 }
 
-// The blocks from the first one of `leaf` on, which had one, as far as they lie there and others have not taken them. One lane.
+// The blocks from the first one of `leaf` on, which had one, as far as they lie there and others have not taken them.
+// One lane.
 WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const {
   const std::uint64_t begins = blocks_of_leaf(leaf, wanted.size);
   if (begins == 0) return {0, 0};
@@ -184,8 +185,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::u
 
 // One of the blocks of a leaf, if there are any and nobody takes of it meanwhile. One lane.
 //
-// It counts as a change even when nothing goes back: a search that has passed this leaf and finds others empty must learn
-// that there was a block here while it looked there.
+// It counts as a change even when nothing goes back: a search that has passed this leaf and finds others empty must
+// learn that there was a block here while it looked there.
 WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                                      std::uint32_t& first) const -> block_found {
   const std::uint64_t begins = detail::blocks_of(leaf, leaf_word(leaf), 0, size);

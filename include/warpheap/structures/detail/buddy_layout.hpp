@@ -29,8 +29,8 @@ struct buddy_layout {
     std::uint64_t rank1[2];  // shown, free
     std::uint8_t tags[span_pages];
   };
-  // Changes, counted by those who make them, each near its multiprocessor. Modulo 2^32, and compared for equality within
-  // one search alone, as those of a bit tree are (`bit_tree::levels`).
+  // Changes, counted by those who make them, each near its multiprocessor. Modulo 2^32, and compared for equality
+  // within one search alone, as those of a bit tree are (`bit_tree::levels`).
   struct alignas(128) change_counts {
     std::uint32_t begun;
     std::uint32_t ended;

@@ -4,8 +4,9 @@
 
 #include <warpheap/structures/buddy_tree.hpp>
 
-// How a block is found. First by glances, at words that others are not likely to look at in the same moment, whose reads do
-// not depend on each other; then by breaking a unit, large ones by turns; and only at last by a look at everything.
+// How a block is found. First by glances, at words that others are not likely to look at in the same moment, whose
+// reads do not depend on each other; then by breaking a unit, large ones by turns; and only at last by a look at
+// everything.
 
 namespace warpheap {
 
@@ -14,8 +15,8 @@ WARPHEAP_FN inline std::uint32_t buddy_tree::own_number(std::uint32_t turn) {
   return (static_cast<std::uint32_t>(grid_thread_index()) * 0x9e37'79b9u + turn * 0x85eb'ca6bu) >> 16;
 }
 
-// What the top rank shows of a level: the first word that has pages of ours. Not all words, since thousands read it at the
-// same time; in the others there is something only where pages go on behind a multiple of 2^24.
+// What the top rank shows of a level: the first word that has pages of ours. Not all words, since thousands read it at
+// the same time; in the others there is something only where pages go on behind a multiple of 2^24.
 WARPHEAP_FN inline auto buddy_tree::read_top(std::uint32_t level) const -> look {
   const std::uint32_t index = first_span_ / (layout::words(0) / layout::words(layout::levels - 1) / 64);
   return {index, word(layout::levels - 1, level, index).load(memory_order::relaxed, thread_scope::device)};
@@ -107,8 +108,8 @@ WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
   return upper_->seat[multiprocessor_index() % layout::seats][level];
 }
 
-// True if some unit of a level, from 1 on, may be free. All who find no page come here, thousands at once: so words that do
-// not depend on each other are read at the same time, and none that is not needed.
+// True if some unit of a level, from 1 on, may be free. All who find no page come here, thousands at once: so words
+// that do not depend on each other are read at the same time, and none that is not needed.
 WARPHEAP_FN inline bool buddy_tree::may_have(std::uint32_t level) const {
   look top = read_top(level);
   if (top.bits != 0 && may_have_below(level, top)) return true;
@@ -138,8 +139,8 @@ WARPHEAP_FN inline bool buddy_tree::may_have_below(std::uint32_t level, look top
   return false;
 }
 
-// Where the 64 words lie that word `index` of a rank shows; those at either end may have no memory. By addresses, since the
-// first of them may be in front of the first span.
+// Where the 64 words lie that word `index` of a rank shows; those at either end may have no memory. By addresses, since
+// the first of them may be in front of the first span.
 WARPHEAP_FN inline auto buddy_tree::words_below(std::uint32_t rank, std::uint32_t level,
                                                 std::uint32_t index) const -> column {
   const auto address = [](const void* at) { return reinterpret_cast<std::uint64_t>(at); };
@@ -150,8 +151,9 @@ WARPHEAP_FN inline auto buddy_tree::words_below(std::uint32_t rank, std::uint32_
 }
 
 // The best of a few words that `above` shows, of the rank below `rank`: of words of the level itself the first that has
-// enough blocks, else the one with the most; of those that show such words, the first that shows any. Its bits are 0 if none
-// has anything. Those of the level are other ones for each caller, those that show them the next from word `start` on.
+// enough blocks, else the one with the most; of those that show such words, the first that shows any. Its bits are 0 if
+// none has anything. Those of the level are other ones for each caller, those that show them the next from word `start`
+// on.
 WARPHEAP_FN inline auto buddy_tree::best_below(std::uint32_t level, std::uint32_t rank, look above, std::uint32_t start,
                                                std::uint32_t order, std::uint32_t most) const -> look {
   using enum memory_order;
@@ -203,8 +205,8 @@ WARPHEAP_FN inline auto buddy_tree::look_around(std::uint32_t level, look top, s
 
 // A few looks: at the seat, and at what comes behind it.
 //
-// All who come at once go this way, so it is short: most of its time is that of its first instructions and words on their
-// way from memory.
+// All who come at once go this way, so it is short: most of its time is that of its first instructions and words on
+// their way from memory.
 WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32_t order,
                                                 std::uint32_t most) const -> grab {
   using enum memory_order;
@@ -257,11 +259,11 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
 }
 
 // Whether the caller may break a large unit of a level; then it calls `broke`. Of those who are in need of one only so
-// many may as serve them all, and the others wait: so units stay whole that nobody needs. Who is in need is counted until
-// it has what it asked for; `needs` has a bit for each level at which the caller is.
+// many may as serve them all, and the others wait: so units stay whole that nobody needs. Who is in need is counted
+// until it has what it asked for; `needs` has a bit for each level at which the caller is.
 //
-// Those who break wait for nobody, and as long as somebody is in need and nobody breaks, the next who looks may. No order:
-// the units themselves are taken and made by changes of their own.
+// Those who break wait for nobody, and as long as somebody is in need and nobody breaks, the next who looks may. No
+// order: the units themselves are taken and made by changes of their own.
 WARPHEAP_FN inline bool buddy_tree::may_break(std::uint32_t level, std::uint32_t& needs) const {
   using enum memory_order;
   using enum thread_scope;
@@ -292,13 +294,13 @@ WARPHEAP_FN inline void buddy_tree::end_needs(std::uint32_t needs) const {
   }
 }
 
-// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. Of a word on the way the caller
-// keeps some, so there is nothing to merge.
+// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. Of a word on the way the
+// caller keeps some, so there is nothing to merge.
 //
-// Others wait for what becomes free, so this does for all levels side by side what `put` and `show` do for one, without a
-// look. The first fence releases what the last owners did, with the parts; the second one the parts, and the bits above, with
-// the bits that show them. No acquire: who hides a word clears its bit and then looks at it. Is the bit set before, then he
-// acquires that and sees the part; else it stays.
+// Others wait for what becomes free, so this does for all levels side by side what `put` and `show` do for one, without
+// a look. The first fence releases what the last owners did, with the parts; the second one the parts, and the bits
+// above, with the bits that show them. No acquire: who hides a word clears its bit and then looks at it. Is the bit set
+// before, then he acquires that and sees the part; else it stays.
 WARPHEAP_COLD_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t level, std::uint32_t order,
                                                     std::uint32_t most) const -> grab {
   using enum memory_order;
@@ -352,8 +354,8 @@ WARPHEAP_FN inline auto buddy_tree::take_whole(std::uint32_t order) const -> gra
 // Breaks a unit above `level`. `waits` if others break already, and so many that the caller has to wait for what they
 // make free.
 //
-// Units of 64 pages are many, and to take one of them is no matter of turns; larger ones are broken by turns, and at last
-// all of the former are looked through.
+// Units of 64 pages are many, and to take one of them is no matter of turns; larger ones are broken by turns, and at
+// last all of the former are looked through.
 WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most,
                                           std::uint32_t& needs, bool& waits) const -> grab {
   // Who wants a whole unit has looked for one.
@@ -369,8 +371,8 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
     }
     begin_change();
     grab unit{{level, 0}, 0};
-    // Who had the turn before may have made smaller ones, and of the largest none is broken without need. Of others it may
-    // be: who takes a smaller one at its turn leaves those who wait with less.
+    // Who had the turn before may have made smaller ones, and of the largest none is broken without need. Of others it
+    // may be: who takes a smaller one at its turn leaves those who wait with less.
     if (from + 1 == layout::levels && level + 1 < from && may_have(from - 1)) unit = glance(from - 1, 0, 1);
     if (unit.starts == 0 && !through) unit = glance(from, 0, 1);
     if (unit.starts == 0 && turn >= 2) unit = walk(from, 0, 1);

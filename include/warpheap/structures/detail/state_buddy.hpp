@@ -17,12 +17,12 @@ namespace warpheap {
 // whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
 // node is made busy. So who was granted a unit finds a node.
 //
-// Invariant: a partial node is marked `paired` if both of its children are available or one of them is so marked, but for
-// updates that are under way. So pairs that could be merged are found from above.
+// Invariant: a partial node is marked `paired` if both of its children are available or one of them is so marked, but
+// for updates that are under way. So pairs that could be merged are found from above.
 //
-// Invariant: a merge is counted as begun before it takes away what others may need, and as ended when its block is to be
-// had. A producer is counted at each order below before it asks at the next one up. So who sees no merge under way, and
-// looks at the orders from above, finds at one of them what is there and nobody is to get; `look_from` does.
+// Invariant: a merge is counted as begun before it takes away what others may need, and as ended when its block is to
+// be had. A producer is counted at each order below before it asks at the next one up. So who sees no merge under way,
+// and looks at the orders from above, finds at one of them what is there and nobody is to get; `look_from` does.
 //
 // Orders. Making a node available releases what its last owners did, occupying it acquires that; both go through its
 // word, and so does the lock of a parent under which buddies meet. Counts that one order's word must not overtake
@@ -51,8 +51,9 @@ WARPHEAP_FN inline std::uint32_t state_buddy::state_of(node of) const {
 
 // Locks a node against other updates if it is not locked; `state` is its state then.
 //
-// Invariant: a holder waits for nothing but, in `occupy` and `show`, an update of another node, which waits for nothing. It
-// unlocks in the same turn of a loop in which it locked, so no reconvergence barrier with lanes that want the lock is in between.
+// Invariant: a holder waits for nothing but, in `occupy` and `show`, an update of another node, which waits for
+// nothing. It unlocks in the same turn of a loop in which it locked, so no reconvergence barrier with lanes that want
+// the lock is in between.
 WARPHEAP_FN inline bool state_buddy::try_lock(node of, std::uint32_t& state) const {
   using enum memory_order;
   using enum thread_scope;
@@ -127,8 +128,8 @@ WARPHEAP_FN inline std::uint32_t state_buddy::first_new(std::uint32_t order, std
   return above < most ? above : most;
 }
 
-// True if a node above that of `order` at `index`, up to order `upto`, is not marked with `mark`, so that there is nothing of
-// the kind below it; moves `index` on behind that node.
+// True if a node above that of `order` at `index`, up to order `upto`, is not marked with `mark`, so that there is
+// nothing of the kind below it; moves `index` on behind that node.
 WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto,
                                           std::uint32_t mark) const {
   for (std::uint32_t above = upto; above > order; --above) {
@@ -177,12 +178,12 @@ WARPHEAP_FN inline auto state_buddy::split(node whole) const -> node {
   return whole.child(0);
 }
 
-// For who holds the lock of the parent of a node in hand: takes its buddy in hand, too, so that their parent is; false if
-// that cannot be.
+// For who holds the lock of the parent of a node in hand: takes its buddy in hand, too, so that their parent is; false
+// if that cannot be.
 WARPHEAP_FN inline bool state_buddy::join(node freed) const {
   bulk_semaphore& blocks = upper_->blocks[freed.order];
-  // Its unit may be promised to somebody, who may find this block or another one. By addition, since many may come at once;
-  // whom that keeps from a unit for a moment leaves a pair to a sweep, or sees that a merge is under way.
+  // Its unit may be promised to somebody, who may find this block or another one. By addition, since many may come at
+  // once; whom that keeps from a unit for a moment leaves a pair to a sweep, or sees that a merge is under way.
   if (state_of(freed.buddy()) != layout::available || !blocks.try_take(1)) return false;
   if (occupy(freed.buddy())) return true;
   require(blocks.signal(1), "state_buddy: more blocks than it can count");
@@ -199,8 +200,8 @@ WARPHEAP_FN inline void state_buddy::end_merge() const { upper_->merges.end(); }
 
 // Makes a node in hand available, merged with what can be had. While a merge is counted.
 //
-// Buddies that come back together meet under the lock of their parent. The first has signalled its unit when it lets go of
-// that, so the second gets it, unless it is promised to somebody.
+// Buddies that come back together meet under the lock of their parent. The first has signalled its unit when it lets go
+// of that, so the second gets it, unless it is promised to somebody.
 WARPHEAP_FN inline void state_buddy::put_merged(node freed) const {
   for (backoff wait;;) {
     const node above = freed.parent();
@@ -243,10 +244,10 @@ WARPHEAP_FN inline void state_buddy::merge(node half) const {
   end_merge();
 }
 
-// Merges buddies of orders below `below` that are both available, where their units are not promised to others. One thread
-// at a time; who finds another at it waits for that one's end, and knows by the count of merges whether something changed. Were
-// each to go through the tree by itself, one after the other, those who are to be refused would wait for as many searches as
-// they are.
+// Merges buddies of orders below `below` that are both available, where their units are not promised to others. One
+// thread at a time; who finds another at it waits for that one's end, and knows by the count of merges whether
+// something changed. Were each to go through the tree by itself, one after the other, those who are to be refused would
+// wait for as many searches as they are.
 WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   using enum memory_order;
   using enum thread_scope;
@@ -272,9 +273,9 @@ WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   sweeping.store(0, release, device);
 }
 
-// Whether a block of `order`, or one to halve for it, is there and nobody is to get it, or is being made. If it is a larger
-// one, those who lack one of `order` may become producers again. From above, since blocks go down the orders: who took one
-// asked at all orders below before, so what he makes of it is seen there.
+// Whether a block of `order`, or one to halve for it, is there and nobody is to get it, or is being made. If it is a
+// larger one, those who lack one of `order` may become producers again. From above, since blocks go down the orders:
+// who took one asked at all orders below before, so what he makes of it is seen there.
 WARPHEAP_FN inline state_buddy::prospect state_buddy::look_from(std::uint32_t order) const {
   const std::uint32_t most = top();
   bool expected = false;
@@ -291,9 +292,9 @@ WARPHEAP_FN inline state_buddy::prospect state_buddy::look_from(std::uint32_t or
 
 // After a pass in vain: true if there is something now, false if there was nothing at one moment of the call.
 //
-// Who only looks is not seen by others. Were he to ask again as long as somebody else seems to make a block, then of many
-// who ask in vain each would take the others for such makers, and none would ever be refused. So those who were here before
-// wait until whoever asks for the first time has got something or nothing, and are then refused together.
+// Who only looks is not seen by others. Were he to ask again as long as somebody else seems to make a block, then of
+// many who ask in vain each would take the others for such makers, and none would ever be refused. So those who were
+// here before wait until whoever asks for the first time has got something or nothing, and are then refused together.
 WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   using enum memory_order;
   using enum thread_scope;
@@ -306,11 +307,11 @@ WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   }
 }
 
-// One pass: up the orders until a block is granted or there is none, and down again. At each order below the one that it has
-// reached, the pass is to produce a batch of two, or to say that there is nothing to make one of.
+// One pass: up the orders until a block is granted or there is none, and down again. At each order below the one that
+// it has reached, the pass is to produce a batch of two, or to say that there is nothing to make one of.
 //
-// Invariant: a lane comes to the loop's condition only if it waits itself, or owes nothing any more. So lanes that wait keep no
-// lane of their warp from what it owes.
+// Invariant: a lane comes to the loop's condition only if it waits itself, or owes nothing any more. So lanes that wait
+// keep no lane of their warp from what it owes.
 WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) const {
   using enum bulk_semaphore::standing;
   const std::uint32_t most = top();

@@ -16,7 +16,7 @@ WARPHEAP_FN inline bool batch_ring::try_draw_all(batch& found, std::uint32_t& ti
   const atomic_view front{front_};
   std::uint32_t drawn = front.load(memory_order::relaxed, thread_scope::device);
   ticket = drawn & ticket_mask;
-  // As long as the first undrawn ticket has a unit or is the first without, nobody can publish behind this batch.
+  // As long as the first undrawn ticket has a unit or is the first without, no thread can publish after this batch.
   if (distance(ticket, found.end()) < 0) return false;
   return front.compare_exchange(drawn, drawn + all, memory_order::relaxed, thread_scope::device);
 }
@@ -25,9 +25,9 @@ template <class Publish>
 WARPHEAP_FN auto batch_ring::take(lane_mask& group, Publish publish) -> place {
   std::uint32_t ticket = 0;
   batch found{0};
-  // Asked for together, since each answer is as long in coming. Nothing orders the draw before the look: a batch that was
-  // the newest a little earlier holds our ticket for good, or ends before it; and if it ends right before, it still is
-  // the newest, for only we can publish behind it.
+  // Asked for together, since each answer is as long in coming. Nothing orders the draw before the look: a batch that
+  // was the newest a little earlier holds our ticket for good, or ends before it; and if it ends right before, it still
+  // is the newest, for only the caller can publish after it.
   if (is_leader(group)) {
     ticket = draw(static_cast<std::uint32_t>(group_size(group)));
     found = newest();
@@ -64,20 +64,20 @@ WARPHEAP_FN auto batch_ring::find(lane_mask& group, std::uint32_t ticket, batch 
       continue;
     }
     if (covered == 0) {
-      // Ours is the first ticket without a unit. It was so whenever that batch was the newest, so nobody else came here,
-      // and nobody can have published since.
+      // Ours is the first ticket without a unit. It was so whenever that batch was the newest, so nobody else came
+      // here, and nobody can have published since.
       publish(group, found);
       continue;
     }
-    // Our unit's batch keeps its slot until we finish it, and so do those behind it.
+    // The caller's batch keeps its slot until the unit is finished, and so do the batches after it.
     found = holding(found, ticket);
     const std::int32_t here = distance(ticket, found.end());
     const std::int32_t rank = group_rank(group);
     const lane_mask rest = ballot(group, rank >= here);
     if (rank < here) {
       group &= ~rest;
-      // The turn tells whether the word that was seen is this batch's. If not, it is now: it was written before the batch
-      // was published, and stays until we finish.
+      // The turn tells whether the word that was seen is this batch's. If not, it is now: it was written before the
+      // batch was published, and stays until we finish.
       static_assert(slots == 8, "the mask has each eighth lane");
       const lane_mask holders = group & (lane_mask{0x01010101} << found.turn() % slots);
       looks = looks && holders != 0;

@@ -33,7 +33,7 @@ WARPHEAP_FN inline std::uint64_t bulk_semaphore::supplied() const {
   return atomic_view{const_cast<std::uint64_t&>(supplied_)}.load(memory_order::relaxed, thread_scope::device);
 }
 
-// Has those look who wait for the next n units.
+// Lets the requests look again that wait for the next n units.
 WARPHEAP_FN inline void bulk_semaphore::tell(std::uint64_t n) {
   atomic_view{supplied_}.fetch_add(n, memory_order::relaxed, thread_scope::device);
 }
@@ -48,7 +48,7 @@ WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::take(std::uint32_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::withdraw(const request& of, std::uint32_t reserved) {
   const word before{
       atomic_view{bits_}.fetch_add(word::units(of.n_) - reserved, memory_order::relaxed, thread_scope::device)};
-  if (before.has_debts()) tell(of.n_);  // who is behind moves up
+  if (before.has_debts()) tell(of.n_);  // later requests move up
   return before.outlook(of.batch_) < 0;
 }
 
@@ -68,9 +68,9 @@ WARPHEAP_FN inline bool bulk_semaphore::reserve(const request& of) {
   return false;
 }
 
-// Takes units on hand for so many debts of n that are entered, as far as they go; returns for how many. An add and not a
-// compare-and-swap, since all who waited for a batch come at once. The sum does not fall below 0, since each takes away what
-// it entered.
+// Takes units on hand for so many debts of n that are entered, as far as they go; returns for how many. An add and not
+// a compare-and-swap, since all requests that waited for a batch come at once. The sum does not fall below 0, since
+// each takes away what it entered.
 WARPHEAP_FN inline std::uint32_t bulk_semaphore::claim(std::uint32_t debts, std::uint32_t n) {
   using enum memory_order;
   using enum thread_scope;
@@ -83,8 +83,8 @@ WARPHEAP_FN inline std::uint32_t bulk_semaphore::claim(std::uint32_t debts, std:
   return served;
 }
 
-// The same for one debt of n of each of those lanes of `claimers` that want as many of the same semaphore; true for who has
-// his. Collective.
+// Claims a debt of n for each lane of `claimers` that wants as many of the same semaphore; true for a lane whose debt
+// was claimed. Collective.
 WARPHEAP_FN inline bool bulk_semaphore::claim_together(lane_mask claimers, std::uint32_t n) {
   claimers = match(match(claimers, reinterpret_cast<std::uint64_t>(this)), n);
   std::uint32_t served = 0;
@@ -94,8 +94,9 @@ WARPHEAP_FN inline bool bulk_semaphore::claim_together(lane_mask claimers, std::
 }
 
 // Makes the caller a producer, whose debt began a batch; false if none is lacking any more. By an addition and not a
-// compare-and-swap, since all who come at once change the word; one that was in vain is taken back. Until then others may
-// see a batch more than there will be, and look again. In the same trip to memory enters `reserved` units, which stay.
+// compare-and-swap, since all requests that come at once change the word; one that was in vain is taken back. Until
+// then others may see a batch more than there will be, and look again. In the same trip to memory enters `reserved`
+// units, which stay.
 WARPHEAP_FN inline bool bulk_semaphore::elect(std::uint64_t batch, std::uint32_t reserved) {
   using enum memory_order;
   using enum thread_scope;
@@ -121,19 +122,19 @@ WARPHEAP_FN inline auto bulk_semaphore::request_of(std::uint32_t n, std::uint64_
 // Termination: if a request can neither claim, nor be withdrawn, nor lacks a batch, then a producer makes a batch, or a
 // thread is between the two atomics of a request, where it waits for nothing.
 //
-// Invariant: no lane of `group` owes a batch: `waits` meets all of them, a producer after its batch. So the lanes that wait
-// here keep no producer of their warp from executing. They look, vote, and leave together as soon as one of them has ended or
-// produces. This is the only loop that waits: a request that must be repeated, or that finds no room for its debt, waits here
-// too. So progress needs no YIELD of the compiler among the lanes that came together.
+// Invariant: no lane of `group` owes a batch: `waits` meets all of them, a producer after its batch. So the lanes that
+// wait here keep no producer of their warp from executing. They look, vote, and leave together as soon as one of them
+// has ended or produces. This is the only loop that waits: a request that must be repeated, or that finds no room for
+// its debt, waits here too. So progress needs no YIELD of the compiler among the lanes that came together.
 //
-// A thread that looks at the word although nothing has come for it slows down the threads for which something has. Until its
-// turn it looks at `supplied_`, and at the word only now and then, in case the hint is wrong. With few units ahead it looks at
-// the word alone.
+// A thread that looks at the word although nothing has come for it slows down the threads for which something has.
+// Until its turn it looks at `supplied_`, and at the word only now and then, in case the hint is wrong. With few units
+// ahead it looks at the word alone.
 //
-// Lanes of a warp pause together, since a pause of one is a pause of all. A request whose debt began a batch looks before it
-// pauses, so that producers are elected before the crowd looks. A request with few units ahead does so too, which loads the
-// code before there is something to see; but if it waits alone in its warp it pauses first, because then it usually waits for
-// a lane of the same warp, and the two lanes execute in turn.
+// Lanes of a warp pause together, since a pause of one is a pause of all. A request whose debt began a batch looks
+// before it pauses, so that producers are elected before the crowd looks. A request with few units ahead does so too,
+// which loads the code before there is something to see; but if it waits alone in its warp it pauses first, because
+// then it usually waits for a lane of the same warp, and the two lanes execute in turn.
 WARPHEAP_COLD_FN inline void bulk_semaphore::await(request& mine, lane_mask group) {
   constexpr std::uint64_t longest = 1u << 14;
   using enum stage;
@@ -164,8 +165,8 @@ WARPHEAP_COLD_FN inline void bulk_semaphore::await(request& mine, lane_mask grou
   }
 }
 
-// The look of a request with few units ahead: it claims for itself as soon as there are units. If a batch is lacking, it
-// continues as all others do.
+// The look of a request with few units ahead: it claims for itself as soon as there are units. If a batch is lacking,
+// it continues as all others do.
 WARPHEAP_FN inline auto bulk_semaphore::look_near(request& mine) -> step {
   const word seen = load();
   if (seen.on_hand() >= mine.n_) return claim(1, mine.n_) != 0 ? step::granted : step::waits;
@@ -189,7 +190,7 @@ WARPHEAP_FN inline auto bulk_semaphore::look(request& mine) -> step {
   if (!looks) return step::waits;
   const bool lacks = seen.outlook(mine.batch_) < 0;
   mine.elected_ = mine.elected_ && lacks;
-  // Who is to make a batch takes no unit of another: nobody else may come to make it.
+  // A producer takes no unit of another batch: no other thread may come to make its own.
   const bool makes = mine.elected_ && mine.may_produce_ && !seen.parent_empty();
   if (!makes && seen.on_hand() >= mine.n_) {
     // Before the turn what is there is meant for others, unless the hint is wrong.
@@ -208,11 +209,11 @@ WARPHEAP_FN inline auto bulk_semaphore::make_or_withdraw(word seen, request& min
   return withdraw(mine, mine.n_) ? step::failed : step::again;
 }
 
-// Whether the caller becomes a producer, who saw that a batch is lacking.
+// True if the caller, which saw that a batch is lacking, becomes a producer.
 //
-// Whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since those who try do not
-// see each other. Of all others, who are needed only after a failure, about as many try a swap as batches are lacking; it
-// succeeds only while one is.
+// Whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since those who try
+// do not see each other. Of all others, who are needed only after a failure, about as many try a swap as batches are
+// lacking; it succeeds only while one is.
 WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& mine) {
   const std::uint64_t lacking = seen.lacking(mine.batch_);
   if (mine.elected_ && mine.one_each_) {
@@ -239,8 +240,8 @@ WARPHEAP_FN inline bool bulk_semaphore::refuses(word before, const request& of) 
          before.on_hand() < of.n_;
 }
 
-// Moves a request on whose units were subtracted from `before`, when `came` units had been supplied, or somewhat more. It
-// has no loop, so a thread between the two atomics of a request waits for nothing.
+// Moves a request on whose units were subtracted from `before`, when `came` units had been supplied, or somewhat more.
+// It has no loop, so a thread between the two atomics of a request waits for nothing.
 WARPHEAP_FN inline void bulk_semaphore::enter(word before, std::uint64_t came, request& mine) {
   mine.what_ = standing::waits;
   mine.at_ = stage::asks;
@@ -270,7 +271,7 @@ WARPHEAP_FN inline void bulk_semaphore::enter(word before, std::uint64_t came, r
   mine.elected_ = elected;
   mine.claimed_ = before.parent_empty();
   mine.pauses_ = 0;
-  // Where none can be made, who waits may have to fail, and looks at once.
+  // Where no batch can be made, a waiting request may have to fail, and looks at once.
   mine.turn_ = before.parent_empty() ? came : came + mine.ahead_;
   const bool is_near = !elected && !before.parent_empty() && mine.ahead_ <= few;
   mine.at_ = is_near ? stage::near : stage::entered;
@@ -309,7 +310,7 @@ WARPHEAP_FN auto bulk_semaphore::see_through(request& mine, lane_mask group, Mak
   return mine.what_ == standing::granted ? outcome::granted : outcome::failed;
 }
 
-// Looks before it takes, so that those who find nothing left disturb nobody.
+// Looks before it takes, so that a thread that finds nothing left disturbs no other.
 template <class Make>
 WARPHEAP_FN auto bulk_semaphore::ask_alone(std::uint32_t n, std::uint64_t batch, bool may_produce, Make make) -> turn {
   request mine = request_of(n, batch, n == 1);
@@ -335,7 +336,7 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   const bool delivers = change != 0;
   if (n > (delivers ? word::max_quick_batch : word::max_quick)) return put_many(n, kept, change);
   const word before{atomic_view{bits_}.fetch_add(word::units(n) + change, memory_order::release, thread_scope::device)};
-  if (delivers) tell(n);  // there may be waiters; who looks first loses a round trip
+  if (delivers) tell(n);  // there may be waiters; a look first would cost a round trip
   require(!delivers || before.has_made(kept), detail::bulk_delivery);
   if (before.parent_empty()) parent_refilled();
   if (!delivers && before.has_debts()) tell(n);
@@ -343,7 +344,7 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   return fits(before, n) || !take_back(n - kept);
 }
 
-// The same, by a swap that fails if others change the word.
+// Takes n units by a swap, which fails if others change the word.
 WARPHEAP_COLD_FN inline bool bulk_semaphore::put_many(std::uint64_t n, std::uint64_t kept, std::uint64_t change) {
   const atomic_view bits{bits_};
   word seen = load();
@@ -462,7 +463,7 @@ WARPHEAP_FN inline bool bulk_semaphore::try_wait(std::uint64_t n) {
 
 WARPHEAP_FN inline bool bulk_semaphore::try_take(std::uint32_t n) {
   if (take(n).balance() >= n) return true;
-  // The debt is not entered, so nobody counts on it; who lacked units because of it looks again.
+  // The debt is not entered, so no request counts on it; a request that lacked units because of it looks again.
   withdraw(request_of(n, n, false), 0);
   return false;
 }
@@ -478,7 +479,7 @@ WARPHEAP_FN inline void bulk_semaphore::give_up(request& mine, production why) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
-  // Before the expectation ends, so that those who look again know why.
+  // Before the expectation ends, so that requests that look again know why.
   if (why == production::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
   const word before{bits.fetch_sub(word::one_expected, relaxed, device)};
   require(before.expected() != 0 && before.reserved() >= mine.n_, "bulk_semaphore: give up what a request `produces`");

@@ -21,7 +21,8 @@ namespace warpheap::detail {
 //
 // reserved: a request that asks for one unit a lane adds without a look, and all of them are at most max_threads. One
 //   that asks for more adds by compare-and-swap, up to crowded_reserved. Each takes away what it added.
-// expected: grows by compare-and-swap up to max_producers, and by addition up to about max_at_once; for additions that are on
+// expected: grows by compare-and-swap up to max_producers, and by addition up to about max_at_once; for additions that
+// are on
 //   their way there is a margin and no proof (docs/design/bulk_semaphore.md). Each producer takes away the one that it
 //   added.
 // balance: adds and subtractions without a look are of at most max_quick units, one a thread at a time. Below: what
@@ -42,7 +43,8 @@ struct bulk_word {
   static constexpr std::uint64_t max_quick = 2048;
   static constexpr std::uint64_t max_quick_batch = std::uint64_t{1} << 18;
   static constexpr std::uint64_t max_expected = low_bits(expected_bits);
-  // Producers that are elected by addition are about so many at most, those by compare-and-swap no more than leaves room.
+  // Producers that are elected by addition are about so many at most, those by compare-and-swap no more than leaves
+  // room.
   static constexpr std::uint64_t max_at_once = 640;
   static constexpr std::uint64_t max_producers = max_expected - max_at_once;
   static constexpr std::uint64_t crowded_reserved = low_bits(reserved_bits) - max_threads;
@@ -82,15 +84,15 @@ struct bulk_word {
   }
   // Whether there are requests that have not had what they asked for, entered or not.
   WARPHEAP_FN constexpr bool has_debts() const { return balance() < 0 || reserved() != 0; }
-  // Whether somebody who asked for n units makes a batch.
+  // True if a thread that asked for n units makes a batch.
   WARPHEAP_FN constexpr bool has_made(std::uint64_t n) const { return expected() != 0 && reserved() >= n; }
-  // Whether a request for n units that found this is the first to lack a batch, with none in the making and a parent to make
-  // it of.
+  // Whether a request for n units that found this is the first to lack a batch, with none in the making and a parent to
+  // make it of.
   WARPHEAP_FN constexpr bool begins_first(std::uint32_t n) const {
     return bits < units(n) && expected() == 0 && !parent_empty();
   }
-  // Batches that are lacking beyond those being made. Units that are lacking fit into 32 bits, in which a GPU divides much
-  // faster than in 64; and where one batch is enough there is nothing to divide.
+  // Batches that are lacking beyond those being made. Units that are lacking fit into 32 bits, in which a GPU divides
+  // much faster than in 64; and where one batch is enough there is nothing to divide.
   WARPHEAP_FN constexpr std::uint64_t lacking(std::uint64_t batch) const {
     const std::int64_t left = outlook(batch);
     if (left >= 0) return 0;

@@ -37,9 +37,9 @@ WARPHEAP_FN inline bool counting_semaphore::take(std::uint32_t n) {
   return false;
 }
 
-// Goes on with a request that found too little. It only looks until there is enough, so that those who wait leave the
-// word to the one who grows. It ends: below 0 somebody stands between two atomics; else either there is enough, or
-// somebody grows, or nobody does and it ends here.
+// Goes on with a request that found too little. It only reads until there is enough, so that waiting threads leave the
+// word to the one that grows it. It ends: below 0 a thread stands between two atomics; else either there is enough, or
+// a thread grows it, or none does and the wait ends here.
 WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::settle(std::uint32_t n, bool may_grow) {
   using enum memory_order;
   using enum thread_scope;
@@ -118,9 +118,9 @@ WARPHEAP_FN inline void counting_semaphore::give_up(std::uint32_t units, cause w
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
-  // Before the growth ends, so that those who look again know why.
+  // Before the growth ends, so that requests that look again know why.
   if (why == cause::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
-  // Releases the units that go back: who acquired them hands on what came with them.
+  // Releases the units that go back: their next owner hands on what came with them.
   const word before{bits.fetch_add(word::units(units) - word::growing_mark, release, device)};
   require(before.growing(), "counting_semaphore: give up what `wait` told you to grow");
 }

@@ -9,15 +9,15 @@ namespace warpheap {
 // A grace period begins with an addition to the epoch, of a thread that holds `turn_`, and ends when that thread saw
 // the side of the epoch before without readers.
 //
-// Invariant: who is in a read section is counted on the side that the epoch had at the very change of the word that
+// Invariant: a reader in its section is counted on the side that the epoch had at the very change of the word that
 // counted it. So at most two epochs have readers, and when a grace period begins only the present one has: those who
 // come later count on the other side, and each of them sees what was done before. Others can be counted on a side for a
 // moment only: they found that the epoch was another one, read nothing, and count again.
 //
 // Invariant: `pending_` is a list of nodes, linked by `next`, with a mark in its lowest bit. While it has nodes it has
 // the mark, and then a thread stands between its `push`, which found no mark, and its `take_pending`, which will take
-// the whole list. All changes are read-modify-writes of the one word; so who finds the mark knows that its node is
-// taken, and the taker's grace period begins after that.
+// the whole list. All changes are read-modify-writes of the one word; so a thread that finds the mark knows that its
+// node is taken, and the taker's grace period begins after that.
 //
 // Orders: all changes of the word of readers are read-modify-writes, so each release in it heads a sequence that goes
 // through all later ones. Leaving releases, and the wait for readers acquires, so all readers' accesses come before the
@@ -77,8 +77,8 @@ WARPHEAP_FN inline srcu_node* srcu::take_pending() {
   return reinterpret_cast<srcu_node*>(taken & ~std::uint64_t{1});
 }
 
-// Begins one and waits for its end; only who holds `turn_`. It ends: none of those for whom it waits waits for a
-// writer, and who counts on that side by mistake takes itself away at once.
+// Begins one and waits for its end; only the holder of `turn_`. It ends: no reader that it waits for waits for a
+// writer, and a reader counted on that side by mistake takes itself away at once.
 WARPHEAP_FN inline void srcu::grace_period() {
   using enum memory_order;
   using enum thread_scope;
@@ -107,9 +107,9 @@ WARPHEAP_FN bool srcu::retire(srcu_node& node, Reclaim reclaim) {
   if (!push(node)) return false;
   srcu_node* taken = nullptr;
   turn_.hold([&] {
-    // Only now, so that those who retire while we wait for our turn need not wait for one of their own.
+    // Only now, so that threads that retire while this one waits for its turn need not wait for one of their own.
     taken = take_pending();
-    // Who waited for a grace period of its own in front of us may have taken all, and ours with it.
+    // A writer that waited for a grace period before this one may have taken all nodes, this one's with them.
     if (taken != nullptr) grace_period();
   });
   detail::reclaim_all(taken, reclaim);

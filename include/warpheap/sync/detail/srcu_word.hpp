@@ -27,7 +27,7 @@ struct srcu_word {
     return std::uint64_t{1} << side * side_bits;
   }
   WARPHEAP_FN constexpr std::uint32_t epoch() const { return static_cast<std::uint32_t>(bits >> epoch_shift); }
-  // The side on which those count who enter now.
+  // The side on which readers that enter now are counted.
   WARPHEAP_FN constexpr std::uint32_t side() const { return epoch() & 1; }
   WARPHEAP_FN constexpr std::uint32_t readers(std::uint32_t which) const {
     return static_cast<std::uint32_t>(bits >> which * side_bits) & low_bits(side_bits);

@@ -7,11 +7,12 @@
 // Blocks on their way from `A` to an owner, into the quarantine, and back to `A`.
 //
 // Invariant: a block that `A` handed out is live, or in a slot of the quarantine, or in the hands of one thread: of its
-// taker until malloc returns, of who ended its life until it is in a slot, of who took it out until `A` has it. Each
-// step from one to the next is an atomic operation that one thread wins. Nobody waits for anybody, but as `A` does.
+// taker until malloc returns, of the thread that ended its life until it is in a slot, of the thread that took it out
+// until `A` has it. Each step from one to the next is an atomic operation that one thread wins. No thread waits for
+// another, but as `A` does.
 //
 // What a memory checker may see: of a live block what was asked for, and the trailer; of a freed one the trailer, which
-// those who free it again look at; and for a moment all of it, to the one thread that has it in hands.
+// a second free looks at; and for a moment all of it, to the one thread that has it in hands.
 
 namespace warpheap {
 
@@ -20,11 +21,11 @@ template <locates_blocks A, checked_options Options>
 WARPHEAP_FN void* checked<A, Options>::begin(void* block, std::uint64_t bytes) const {
   if (block == nullptr) return nullptr;
   const detail::guarded_block made = at(block);
-  std::byte* const behind = static_cast<std::byte*>(block) + align_down(bytes, 8);
+  std::byte* const after = static_cast<std::byte*>(block) + align_down(bytes, 8);
   const std::uint64_t guard = made.room() - align_down(bytes, 8);
-  if constexpr (hides_blocks) shadow_allow(behind, guard + detail::guarded_block::trailer_bytes);
+  if constexpr (hides_blocks) shadow_allow(after, guard + detail::guarded_block::trailer_bytes);
   made.begin(bytes);
-  if constexpr (hides_blocks) shadow_forbid(behind, guard);
+  if constexpr (hides_blocks) shadow_forbid(after, guard);
   return block;
 }
 
@@ -52,9 +53,9 @@ WARPHEAP_FN void* checked<A, Options>::aligned_malloc(std::uint64_t alignment, s
   return begin(block, bytes);
 }
 
-// Gives `A` what is in quarantine. Others may do the same: each block is taken out by one of them, who gives it to `A`
-// before he looks for the next one. So whoever comes to the end has seen each slot empty once, and what was in one when
-// he began is `A`'s again by then, but for at most one block in the hands of each other thread.
+// Gives `A` what is in quarantine. Other threads may do so at the same time: each block is taken out by one of them, which
+// gives it to `A` before it looks for the next one. So a thread that comes to the end has seen each slot empty once. What
+// was in a slot when it began is `A`'s again by then, but for at most one block in the hands of each other thread.
 template <locates_blocks A, checked_options Options>
 WARPHEAP_COLD_FN void checked<A, Options>::empty_quarantine() const {
   for (std::uint64_t i = 0; i < Options.quarantine; ++i) {

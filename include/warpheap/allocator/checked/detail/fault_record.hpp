@@ -24,8 +24,8 @@ struct fault_record {
   WARPHEAP_COLD_FN void note(fault_kind kind, const void* pointer, std::uint64_t bytes) {
     using enum memory_order;
     const atomic_view view{state};
-    // Looked at first, so that those who come later do not queue up for the word. Neither step orders anything: who
-    // loses reads nothing here.
+    // Read before it is changed, so that later threads do not queue up for the word. Neither step orders anything: a
+    // thread that loses reads nothing here.
     std::uint32_t seen = view.load(relaxed, thread_scope::device);
     if (seen != empty || !view.compare_exchange(seen, taken, relaxed, thread_scope::device)) return;
     fault = {kind, thread_index(), block_index(), pointer, bytes};

@@ -14,16 +14,17 @@ namespace warpheap::detail {
 //   | what the owner asked for | guard bytes, none or some | size word | state word |
 //   0                          asked                       room        room + 8     room + 16
 //
-// The lowest byte of the size word is a guard byte too, so there is one behind each block, however well its size fits.
+// The lowest byte of the size word is a guard byte too, so there is one after each block, however well its size fits.
 // The state word says that the block is live, or that it was freed, in words that depend on the address, and in a live
 // block on the size. So what is written over either is recognised, and so is a trailer that was copied.
 //
 // Invariant: from the moment a block is handed out until it is the design's again the state word changes once, from
-// live to freed, by a compare-exchange. Who does it has the block; all others that free it learn that they came late.
+// live to freed, by a compare-exchange. The thread that does it has the block; all others that free it learn that they
+// came late.
 class guarded_block {
  public:
   static constexpr std::uint64_t trailer_bytes = 16;
-  static constexpr std::uint64_t most_guard = 256;  // bytes that are written and looked at; what is behind is not
+  static constexpr std::uint64_t most_guard = 256;  // bytes that are written and looked at; later ones are not
   static constexpr std::uint64_t most_asked = (std::uint64_t{1} << 56) - 2 * trailer_bytes;
 
   // What the trailer says of its block; `damaged`: nothing that makes sense.
@@ -60,7 +61,7 @@ class guarded_block {
 
   // Ends the block's life and returns how the block stood. If that is `freed` somebody else had done it.
   //
-  // Relaxed: who frees a block comes after its taker already, and who comes too late does nothing with it.
+  // Relaxed: a free comes after the malloc already, and a free that comes too late does nothing with the block.
   WARPHEAP_FN life end() const {
     using enum memory_order;
     using enum thread_scope;
@@ -71,12 +72,12 @@ class guarded_block {
     return view(1).compare_exchange(seen, freed_word(), relaxed, device) ? life::damaged : life::freed;
   }
 
-  // Who ended a life writes the trailer's size and the guard anew, so that what was damaged before is not found again.
+  // The thread that ended a life writes the trailer's size and the guard anew, so that no damage is found twice.
   WARPHEAP_FN void set_asked(std::uint64_t asked) const {
     view(0).store(size_word(asked), memory_order::relaxed, thread_scope::device);
     write_pattern(data_, asked, guard_end(asked), guard_byte);
   }
-  // True if nobody wrote behind the block. `asked` is at most `room()`.
+  // True if no thread wrote after the end of the block. `asked` is at most `room()`.
   WARPHEAP_FN bool guard_is_whole(std::uint64_t asked) const {
     return view(0).load(memory_order::relaxed, thread_scope::device) == size_word(asked) &&
            holds_pattern(data_, asked, guard_end(asked), guard_byte);
@@ -86,7 +87,7 @@ class guarded_block {
   WARPHEAP_FN void poison(std::uint64_t asked, std::uint64_t most) const {
     write_pattern(data_, 0, asked < most ? asked : most, poison_byte);
   }
-  // True if nobody wrote there since, nor behind.
+  // True if no thread wrote there since, nor after the end.
   WARPHEAP_FN bool is_untouched(std::uint64_t asked, std::uint64_t most) const {
     return state() == life::freed && asked <= room_ && guard_is_whole(asked) &&
            holds_pattern(data_, 0, asked < most ? asked : most, poison_byte);

@@ -12,11 +12,11 @@ namespace warpheap::detail {
 // Invariant: a block that was put in lies in one slot, or is in the hands of the one thread that took it out. Slots
 // change by exchanges only, so no block is lost or taken twice, and nobody waits for anybody.
 //
-// `held` counts blocks from before they are put in until after they have left for good. So who reads 0 knows that no
-// block is in a slot, on its way in or on its way out.
+// `held` counts blocks from before they are put in until after they have left for good. So a thread that reads 0 knows
+// that no block is in a slot, on its way in or on its way out.
 //
 // Orders: what was done to a block before it was put in happens before what its taker does. The taker's end of a block
-// (`has_left`) is released to who reads that nothing is held.
+// (`has_left`) is released to the thread that reads that nothing is held.
 template <std::uint32_t Slots>
 struct quarantine {
   static_assert(is_power_of_two(Slots), "checked: the quarantine has a power of two of slots");
@@ -30,7 +30,8 @@ struct quarantine {
   WARPHEAP_FN void* put(void* freed) {
     using enum memory_order;
     using enum thread_scope;
-    atomic_view{held}.fetch_add(1, relaxed, device);  // its own count, which it sees itself, and who comes after it
+    atomic_view{held}.fetch_add(1, relaxed,
+                                device);  // its own count, which it sees itself, as do those that come after it
     const std::uint64_t ticket = atomic_view{tickets}.fetch_add(1, relaxed, device);  // only spreads over the slots
     return atomic_view{slot[ticket % Slots]}.exchange(freed, acq_rel, device);
   }
@@ -40,7 +41,7 @@ struct quarantine {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view view{slot[at % Slots]};
-    // Looked at first: most who empty the ring find that others did.
+    // Read before it is changed: most threads that empty the ring find that others did.
     return view.load(relaxed, device) == nullptr ? nullptr : view.exchange(nullptr, acquire, device);
   }
 

@@ -7,8 +7,8 @@
 namespace warpheap {
 
 // All atomics here are relaxed: the offset alone decides who owns which bytes, nothing is published through it, and a
-// byte changes hands only in a reset, which is a launch of its own. The limit moves only between launches, so it is read
-// plainly, from the nearest cache: a load that all warps send to one address costs as much as their adds.
+// byte changes hands only in a reset, which is a launch of its own. The limit moves only between launches, so it is
+// read plainly, from the nearest cache: a load that all warps send to one address costs as much as their adds.
 
 WARPHEAP_FN inline void bump::set_limit(std::uint64_t bytes) const {
   if (grid_thread_index() == 0) control_->limit = align_down(bytes, granule);

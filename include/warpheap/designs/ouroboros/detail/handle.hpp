@@ -57,8 +57,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::grow(std::uint64_t bytes
   if (thread_index() == 0) control_->chunks = chunks_in(bytes);
 }
 
-// Live is what is neither a free chunk nor a chunk of a queue nor a free page. Exact while nobody uses the heap; else each
-// part is bounded, so that the sum, which may wrap below 0, is told from a true one.
+// Live is what is neither a free chunk nor a chunk of a queue nor a free page. Exact while nobody uses the heap; else
+// each part is bounded, so that the sum, which may wrap below 0, is told from a true one.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& counts) const {
   using enum memory_order;

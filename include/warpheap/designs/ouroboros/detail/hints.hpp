@@ -7,9 +7,9 @@
 // Two-stage allocation: a unit of a batch of hints names a chunk, and the holder takes a page of it, first from its
 // count, then a bit.
 //
-// An entry may stand for several units. The holder of the last of them, the *last holder*, answers for the hint: it puts
-// it back if pages are left, or clears the hint field by the same change that leaves none. The others just take pages;
-// they may come later than the last holder, and find that the hint is out of date.
+// An entry may stand for several units. The holder of the last of them, the *last holder*, answers for the hint: it
+// puts it back if pages are left, or clears the hint field by the same change that leaves none. The others just take
+// pages; they may come later than the last holder, and find that the hint is out of date.
 //
 // Invariant: while a unit of a batch of hints is not finished, its chunk's hint may be in nobody's sight but its last
 // holder's. So a renewer who is about to refuse waits until all are finished.
@@ -57,8 +57,8 @@ WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::queue_hint(std::uin
                        [&](lane_mask openers, batch_ring::batch newest) { queue(q).open(openers, newest); });
 }
 
-// Takes up to `most` pages from the count of `chunk`; their bits are still set. `more`: the hint is to be put back; only
-// if the caller answers for it, as `last` says. One lane.
+// Takes up to `most` pages from the count of `chunk`; their bits are still set. `more`: the hint is to be put back;
+// only if the caller answers for it, as `last` says. One lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::take_counted(std::uint32_t q, std::uint64_t chunk,
                                                                               std::uint32_t most, bool last,
@@ -80,8 +80,8 @@ WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::take_counted(st
   }
 }
 
-// Takes a set bit of `chunk`, for who has taken it from the count, and returns the number of its page. So there always is
-// one; callers with other ranks look for other ones first. One lane.
+// Takes a set bit of `chunk`, for who has taken it from the count, and returns the number of its page. So there always
+// is one; callers with other ranks look for other ones first. One lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::take_page_bit(std::uint32_t q, std::uint64_t chunk,
                                                                                std::uint32_t rank) const {

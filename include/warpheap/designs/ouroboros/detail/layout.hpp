@@ -49,8 +49,8 @@ struct chunk_group {
   chunk_record record[chunks];
 };
 
-/// What a batch of pages is, in 52 bits: its kind (3 bits), where it begins (45), and how many units an entry stands for
-/// (the binary logarithm, 4).
+/// What a batch of pages is, in 52 bits: its kind (3 bits), where it begins (45), and how many units an entry stands
+/// for (the binary logarithm, 4).
 struct ouroboros_source {
   enum kind : std::uint32_t {
     none,    ///< no pages: the heap was full
@@ -125,8 +125,8 @@ struct ouroboros_layout {
     alignas(128) bit_tree::levels free_chunks;
   };
 
-  // Pages that are asked of the free chunks at a time: at least so many, and unless more are wanted no more than one part
-  // in `fresh_share` of the heap.
+  // Pages that are asked of the free chunks at a time: at least so many, and unless more are wanted no more than one
+  // part in `fresh_share` of the heap.
   static constexpr std::uint32_t least_fresh = 1u << 16;
   static constexpr std::uint32_t fresh_share = 16;
   // A run of fewer chunks is not worth a batch of its own.
@@ -138,12 +138,13 @@ struct ouroboros_layout {
   static constexpr std::uint64_t staging_segment = std::uint64_t{1} << staging_size;  // in units of segment_words
   static constexpr std::uint64_t staging_segments = 2 * std::uint64_t{classes} * staging_segment;
 
-  // Bytes of the heap for each entry that the queue of class q can have: it has each page once, or a hint to each chunk.
+  // Bytes of the heap for each entry that the queue of class q can have: it has each page once, or a hint to each
+  // chunk.
   WARPHEAP_FN static constexpr std::uint64_t item_bytes(std::uint32_t q) {
     return stores_pages(q) || q >= chunk_classes ? page_bytes(q) : Options.chunk_bytes;
   }
-  // Binary logarithm of the chunks of a segment that has room for all that the virtualised queue of class q can have, in a
-  // heap of so many chunks.
+  // Binary logarithm of the chunks of a segment that has room for all that the virtualised queue of class q can have,
+  // in a heap of so many chunks.
   WARPHEAP_FN static constexpr std::uint32_t largest_segment(std::uint64_t chunks, std::uint32_t q) {
     constexpr std::uint64_t of_chunk = Options.chunk_bytes / sizeof(std::uint32_t) - segment_words;
     const std::uint64_t entries = chunks * Options.chunk_bytes / item_bytes(q);
@@ -155,9 +156,9 @@ struct ouroboros_layout {
     const std::uint64_t item = item_bytes(q);
     return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
   }
-  // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not, and
-  // a malloc that reads one is not done at once: so many such segments can be under way, as long as each has room for
-  // what a renewal takes where hints are many.
+  // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not,
+  // and a malloc that reads one is not done at once: so many such segments can be under way, as long as each has room
+  // for what a renewal takes where hints are many.
   WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint64_t bytes, std::uint32_t q) {
     constexpr std::uint32_t least = 4, most = 64;
     constexpr std::uint64_t least_hints = 2048;  // of a segment, if there are more than the least

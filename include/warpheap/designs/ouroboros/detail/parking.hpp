@@ -13,8 +13,8 @@
 //
 // Invariant: a chunk with a count above 0 has a hint, and its hint field tells where that lies: in the queue of its own
 // size, or in the list of its size. Whoever sets the field puts the hint there; whoever takes the hint clears the field
-// by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is out of date and is
-// dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
+// by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is out of date and
+// is dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
 
 namespace warpheap {
 
@@ -37,8 +37,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   });
 }
 
-// Sets the bits of the pages and counts them. A lane has to do what it is told then, for the pages of all lanes that have
-// some of the same chunk; `ends`: its chunk is to be given back. Collective.
+// Sets the bits of the pages and counts them. A lane has to do what it is told then, for the pages of all lanes that
+// have some of the same chunk; `ends`: its chunk is to be given back. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::count_pages(lane_mask group, std::uint32_t q,
                                                                     std::uint64_t offset, bool& ends) const -> duty {
@@ -129,8 +129,9 @@ WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, 
   }
 }
 
-// Ends the use of a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is to
-// be told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One lane.
+// Ends the use of a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is
+// to be told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One
+// lane.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_life(std::uint64_t chunk) const {
   const atomic_view state{record(chunk).state};
@@ -157,8 +158,8 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::list_instead(std::u
   }
 }
 
-// Puts `chunk` on the list of its size, which is only pushed to, and emptied as a whole: so no link is read too late. An
-// exchange never has to be tried again, however many push; who empties the list may see the chunk before its link.
+// Puts `chunk` on the list of its size, which is only pushed to, and emptied as a whole: so no link is read too late.
+// An exchange never has to be tried again, however many push; who empties the list may see the chunk before its link.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, std::uint64_t chunk) const {
   using enum memory_order;

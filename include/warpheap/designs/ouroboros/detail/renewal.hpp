@@ -191,8 +191,8 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::take_chunks(std::ui
   return source::make(source::run, run.first);
 }
 
-// Adds free chunks, wherever they lie, to the `count` in staging segment `id`, until there are as many as `wanted` or as
-// have room. Returns how many there are, and marks the segment as used. Collective.
+// Adds free chunks, wherever they lie, to the `count` in staging segment `id`, until there are as many as `wanted` or
+// as have room. Returns how many there are, and marks the segment as used. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::gather_chunks(lane_mask group, std::uint32_t id,
                                                                                     std::uint32_t count,
@@ -254,8 +254,8 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::harvest(std::uint32
   return source::make(source::staged, id);
 }
 
-// Adds pages of a chunk for each lane to the `units` that staging segment `id` has; false if there are none, or no room.
-// Collective.
+// Adds pages of a chunk for each lane to the `units` that staging segment `id` has; false if there are none, or no
+// room. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::harvest_some(std::uint32_t q, lane_mask group,
                                                                           std::uint32_t id,

@@ -8,11 +8,12 @@
 #include <vector>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-// The host reads copies of what the design keeps, so there is no kernel for it. While kernels use the heap the copies do not
-// fit each other: so no number out of them is followed, or used as an index, before it was seen to be within the heap.
+// The host reads copies of what the design keeps, so there is no kernel for it. While kernels use the heap the copies
+// do not fit each other: so no number out of them is followed, or used as an index, before it was seen to be within the
+// heap.
 //
-// The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch of
-// which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
+// The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch
+// of which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
 // several: those still say who had them before. The first two are known by number and set aside; the others are stepped
 // over, from a block's first chunk to the chunk behind its last.
 
@@ -43,8 +44,8 @@ ouroboros_statistics basic_ouroboros<Items, Kind, Options>::statistics() const {
   return result;
 }
 
-// What is known of size q beside the chunks that have pages in use, from a copy of its state. Sets aside the chunks that
-// hold its queue or have no page that was claimed.
+// What is known of size q beside the chunks that have pages in use, from a copy of its state. Sets aside the chunks
+// that hold its queue or have no page that was claimed.
 template <class Items, class Kind, ouroboros_options Options>
 ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
     std::uint32_t q, const page_class& size, std::vector<std::uint64_t>& aside) const {
@@ -124,8 +125,8 @@ ouroboros_page_statistics basic_ouroboros<Items, Kind, Options>::inspect_class(
   return result;
 }
 
-// Sets aside the chunks of the newest batch, if it is a fresh one, of which nobody claimed a page; returns how many. They
-// lie at its end, as the `unclaimed` pages do.
+// Sets aside the chunks of the newest batch, if it is a fresh one, of which nobody claimed a page; returns how many.
+// They lie at its end, as the `unclaimed` pages do.
 template <class Items, class Kind, ouroboros_options Options>
 std::uint64_t basic_ouroboros<Items, Kind, Options>::set_aside_unclaimed(std::uint32_t q, const page_class& size,
                                                                          std::uint32_t unclaimed,

@@ -167,8 +167,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::sweep_rest(std::uint32_t
   }
 }
 
-// Frees the page at `offset` of each lane of `group`, all of size q, as `park` does, but for hints, which go to the list:
-// the queue would take the chunks that a sweep is after. Collective.
+// Frees the page at `offset` of each lane of `group`, all of size q, as `park` does, but for hints, which go to the
+// list: the queue would take the chunks that a sweep is after. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::sweep_page(std::uint32_t q, lane_mask group,
                                                                         std::uint64_t offset) const {

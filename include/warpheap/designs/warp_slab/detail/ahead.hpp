@@ -7,17 +7,17 @@
 
 // Slabs for a class before it is out of blocks.
 //
-// Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is free.
-// A class that grows only when nothing is found comes to be all but full, and then most claims look elsewhere. So a class whose
-// words are seen to be crowded is given more slabs, if the warp that sees it has come this way before: within the launch, or in a
-// large grid ever. Nobody needs that: it only makes later calls quicker. It ends when a class has a sixteenth of the heap, or all
-// classes half of it, so that what one has in store is not what others lack; beyond that, and for warps that come for the first
-// time, only `extend` adds slabs.
+// Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is
+// free. A class that grows only when nothing is found comes to be all but full, and then most claims look elsewhere. So
+// a class whose words are seen to be crowded is given more slabs, if the warp that sees it has come this way before:
+// within the launch, or in a large grid ever. Nobody needs that: it only makes later calls quicker. It ends when a
+// class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what others lack;
+// beyond that, and for warps that come for the first time, only `extend` adds slabs.
 
 namespace warpheap {
 
-// Adds slabs to a class that is crowded, as far as those see who look for blocks of it: `free` is what the caller saw free of a
-// word of class `c`. Collective.
+// Adds slabs to a class that is crowded, as far as those see who look for blocks of it: `free` is what the caller saw
+// free of a word of class `c`. Collective.
 WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, std::uint32_t c, std::uint32_t free) const {
   const auto seen = static_cast<std::uint32_t>(popcount(free));
   if (!any(group, seen < room_within_launch)) return;
@@ -31,10 +31,10 @@ WARPHEAP_COLD_FN inline void warp_slab::make_room(lane_mask group, std::uint32_t
   if (is_crowded(group, c, enough)) add_room(group, c);
 }
 
-// How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where threads ask for
-// the first time, what they find crowded is what they fill themselves, and no reason to wait for more. In this launch: a quarter,
-// since the threads malloc and free by turns, and what is free is where a claim needs no second look. In any launch, in a grid of
-// which only a part runs at once: an eighth. Collective.
+// How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where
+// threads ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for more.
+// In this launch: a quarter, since the threads malloc and free by turns, and what is free is where a claim needs no
+// second look. In any launch, in a grid of which only a part runs at once: an eighth. Collective.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::enough_room(lane_mask group) const {
   using enum memory_order;
   using enum thread_scope;
@@ -76,8 +76,8 @@ WARPHEAP_FN inline bool warp_slab::has_room() const {
   return atomic_view{control_->slab_units}.load(memory_order::relaxed, thread_scope::device) < control_->units / 2;
 }
 
-// Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than hardly any: then it
-// is full, and `extend` knows better what it needs. Collective.
+// Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than hardly any:
+// then it is full, and `extend` knows better what it needs. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const {
   constexpr std::uint32_t sample = 24;  // words
   constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's

@@ -6,17 +6,18 @@
 
 // Claiming blocks of slabs that are there.
 //
-// A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less than
-// it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so late that the
-// slab was taken back and is of another class now puts the blocks back, on the cold way, so that the hot one has no calls.
+// A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less
+// than it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so
+// late that the slab was taken back and is of another class now puts the blocks back, on the cold way, so that the hot
+// one has no calls.
 //
 // A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
 // they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
 // stale; then the word says so. What the word does not have, one of those does that the lanes look at side by side.
 //
-// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes that
-// came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
-// kernel whose threads malloc and free by turns is three times faster without (results/essays/warp_slab.md).
+// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes
+// that came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops
+// yield. A kernel whose threads malloc and free by turns is three times faster without (results/essays/warp_slab.md).
 //
 // Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
 //
@@ -81,14 +82,15 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   return block;
 }
 
-// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its class. `got` is
-// what was claimed at the lane's seat, and then what was claimed for it here, unless that is foreign: foreign blocks stay with the
-// one lane that puts them back, which is not served before it has. Of lanes that have their block `c` is lost. Collective.
+// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its
+// class. `got` is what was claimed at the lane's seat, and then what was claimed for it here, unless that is foreign:
+// foreign blocks stay with the one lane that puts them back, which is not served before it has. Of lanes that have
+// their block `c` is lost. Collective.
 //
-// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim, however many
-// classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are scattered over all slabs,
-// and who finds a word with room to spare has his seat there: so warps that share a crowded word part, and the words of a class
-// come to be used alike.
+// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim,
+// however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are
+// scattered over all slabs, and who finds a word with room to spare has his seat there: so warps that share a crowded
+// word part, and the words of a class come to be used alike.
 WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got,
                                                  void*& block) const {
   const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
@@ -97,8 +99,8 @@ WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t&
   take_seen<true>(group, lacking, c, look, got, block);
 }
 
-// What the caller sees of a word of his class, if he `looks` for himself; else of the class, from now on in `c`, of one of those that
-// are `lacking` a block. `salt` is a number that differs from look to look. Collective.
+// What the caller sees of a word of his class, if he `looks` for himself; else of the class, from now on in `c`, of one
+// of those that are `lacking` a block. `salt` is a number that differs from look to look. Collective.
 WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
                                                  std::uint32_t& c) const {
   const int whom = whom_to_help(lacking, looks);
@@ -114,8 +116,8 @@ WARPHEAP_FN inline int warp_slab::whom_to_help(lane_mask lacking, bool looks) {
   return looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
 }
 
-// Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word, if one has enough
-// for all that want the class; else each of them has one of another word. Collective.
+// Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word, if
+// one has enough for all that want the class; else each of them has one of another word. Collective.
 template <bool hot>
 WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
                                              slab_claim& got, void*& block) const {
@@ -138,7 +140,8 @@ WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking,
   }
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
   const int rank = group_rank(wanting);
-  // Whose claim has the caller's block, and which of its blocks that is: of one claim each takes the next, or each has a claim.
+  // Whose claim has the caller's block, and which of its blocks that is: of one claim each takes the next, or each has
+  // a claim.
   const int turn = best != 0 ? 0 : rank;
   const int nth = best != 0 ? rank : 0;
   const bool is_there = turn < group_size(finders);
@@ -164,8 +167,8 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
   return {at, slab_word{word(at).load(relaxed, device)}.free_of(c)};
 }
 
-// The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a small
-// heap warps of several classes may share some; a seat that is of another class is none.
+// The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a
+// small heap warps of several classes may share some; a seat that is of another class is none.
 WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
   static_assert(classes::count <= unit_group::class_seats);
@@ -220,14 +223,14 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_lo
   return got;
 }
 
-// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on. Collective over
-// `group`.
+// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on.
+// Collective over `group`.
 WARPHEAP_FN inline slab_claim warp_slab::tell(lane_mask group, lane_mask peers, slab_claim got) {
   return {shuffle(group, got.word, leader(peers)), shuffle(group, got.blocks, leader(peers))};
 }
 
-// Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another class. One
-// lane.
+// Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another
+// class. One lane.
 WARPHEAP_FN inline slab_claim warp_slab::claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
                                                std::uint32_t& left) const {
   const slab_word old{word(at).fetch_and(slab_word::all_but(chosen), memory_order::acquire, thread_scope::device)};

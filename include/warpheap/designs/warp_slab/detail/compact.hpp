@@ -4,13 +4,13 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// A table without gaps. Who looks for blocks looks at places at random, so places without slabs would cost each of them a look: of
-// a class that had most of the heap once, and has little now, nearly all.
+// A table without gaps. Who looks for blocks looks at places at random, so places without slabs would cost each of them
+// a look: of a class that had most of the heap once, and has little now, nearly all.
 //
-// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. Who comes by the old one
-// finds it vacant. Who follows hints may miss the slab in between; that is a change under way, as when its hint is hidden. Who sets or
-// clears its hint meanwhile goes by the place that the hint names, in one operation with the rest of it, so what he marks is where the
-// slab is then, or is marked by the mover.
+// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. Who comes by
+// the old one finds it vacant. Who follows hints may miss the slab in between; that is a change under way, as when its
+// hint is hidden. Who sets or clears its hint meanwhile goes by the place that the hint names, in one operation with
+// the rest of it, so what he marks is where the slab is then, or is marked by the mover.
 
 namespace warpheap {
 
@@ -29,8 +29,8 @@ WARPHEAP_COLD_FN inline void warp_slab::compact(lane_mask group, std::uint32_t c
   if (is_leader(group)) atomic_view{of_class(c).places}.store(left, release, device);
 }
 
-// Moves the slab at place `from`, another one for each lane that `moves`, to a gap below place `slabs`; there are as many gaps as
-// such slabs, and none below `gap`. Collective.
+// Moves the slab at place `from`, another one for each lane that `moves`, to a gap below place `slabs`; there are as
+// many gaps as such slabs, and none below `gap`. Collective.
 WARPHEAP_COLD_FN inline void warp_slab::fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, bool moves,
                                                   std::uint32_t slabs, std::uint32_t& gap) const {
   moves = moves && table(c, from).load(memory_order::relaxed, thread_scope::device) != 0;
@@ -44,8 +44,8 @@ WARPHEAP_COLD_FN inline void warp_slab::fill_gaps(lane_mask group, std::uint32_t
   }
 }
 
-// A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which goes on behind
-// those that are used up. Collective.
+// A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which
+// goes on behind those that are used up. Collective.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_gap(lane_mask group, std::uint32_t c, bool moves,
                                                           std::uint32_t slabs, std::uint32_t& gap) const {
   const std::uint32_t place = gap + static_cast<std::uint32_t>(group_rank(group));

@@ -6,13 +6,14 @@
 
 // Where one look of each lane found too little: looks at more words, without any order or promise.
 //
-// All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of those that
-// lack one, since what is to be done is much for one lane and little for a warp.
+// All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of
+// those that lack one, since what is to be done is much for one lane and little for a warp.
 //
-// First one more of such looks, and then a few at several words each, as long as some see free blocks. A quick one leaves few of those
-// who lack a block, unless hardly any are free. Then a look at several words of the latest slabs, which are the likeliest to have
-// blocks where a class has just grown. Nothing is written but the claim and the new seat, and what is missed costs only time: then
-// hints lead on. What was seen tells how crowded a class is, too (ahead.hpp).
+// First one more of such looks, and then a few at several words each, as long as some see free blocks. A quick one
+// leaves few of those who lack a block, unless hardly any are free. Then a look at several words of the latest slabs,
+// which are the likeliest to have blocks where a class has just grown. Nothing is written but the claim and the new
+// seat, and what is missed costs only time: then hints lead on. What was seen tells how crowded a class is, too
+// (ahead.hpp).
 
 namespace warpheap {
 
@@ -32,8 +33,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   return take_along_hints(group, c, found);
 }
 
-// One look of each lane, for `found` if that is null; true if there is reason for another: a lane lacks its block, and some
-// were seen. `round` is a number that differs among looks of a kind. Collective.
+// One look of each lane, for `found` if that is null; true if there is reason for another: a lane lacks its block, and
+// some were seen. `round` is a number that differs among looks of a kind. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
                                                 void*& found) const {
   const lane_mask lacking = ballot(group, found == nullptr);
@@ -61,8 +62,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_seen_alone(lane_mask group, lane_m
   return found;
 }
 
-// Claims of those who come this way, with registers of their own: a kernel has as many as the largest function needs. One
-// lane.
+// Claims of those who come this way, with registers of their own: a kernel has as many as the largest function needs.
+// One lane.
 WARPHEAP_COLD_FN inline slab_claim warp_slab::go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
   return without_foreign(claim_for_seat(c, look, wanted));
 }
@@ -96,8 +97,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   return found;
 }
 
-// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in use lie together.
-// Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
+// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in use
+// lie together. Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
 WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
                                                          std::uint32_t& free) const {
   using enum memory_order;
@@ -109,8 +110,8 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, look_k
   const std::uint32_t begin = newest < places ? newest : 0;
   const std::uint32_t first =
       (grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
-  // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a kind
-  // before the first is needed, since each waits for memory.
+  // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a
+  // kind before the first is needed, since each waits for memory.
   std::uint64_t scattered[looks_at_once];
   std::uint32_t entry[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
@@ -150,8 +151,8 @@ WARPHEAP_FN inline slab_look warp_slab::look_at(std::uint32_t c, std::uint32_t u
   return {word_at(best.word), best.free};
 }
 
-// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a block
-// for each of these that got one, and null for all others. Collective.
+// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a
+// block for each of these that got one, and null for all others. Collective.
 //
 // One word for all if there is one that has enough: it becomes the seat, so warps that take whole words come to have
 // words of their own. Else each finder takes what some of them want, since few may see much.
@@ -179,8 +180,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::part_of(int rank, int count) -> dealt {
   return {rank / count, rank % count};
 }
 
-// A block for each lane of `wanting` as far as the claims of `finders` go, to whom those that want one are dealt by turns.
-// Collective over `group`.
+// A block for each lane of `wanting` as far as the claims of `finders` go, to whom those that want one are dealt by
+// turns. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
                                               slab_claim got) const {
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all

@@ -6,19 +6,19 @@
 
 // More slabs for a class that has no free block.
 //
-// One group at a time does it, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when they begin.
-// Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at which
-// nothing was to be had lies within its call.
+// One group at a time does it, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
+// they begin. Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at
+// which nothing was to be had lies within its call.
 //
-// That moment lies in the last search for blocks of the class. If there are no units after it, and meanwhile nobody took
-// any, there were none during it.
+// That moment lies in the last search for blocks of the class. If there are no units after it, and meanwhile nobody
+// took any, there were none during it.
 
 namespace warpheap {
 
-// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `news` is how many there had
-// been before the search that found nothing. Lanes that wait for nothing help to extend what others want. Tells
-// dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some lane of it,
-// or there may be some for those who look again. Collective.
+// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `news` is how many there
+// had been before the search that found nothing. Lanes that wait for nothing help to extend what others want. Tells dry
+// lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some lane of it, or
+// there may be some for those who look again. Collective.
 WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news,
                                                void*& found) const -> outcome {
   extension_wait mine{match(group, dry ? c : classes::count), news, 0, 0, outcome::extended};
@@ -96,7 +96,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend_alone(lane_mask group, lane_mask 
   const outcome then = add_or_search(group, wanting, c, slabs, found);
   sync(group);
   if (is_leader(wanting)) {
-    // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in turn.
+    // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in
+    // turn.
     if (then != outcome::refused) atomic_view{of_class(c).news}.fetch_add(1, release, device);
     if (then == outcome::refused) atomic_view{of_class(c).refused}.store(attempt, release, device);
     control_->lock.release();
@@ -123,8 +124,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   return quiet ? outcome::refused : outcome::served;
 }
 
-// Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was counted.
-// One lane.
+// Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was
+// counted. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;

@@ -11,8 +11,8 @@
 namespace warpheap {
 
 // One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1
-// and whether a hint leads to the slab. So whoever clears or sets bits learns in the same step whether the slab is still
-// of the class that was expected, and whether there is anything left to do.
+// and whether a hint leads to the slab. So whoever clears or sets bits learns in the same step whether the slab is
+// still of the class that was expected, and whether there is anything left to do.
 struct slab_word {
   static constexpr std::uint64_t shown_bit = std::uint64_t{1} << 63;
   std::uint64_t value;
@@ -33,8 +33,8 @@ struct slab_word {
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
 };
 
-// The numbers of words. The same word of neighbouring units has neighbouring numbers, and addresses: slabs that lie together
-// have it in one sector of memory, and those of one word each touch no more memory than their words need.
+// The numbers of words. The same word of neighbouring units has neighbouring numbers, and addresses: slabs that lie
+// together have it in one sector of memory, and those of one word each touch no more memory than their words need.
 struct word_number {
   static constexpr int unit_bits = 6;   // units of a group
   static constexpr int index_bits = 5;  // words of a unit
@@ -54,8 +54,8 @@ struct word_number {
 };
 static_assert(slab_classes::most_words == 1u << word_number::index_bits);
 
-// Where blocks were claimed: bits of one word, named by its number. Those of another class than was meant are foreign, and
-// are to be put back.
+// Where blocks were claimed: bits of one word, named by its number. Those of another class than was meant are foreign,
+// and are to be put back.
 struct slab_claim {
   static constexpr std::uint32_t foreign_bit = 1u << 31;
   static constexpr std::uint32_t nowhere = 1u << 30;  // no word has this number
@@ -67,8 +67,9 @@ struct slab_claim {
   WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
 };
 
-// Where a warp found blocks last, and which: a word, below it the bits that were taken there, and above it what the number
-// of the class leaves by 4. 0: nowhere yet. It is where to begin, and may be stale, or be of another class: the word tells.
+// Where a warp found blocks last, and which: a word, below it the bits that were taken there, and above it what the
+// number of the class leaves by 4. 0: nowhere yet. It is where to begin, and may be stale, or be of another class: the
+// word tells.
 struct slab_seat {
   static constexpr int word_bits = 30;
   static constexpr int word_shift = 32;
@@ -98,8 +99,9 @@ struct slab_seat {
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
               std::uint64_t{1} << slab_seat::word_bits);
 
-// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0: never. It decides
-// how much room a class is given and nothing else, so it may be wrong: warps of a small heap share one, and launch numbers wrap around.
+// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0:
+// never. It decides how much room a class is given and nothing else, so it may be wrong: warps of a small heap share
+// one, and launch numbers wrap around.
 struct slab_visit {
   static constexpr std::uint32_t again_bit = 1;
   static constexpr std::uint32_t ever_bit = 2;
@@ -135,8 +137,8 @@ struct slab_forecast {
   std::uint64_t begun;    // threads, at least one
   std::uint64_t threads;  // of the grid
 
-  // How many slabs of `blocks` blocks all will want together, as the first wanted `slabs`: for a block each, no more, since a class
-  // may have more than was asked for.
+  // How many slabs of `blocks` blocks all will want together, as the first wanted `slabs`: for a block each, no more,
+  // since a class may have more than was asked for.
   WARPHEAP_FN std::uint64_t slabs(std::uint64_t slabs, std::uint32_t blocks) const {
     const std::uint64_t most = begun / blocks + 1;
     const std::uint64_t used = slabs < most ? slabs : most;
@@ -181,23 +183,23 @@ struct slab_demand {
   std::uint64_t value;
 
   WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
-  // How often it was taken, modulo 2^32. A waiting lane compares it with what it was: each time takes the heap's lock and an
-  // extension, so it is not taken 2^32 times within one wait; and a part that is left behind only makes a class larger.
-  // A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
+  // How often it was taken, modulo 2^32. A waiting lane compares it with what it was: each time takes the heap's lock
+  // and an extension, so it is not taken 2^32 times within one wait; and a part that is left behind only makes a class
+  // larger. A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
   WARPHEAP_FN std::uint32_t times() const {
     return static_cast<std::uint32_t>((value - static_cast<std::uint64_t>(std::int64_t{blocks()})) >> 32);
   }
   WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
 };
 
-// The latest attempt to find a run that found none, and how many units it was for. The holder of the heap's lock writes it,
-// any thread reads it. Zero bytes: none yet.
+// The latest attempt to find a run that found none, and how many units it was for. The holder of the heap's lock writes
+// it, any thread reads it. Zero bytes: none yet.
 //
-// Invariant: while `attempt_` is not 0, `units_` belongs to it. A writer sets `attempt_` to 0 before it writes `units_`, and
-// attempts are numbered from 1 in 64 bits, so no number returns.
+// Invariant: while `attempt_` is not 0, `units_` belongs to it. A writer sets `attempt_` to 0 before it writes
+// `units_`, and attempts are numbered from 1 in 64 bits, so no number returns.
 //
-// Orders: a release of `units_` publishes the 0 before it, so a reader that acquired a later writer's units does not read the
-// earlier attempt again. The release of `attempt_` publishes the units, and what the attempt saw.
+// Orders: a release of `units_` publishes the 0 before it, so a reader that acquired a later writer's units does not
+// read the earlier attempt again. The release of `attempt_` publishes the units, and what the attempt saw.
 class refused_run {
  public:
   // Attempt `attempt`, for `units` units, found none. The lock's holder.
@@ -233,8 +235,8 @@ struct warp_slab_tally {
   std::uint64_t free_blocks[slab_classes::count];
 };
 
-// What a unit is part of: a slab of a class, of which so many units lie below it, or a run that begins with it; 0: neither.
-// With a slab comes how to divide by the size of its blocks, so that free need not work it out.
+// What a unit is part of: a slab of a class, of which so many units lie below it, or a run that begins with it; 0:
+// neither. With a slab comes how to divide by the size of its blocks, so that free need not work it out.
 //
 //   31     30 ........ 15   14 ... 11   10 ............. 6   5 ...... 0
 // | run |   reciprocal    |   power   |  units below it   |  class + 1  |   or, of a run, how many units below the top bit

@@ -4,18 +4,18 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// How many slabs a class is given that has no free block: for what is waited for, and some in store, so that it grows in few steps
-// and yet takes little more than is asked for.
+// How many slabs a class is given that has no free block: for what is waited for, and some in store, so that it grows
+// in few steps and yet takes little more than is asked for.
 //
-// What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each, and what is
-// waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a grid has not begun yet, the
-// rest will ask as those did that have. Who comes again in a launch mallocs and frees by turns, and is quicker where much is free. A
-// heap that fills up is to do so in few steps.
+// What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each,
+// and what is waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a
+// grid has not begun yet, the rest will ask as those did that have. Who comes again in a launch mallocs and frees by
+// turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
 
 namespace warpheap {
 
-// How many slabs to add, where the caller itself wants `wanted` blocks; `mixed`: lanes that called with it want other sizes, or have
-// their blocks. One lane, the lock's holder.
+// How many slabs to add, where the caller itself wants `wanted` blocks; `mixed`: lanes that called with it want other
+// sizes, or have their blocks. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
   gather_demand(c);
   const std::int32_t waiting = take_demand(c);
@@ -25,7 +25,8 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, s
   return (least + blocks_of(c) - 1) / blocks_of(c) + slabs_in_store(c, least, mixed);
 }
 
-// How many of these are in store, beyond those for the `wanted` blocks that are waited for. One lane, the lock's holder.
+// How many of these are in store, beyond those for the `wanted` blocks that are waited for. One lane, the lock's
+// holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_in_store(std::uint32_t c, std::uint32_t wanted,
                                                                 bool mixed) const {
   using enum memory_order;
@@ -49,8 +50,9 @@ WARPHEAP_COLD_FN inline void warp_slab::note_launch(std::uint32_t c, std::uint32
   of_class(c).before = places;
 }
 
-// How many slabs those threads will want that have not begun, and some more, where the others wanted `used`: the blocks of a grid
-// begin in the order of their numbers. No more than half of the heap has room for. One lane, the lock's holder.
+// How many slabs those threads will want that have not begun, and some more, where the others wanted `used`: the blocks
+// of a grid begin in the order of their numbers. No more than half of the heap has room for. One lane, the lock's
+// holder.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_for_the_rest(std::uint32_t c, std::uint32_t used,
                                                                     bool mixed) const {
   const std::uint64_t all = slab_forecast{threads_begun(), grid_threads()}.slabs(used, blocks_of(c));
@@ -60,8 +62,8 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_for_the_rest(std::uint32_
   return static_cast<std::uint32_t>(store < room ? store : room);
 }
 
-// How many threads of the grid have begun, as far as those could tell that held the lock: as many as run at once, at least. One lane,
-// the lock's holder.
+// How many threads of the grid have begun, as far as those could tell that held the lock: as many as run at once, at
+// least. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline std::uint64_t warp_slab::threads_begun() const {
   const auto now = static_cast<std::uint32_t>(launch_number());
   const slab_front front = slab_front{control_->front}.with(now, static_cast<std::uint32_t>(block_index()));
@@ -70,10 +72,10 @@ WARPHEAP_COLD_FN inline std::uint64_t warp_slab::threads_begun() const {
   return threads < threads_at_once ? threads_at_once : threads;
 }
 
-// By how many slabs what is asked of a class may differ from launch to launch, where it has `places` slabs in use and `wanted` blocks
-// are asked for. Of requests for sizes at random those for one class vary by the square root of their number, and hardly ever by more
-// than four times that; and a part of it, since who comes last finds the last free blocks slowly. What the last of the slabs for the
-// wanted blocks has over counts. One lane.
+// By how many slabs what is asked of a class may differ from launch to launch, where it has `places` slabs in use and
+// `wanted` blocks are asked for. Of requests for sizes at random those for one class vary by the square root of their
+// number, and hardly ever by more than four times that; and a part of it, since who comes last finds the last free
+// blocks slowly. What the last of the slabs for the wanted blocks has over counts. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c, std::uint32_t places,
                                                                  std::uint32_t wanted) const {
   const std::uint32_t each = blocks_of(c);
@@ -85,9 +87,9 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c
   return more <= over ? 0 : static_cast<std::uint32_t>((more - over + each - 1) / each);
 }
 
-// Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds, and one
-// extension for all of them is quicker than one for each few, and leaves each its place. Where no units are left there is none to
-// wait for. One lane, the lock's holder.
+// Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds,
+// and one extension for all of them is quicker than one for each few, and leaves each its place. Where no units are
+// left there is none to wait for. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
   constexpr int pauses = 8;  // two microseconds on a GPU
   const auto waiting = [this, c] {
@@ -107,8 +109,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_units() const {
   return free_units().next_leaf(0, leaf);
 }
 
-// All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes how
-// often that was.
+// All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes
+// how often that was.
 WARPHEAP_COLD_FN inline std::int32_t warp_slab::take_demand(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;

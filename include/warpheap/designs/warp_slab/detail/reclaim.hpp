@@ -6,13 +6,13 @@
 
 // Slabs without a block in use go back to the units, for any class and for runs.
 //
-// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others have to move
-// for a table without gaps (compact.hpp).
+// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others
+// have to move for a table without gaps (compact.hpp).
 
 namespace warpheap {
 
-// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if there was none. The
-// lock's holder. Collective.
+// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if there was
+// none. The lock's holder. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group, std::uint32_t units) const {
   bool found = false;
   for (std::uint64_t left = control_->used_classes; left != 0 && !found;
@@ -23,8 +23,9 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group, std::uint32_t u
   return found;
 }
 
-// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more, after
-// a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or released.
+// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more,
+// after a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or
+// released.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
   for (;;) {  // not a spin: it looks anew, and pauses in between
     bit_tree::watch before{};
@@ -72,8 +73,8 @@ WARPHEAP_COLD_FN inline void warp_slab::reclaim_leaf(std::uint32_t c, std::uint3
   while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
 }
 
-// The same for the next few of the places `marked` from `first` on, which it drops. Several at a time, since each look waits for
-// memory. One lane.
+// The same for the next few of the places `marked` from `first` on, which it drops. Several at a time, since each look
+// waits for memory. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
                                                      reclaimed& got) const {
   for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
@@ -136,8 +137,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_whole(std::uint32_t c, std::uint32_t 
 
 // Swaps all words of the slab for zero, or none if one of them is not all free. One lane.
 //
-// It acquires what those who had the blocks did, and takes the class along, so that nobody takes the slab for one of it.
-// Two fences order all words, each of which would wait by itself.
+// It acquires what those who had the blocks did, and takes the class along, so that nobody takes the slab for one of
+// it. Two fences order all words, each of which would wait by itself.
 WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
@@ -150,8 +151,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_
   return taken == words;
 }
 
-// Puts the first `count` words of the slab at `unit` back, behind a fence. A hider may have been there meanwhile, so they do not say that
-// they are shown. One lane.
+// Puts the first `count` words of the slab at `unit` back, behind a fence. A hider may have been there meanwhile, so
+// they do not say that they are shown. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
   WARPHEAP_ROLLED while (count-- > 0) {
     const slab_word whole = slab_word::make(c, all_blocks(c, count)).unshown();

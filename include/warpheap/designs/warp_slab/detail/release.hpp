@@ -8,8 +8,9 @@
 //
 // Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
 // release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
-// that is about to set them, or cleared them to look again, has begun a change and not ended it. The same holds for a word that says that it is shown. A hint of a slab without free blocks only costs
-// time, and so does a word that is shown and does not say so.
+// that is about to set them, or cleared them to look again, has begun a change and not ended it. The same holds for a
+// word that says that it is shown. A hint of a slab without free blocks only costs time, and so does a word that is
+// shown and does not say so.
 //
 // A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
 // slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
@@ -17,9 +18,9 @@
 //
 // Orders: who hides a slab clears the hint and then looks at all words by RMWs, which make them say that they are not
 // shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the later, the
-// releaser reads that the word is not shown. Who makes a word say so does it before he looks at the hint. His RMW and the
-// hider's acquire and release, by themselves or by the fences around them, so of the two the later sees the earlier and
-// what came before it: either the hider takes it back, or he sees the cleared hint. The same holds one level up.
+// releaser reads that the word is not shown. Who makes a word say so does it before he looks at the hint. His RMW and
+// the hider's acquire and release, by themselves or by the fences around them, so of the two the later sees the earlier
+// and what came before it: either the hider takes it back, or he sees the cleared hint. The same holds one level up.
 
 namespace warpheap {
 
@@ -36,8 +37,8 @@ WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   if (!old.shown()) show_of(*this, blocks.word, old.of_class());
 }
 
-// Blocks that the caller took by mistake, from a slab of another class. One lane. Their claim acquired what those did who
-// had them before, and the fence passes it on to who has them next.
+// Blocks that the caller took by mistake, from a slab of another class. One lane. Their claim acquired what those did
+// who had them before, and the fence passes it on to who has them next.
 WARPHEAP_COLD_FN inline void warp_slab::put_back_of(warp_slab self, slab_claim blocks) {
   fence(memory_order::acq_rel, thread_scope::device);
   blocks.word &= ~slab_claim::foreign_bit;
@@ -66,8 +67,8 @@ WARPHEAP_FN inline void warp_slab::show(std::uint32_t at, std::uint32_t c) const
   end_change(c);
 }
 
-// Sets the hint of the slab that begins at `unit`, if it is still of class `c`, and the bit of its place. One lane, with
-// the change begun.
+// Sets the hint of the slab that begins at `unit`, if it is still of class `c`, and the bit of its place. One lane,
+// with the change begun.
 WARPHEAP_FN inline void warp_slab::set_hint(std::uint32_t unit, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;

@@ -29,8 +29,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   return data_ + (std::uint64_t{first} << classes::unit_shift);
 }
 
-// A block of class `c` in units of its own, in a heap that is smaller than a slab of the class; else null. A heap in which
-// slabs can lie keeps units together for them: else memory that comes back bit by bit would be used up by single blocks.
+// A block of class `c` in units of its own, in a heap that is smaller than a slab of the class; else null. A heap in
+// which slabs can lie keeps units together for them: else memory that comes back bit by bit would be used up by single
+// blocks.
 WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
   return control_->units < units_of(c) ? malloc_run(classes::bytes(c), 1) : nullptr;
 }
@@ -49,8 +50,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::u
   return free_units().try_take_block(count, mine, window, first);
 }
 
-// A run of `count` units at a multiple of `alignment` for each lane of `group`; false if at one moment of the call there was
-// none, and no slab without blocks either. The lanes may want different things. Collective.
+// A run of `count` units at a multiple of `alignment` for each lane of `group`; false if at one moment of the call
+// there was none, and no slab without blocks either. The lanes may want different things. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                                           std::uint32_t& first) const {
   const lane_mask peers = match(group, std::uint64_t{alignment} << 32 | count);
@@ -75,8 +76,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::
 
 // Up to `times` runs of `count` units that are neighbours, if need be of slabs without blocks. One lane.
 //
-// Who waits for the lock meanwhile sees an attempt refused that began after his call, for as many units or fewer: then he is
-// refused, too, and of many for whom there is nothing only a few have to look.
+// Who waits for the lock meanwhile sees an attempt refused that began after his call, for as many units or fewer: then
+// he is refused, too, and of many for whom there is nothing only a few have to look.
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t count, std::uint32_t times,
                                                                  std::uint32_t alignment) const {
   using enum memory_order;
@@ -86,8 +87,8 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
   const std::uint64_t earlier = attempts.fetch_add(0, release, device);
   const std::uint64_t most = std::uint64_t{count} * times;
   const auto units = most < control_->units ? static_cast<std::uint32_t>(most) : count;
-  // Lanes of a warp that wait here together leave together, so a lane that has the lock gives it back before it could meet, at
-  // a reconvergence barrier, lanes that wait for it.
+  // Lanes of a warp that wait here together leave together, so a lane that has the lock gives it back before it could
+  // meet, at a reconvergence barrier, lanes that wait for it.
   const lane_mask together = active_group();
   index_run run{0, 0};
   bool done = false;

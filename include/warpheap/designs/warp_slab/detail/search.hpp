@@ -45,16 +45,16 @@ WARPHEAP_COLD_FN inline void* warp_slab::look_again(lane_mask group, std::uint32
   return found;
 }
 
-// Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks, which
-// others had first, and there is no place to make more. Collective over `group`; the lanes of each class go by
+// Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks,
+// which others had first, and there is no place to make more. Collective over `group`; the lanes of each class go by
 // themselves, side by side with those of others.
 WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found,
                                                       bool& lost) const {
   using enum memory_order;
   using enum thread_scope;
-  // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of one
-  // that comes after many others; what it leaves behind is found by later searches, since each clears the hints that it
-  // followed in vain.
+  // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of
+  // one that comes after many others; what it leaves behind is found by later searches, since each clears the hints
+  // that it followed in vain.
   constexpr std::uint32_t patience = 4;
   // One lane tells, since all have to go the same way.
   const std::uint32_t in_slabs = is_leader(group) ? atomic_view{control_->slab_units}.load(relaxed, device) : 0;
@@ -70,8 +70,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   return follow_all(group, peers, c, part, found, lost);
 }
 
-// As no place for a slab is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller has no part in it.
-// Collective over `group`.
+// As no place for a slab is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller has
+// no part in it. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part,
                                                     void* found, bool& lost) const {
   if (peers != 0 && part.patience == 0) {
@@ -99,8 +99,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_place(lane_mask group, std::uint32_t
   return free_units().has_block(group, units_of(c));
 }
 
-// Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab of the
-// class had any. Collective over `group`.
+// Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab of
+// the class had any. Collective over `group`.
 //
 // A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. Who released a
 // block before that would have set one.
@@ -125,8 +125,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::search_once(lane_mask group, lane_mask w
   return any(met, exact);
 }
 
-// What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have hidden
-// a block: then the change is seen to have begun. Acquires.
+// What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have
+// hidden a block: then the change is seen to have begun. Acquires.
 WARPHEAP_COLD_FN inline bit_tree::watch warp_slab::begin_watch(std::uint32_t c) const {
   return of_class(c).changes.quiescence();
 }
@@ -135,9 +135,9 @@ WARPHEAP_COLD_FN inline bool warp_slab::was_quiet(std::uint32_t c, bit_tree::wat
   return of_class(c).changes.stood_still(before);
 }
 
-// One pass along the hints, from the home on and around, until slabs have blocks or as many as `part` has patience for had
-// none: blocks for some of the lanes `wanting` of `group`, or null for all. `part` tells all lanes whether there was a
-// hint, and whether there were blocks that others had first. Collective over `group`.
+// One pass along the hints, from the home on and around, until slabs have blocks or as many as `part` has patience for
+// had none: blocks for some of the lanes `wanting` of `group`, or null for all. `part` tells all lanes whether there
+// was a hint, and whether there were blocks that others had first. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting, std::uint32_t c,
                                               walk_part& part) const {
   using enum memory_order;
@@ -146,8 +146,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (is_leader(group)) places = atomic_view{of_class(c).places}.load(acquire, device);
   places = shuffle(group, places, leader(group));
   if (places == 0) return nullptr;
-  // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went behind each other,
-  // and each hint in vain was followed by thousands.
+  // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went behind
+  // each other, and each hint in vain was followed by thousands.
   const std::uint32_t home = split(std::uint64_t{scatter(grid_warp_index())} * places).high;
   part.from = home;
   part.to = places;
@@ -183,8 +183,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::walk_on(lane_mask group, lane_mask wanti
   return part.patience != 0 && !any(group, found != nullptr);
 }
 
-// Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all; `lost` if others
-// had those that there were first. Drops hints that lead nowhere. Collective over `group`.
+// Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all; `lost` if
+// others had those that there were first. Drops hints that lead nowhere. Collective over `group`.
 WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c,
                                                          std::uint32_t place, bool looks, bool& lost) const {
   slab_look look{};
@@ -196,8 +196,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_m
   return found;
 }
 
-// The first place in [from, to) with a hint, or `to`; in `marked` the hints from there to the end of the leaf that it is
-// in, none at `to` or behind. One lane.
+// The first place in [from, to) with a hint, or `to`; in `marked` the hints from there to the end of the leaf that it
+// is in, none at `to` or behind. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                                             std::uint64_t& marked) const {
   constexpr std::uint32_t bits = bit_tree::leaf_bits;
@@ -218,8 +218,8 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std
   return to;
 }
 
-// Looks through the slab at `place`, whose first unit it tells. What it finds is a word with free blocks; if there is no
-// slab with a hint, it takes the place out of the set and leaves `unit` as it is. One lane.
+// Looks through the slab at `place`, whose first unit it tells. What it finds is a word with free blocks; if there is
+// no slab with a hint, it takes the place out of the set and leaves `unit` as it is. One lane.
 WARPHEAP_COLD_FN inline slab_look warp_slab::look_through(std::uint32_t c, std::uint32_t place,
                                                           std::uint32_t& unit) const {
   using enum memory_order;

@@ -5,8 +5,8 @@
 #include <memory>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// What there is, counted by a grid that looks at the header of each unit. Exact while no other kernel uses the heap. Else a
-// unit may be seen with what it was and what it becomes, but no slab has more free blocks than blocks.
+// What there is, counted by a grid that looks at the header of each unit. Exact while no other kernel uses the heap.
+// Else a unit may be seen with what it was and what it becomes, but no slab has more free blocks than blocks.
 
 namespace warpheap {
 
@@ -19,7 +19,8 @@ struct tally_warp_slab {
 
 }  // namespace detail
 
-// Calls `of_slab(class, free blocks)` for each slab and `of_run(units)` for each run whose first unit falls to the caller.
+// Calls `of_slab(class, free blocks)` for each slab and `of_run(units)` for each run whose first unit falls to the
+// caller.
 template <class OfSlab, class OfRun>
 WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
   for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {

@@ -9,8 +9,8 @@
 
 namespace warpheap::target {
 
-// The driver's calls for virtual memory and contexts, looked up at run time: a program that links none of the driver starts on a machine
-// without one. Each is null if the driver lacks it.
+// The driver's calls for virtual memory and contexts, looked up at run time: a program that links none of the driver
+// starts on a machine without one. Each is null if the driver lacks it.
 struct driver_calls {
   decltype(&::cuDeviceGetAttribute) device_attribute = find<decltype(&::cuDeviceGetAttribute)>("cuDeviceGetAttribute");
   decltype(&::cuMemGetAllocationGranularity) granularity =

@@ -7,15 +7,15 @@
 
 // fetch_add, fetch_and and fetch_or by the instructions for global memory.
 //
-// Those of the CUDA library work at any address, and for that ptxas 13.0 makes each a branch, in case the address is one
-// of shared memory. Where lanes of a warp add to one word it also has one of them add for all and hand out the numbers
-// behind that branch. On an H200 lanes were seen not to meet there: two of them got numbers of others
+// Those of the CUDA library work at any address, and for that ptxas 13.0 makes each a branch, in case the address is
+// one of shared memory. Where lanes of a warp add to one word it also has one of them add for all and hand out the
+// numbers behind that branch. On an H200 lanes were seen not to meet there: two of them got numbers of others
 // (results/essays/warp_slab.md). Without the branch there is nothing to meet behind, and a kernel is shorter.
 
 namespace warpheap::target {
 
-// A use of the result of an acquire: without one ptxas gives the instruction no destination, so no later one waits for it,
-// and whether an acquire that nothing waits for still holds is nowhere said.
+// A use of the result of an acquire: without one ptxas gives the instruction no destination, so no later one waits for
+// it, and whether an acquire that nothing waits for still holds is nowhere said.
 template <class T>
 __device__ void use_acquired(T before, memory_order order) {
   if (order != memory_order::acquire && order != memory_order::acq_rel) return;
@@ -57,7 +57,7 @@ WARPHEAP_GLOBAL_RMW(global_or, "or.b32", "or.b64")
 #undef WARPHEAP_RMW
 // clang-format on
 
-// Who adds often has no use for what was there.
+// A caller that adds often has no use for what was there.
 template <class T>
 __device__ T global_add(T* object, T value, memory_order order, thread_scope scope) {
   const T before = global_add_alone(object, value, order, scope);
