@@ -25,8 +25,8 @@ struct index_run {
 /// is about to set them, or set again what it cleared, has begun a change and not ended it. A
 /// set bit above a zero word only costs time.
 ///
-/// Who takes a member sees what its adder wrote before. Of a collective take that is the lane that took it: the others
-/// see it after a `sync` of their own.
+/// A thread that takes a member sees what its adder wrote before. Of a collective take that is the lane that took it:
+/// the others see it after a `sync` of their own.
 class bit_tree {
  public:
   static constexpr std::uint32_t leaf_bits = 64;          ///< members that a leaf has a bit for
@@ -61,7 +61,7 @@ class bit_tree {
                                       std::uint32_t& leaf) const {
     return take_some(true, group, leaves, most, leaf);
   }
-  /// The same from the lowest leaf with members and those right above it.
+  /// As `take_high`, from the lowest leaf with members and those right above it.
   WARPHEAP_FN std::uint64_t take_low(lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                      std::uint32_t& leaf) const {
     return take_some(false, group, leaves, most, leaf);
@@ -79,7 +79,7 @@ class bit_tree {
 
   /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest
   /// such block and those that follow it. An empty run means that there was no block at one moment of the call. One
-  /// group at a time, and beside it nobody who takes in another way than by `try_take_block`; others may add.
+  /// group at a time, and beside it no thread takes in another way than by `try_take_block`; others may add.
   /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
@@ -87,8 +87,8 @@ class bit_tree {
   WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
   /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in
-  /// a few looks: at leaves from the lowest with members on, where those who come at once with different numbers `mine`
-  /// spread over `window` leaves. False tells nothing of what there is. Any lanes, and beside all others.
+  /// a few looks: at leaves from the lowest with members on, where threads that come at once with different numbers
+  /// `mine` spread over `window` leaves. False tells nothing of what there is. Any lanes, and beside all others.
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;
 
@@ -119,7 +119,7 @@ class bit_tree {
   }
 
  private:
-  // How many neighbours somebody wants, and how far member 0 lies behind an aligned one.
+  // How many neighbours are wanted, and how far member 0 lies above an aligned one.
   struct neighbours {
     std::uint32_t least, most, alignment, phase;
   };

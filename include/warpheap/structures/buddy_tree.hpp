@@ -20,8 +20,8 @@ namespace warpheap {
 /// Any subset of lanes may call. Zero bytes are a system without pages. Nobody waits for another thread, except who
 /// finds no block while words are being broken or merged.
 ///
-/// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
-/// Of a collective take that is the lane that took: the others have it from a `sync` in it.
+/// Memory order: what a thread did before it gave a block back happens before what the thread does that takes a page of
+/// it. Of a collective take that is the lane that took: the others have it from a `sync` in it.
 ///
 /// TBuddy of Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, keeps three states in a binary
 /// tree with locks and a semaphore for each order; docs/design/buddy_tree.md tells why this form, and what it promises.
@@ -48,12 +48,12 @@ class buddy_tree {
   /// Takes a block of `order` and returns its first page; `none` if there was none at one moment of the call, but for
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
   ///
-  /// Who finds nothing while others give looks again, up to `most.searches` times in all; then `none` says only that
-  /// each of so many searches found nothing where it looked. What others only move is waited for.
+  /// A thread that finds nothing while others give looks again, up to `most.searches` times in all; then `none` says
+  /// only that each of so many searches found nothing where it looked. What others only move is waited for.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
 
-  /// The same for each lane of `group`, all of the same order. Fills the group from as few words as possible; lanes
-  /// that get none when others do are the highest. Collective.
+  /// Takes a block for each lane of `group`, all of the same order, as `take` does for one. Fills the group from as few
+  /// words as possible; lanes that get none when others do are the highest. Collective.
   WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order, patience most = {}) const;
 
   /// True if somebody looked in vain for a block of `order` and nothing was given since, so that `take` would refuse at
@@ -63,11 +63,11 @@ class buddy_tree {
   /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.
   WARPHEAP_FN void give(std::uint32_t page, std::uint32_t order) const;
 
-  /// The same for each lane of `group`, each with a page and an order of its own; blocks of one word go back by one
-  /// atomic. Collective.
+  /// Gives back a block for each lane of `group`, each with a page and an order of its own; blocks of one word go back
+  /// by one atomic. Collective.
   WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t order) const;
 
-  /// A byte of each page, for the use of whoever has it; it keeps what is written to it.
+  /// A byte of each page, for the use of its owner; it keeps what is written to it.
   WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const {
     return spans_[page / span_pages - first_span_].tags[page % span_pages];
   }

@@ -12,8 +12,8 @@ namespace warpheap {
 /// Storage of queue entries: `segment_words << size` words of 32 bits, the first `segment_words` of them a header.
 ///
 /// A segment is *open* while threads fill it, then *sealed*, then *adopted* by the one thread that hands its entries
-/// out, and *retired* when the last of them was read. Nobody touches a segment but those who hold a place in it: who
-/// fills it until the batch of its places is finished, who reads it until the batch of its entries is. So when the last
+/// out, and *retired* when the last of them was read. Only threads that hold a place in a segment touch it: they
+/// fill it until the batch of its places is finished, and read it until the batch of its entries is. So when the last
 /// one has finished nobody does, and the storage may become anything else. No guess at how late a thread may be is
 /// needed, which is what the heuristics of the paper rest on.
 struct segment_header {
@@ -64,8 +64,8 @@ struct flat_segments {
   WARPHEAP_FN std::uint32_t& entry(std::uint32_t id, std::uint32_t place) const {
     return words[(std::uint64_t{id} + 1) * segment_words + place];
   }
-  /// Says that a segment was read by all who had entries of it. Releases their accesses, which the caller acquired, to
-  /// who opens it again.
+  /// Says that a segment was read by all that had entries of it. Releases their accesses, which the caller acquired, to
+  /// its next opener.
   WARPHEAP_FN void retire(std::uint32_t id) const {
     atomic_view{header(id).in_use}.store(0, memory_order::release, thread_scope::device);
   }

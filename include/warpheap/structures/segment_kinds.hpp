@@ -15,7 +15,7 @@
 // | `segments()` | where entries lie |
 // | `open(group, state)` | called by the opener's group: the packed name of a new segment, or 0 if there is no room |
 // | `take_oldest(state, number)` | called by the adopter: the name of the oldest segment, the `number`th of all |
-// | `following(state, i, before)` | the name of the i-th oldest, which follows `before`. Who asks while others use the queue gets any name |
+// | `following(state, i, before)` | the name of the i-th oldest, which follows `before`. Any name while others use the queue |
 // | `most_segments(state, chunks)` | more segments than that the queue never has, if there are so many chunks |
 // | `retire(state, id)` | an adopted segment was read by all; gives its storage back, or keeps it in reserve |
 // | `trim(state)` | gives back what is in reserve; true if there was any. One lane |
@@ -63,14 +63,14 @@ struct static_ring {
 
 /// What the states of the virtualised queues share.
 ///
-/// Invariant: a segment in reserve is in no queue, and all who read it have finished. Its header and its chunks are as
-/// its opener made them. Whoever exchanges its name for 0 owns it.
+/// Invariant: a segment in reserve is in no queue, and all its readers have finished. Its header and its chunks are as
+/// its opener made them. The thread that exchanges its name for 0 owns it.
 struct virtual_queue_state : segment_queue_state {
   std::uint32_t reserve[2];  ///< packed names; 0: none
 };
 
 /// What the virtualised queues share: segments lie in chunks of the heap, taken when needed and given back when read,
-/// but for a reserve: to find the chunks of a large segment takes long, and who opens one makes others wait.
+/// but for a reserve: to find the chunks of a large segment takes long, and others wait for the opener.
 struct virtual_queue {
   static constexpr std::uint32_t most_chunks_log2 = 8;  ///< binary logarithm of the chunks that a segment can have
   static_assert(1u << most_chunks_log2 == segment_header::most_chunks);
@@ -89,7 +89,7 @@ struct virtual_queue {
   WARPHEAP_FN bool trim(virtual_queue_state& of) const;
 
  protected:
-  /// The packed name of a segment out of the reserve or of free chunks, or 0 if there are none. Collective over the
+  /// The packed name of a segment out of the reserve or of free chunks, or 0 if there is neither. Collective over the
   /// opener's group.
   WARPHEAP_FN std::uint32_t fresh_segment(lane_mask group, virtual_queue_state& of) const;
 

@@ -18,7 +18,7 @@ struct adopted_segment {
 /// What all queues of segments share. Zero bytes are an empty queue. Counts of segments and their numbers are modulo
 /// 2^32: a queue never has as many segments at once, and the rings that they index have a power of two of places.
 struct segment_queue_state {
-  batch_ring places;                  ///< places in segments, for those who push; a batch is a segment's name or 0
+  batch_ring places;                  ///< places in segments, for pushing threads; a batch is a segment's name or 0
   alignas(128) std::uint32_t opened;  ///< segments opened so far; written by the opener
   std::uint32_t adopted;              ///< segments adopted so far; written by the adopter
   std::uint32_t last;                 ///< the segment opened last, 0 if it was adopted; the opener's
@@ -28,9 +28,9 @@ struct segment_queue_state {
 /// A queue of 32-bit values that many threads fill and one at a time empties, a segment at a time.
 ///
 /// `Kind` says where segments lie and how they are kept in order: `static_ring`, `virtual_array` or `virtual_list`, the
-/// queues of Ouroboros (Winter et al., ICS 2020). What they share is here: who pushes draws a place, one draw for the
-/// lanes of a group, and whoever draws the first place behind the open segment, the *opener*, opens the next. If there
-/// is no room for one, it publishes places that are nowhere for those who wait.
+/// queues of Ouroboros (Winter et al., ICS 2020). What they share is here. A pushing thread draws a place, one draw for
+/// the lanes of a group. The thread that draws the first place after the open segment, the *opener*, opens the next. If
+/// there is no room for one, it publishes places that are nowhere for the threads that wait.
 template <class Kind>
 class segment_queue {
  public:
@@ -40,14 +40,14 @@ class segment_queue {
   WARPHEAP_FN segment_queue(state& from, const Kind& kind) : state_(from), kind_(kind) {}
 
   /// Puts one value of each lane of `group` in. Returns false to a lane whose value found no room. Collective; any
-  /// lanes. Who adopts the entry sees what the lane wrote before.
+  /// lanes. The adopter of the entry sees what the lane wrote before.
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const {
     return push(group, value, [this](lane_mask openers, batch_ring::batch newest) {
       cold_call([*this, openers, newest] { open(openers, newest); });
     });
   }
-  /// The same for who can make the queue anew: `open_anew(openers, newest)` calls `open` with these. So nothing of the
-  /// queue has to be kept for it.
+  /// As `push`, for a caller that can make the queue anew: `open_anew(openers, newest)` calls `open` with these. So
+  /// nothing of the queue has to be kept for it.
   template <class OpenAnew>
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t value, OpenAnew open_anew) const;
 
@@ -55,8 +55,8 @@ class segment_queue {
   /// group.
   WARPHEAP_COLD_FN void open(lane_mask group, batch_ring::batch newest) const;
 
-  /// Takes over the oldest segment with all that was put in before the call; who reads its entries retires it. None if
-  /// the queue is empty. One lane, and no other adopts at the same time.
+  /// Takes over the oldest segment with all that was put in before the call; the reader of its entries retires it. None
+  /// if the queue is empty. One lane, and no other adopts at the same time.
   WARPHEAP_COLD_FN adopted_segment adopt() const;
 
   /// Gives back the storage that is kept in reserve, if there is any. One lane.
@@ -74,9 +74,9 @@ class segment_queue {
   /// nobody uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within
   /// the queue's memory and those chunks, and it ends after as many segments as there can be. One lane.
   WARPHEAP_FN contents look(std::uint64_t chunks = unbounded) const;
-  /// The same entries.
+  /// Entries that can be adopted, as `look` tells.
   WARPHEAP_FN std::uint64_t size() const { return look().entries; }
-  /// The same chunks.
+  /// Chunks that hold them or are kept in reserve, as `look` tells.
   WARPHEAP_FN std::uint64_t chunks() const { return look().chunks; }
 
  private:

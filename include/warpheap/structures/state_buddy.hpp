@@ -17,14 +17,15 @@ namespace warpheap {
 /// allocation of order n waits at the semaphore of n. If it is granted a block, it goes down through partial nodes,
 /// from a scattered place on, to an available node of height n, and makes it busy. If it is to produce, it takes a
 /// block of order n + 1, keeps a half, and makes the other one available. A block that comes back is merged with its
-/// buddy if that can be had, else made available. Who changed a node brings the state of its parent up to date, and so
-/// on up.
+/// buddy if that can be had, else made available. A thread that changed a node brings the state of its parent up to
+/// date, and so on up.
 ///
 /// Any subset of lanes may call; each lane acts for itself. Zero bytes are a system without pages. A thread waits for
 /// producers, for holders of a node's lock, and for who merges what came back in pairs; one that is refused has seen a
 /// moment without any of them.
 ///
-/// Memory order: what a thread did before it gave a block back happens before what the one does who takes a page of it.
+/// Memory order: what a thread did before it gave a block back happens before what the thread does that takes a page of
+/// it.
 ///
 /// Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, section 4.1. What the paper leaves open,
 /// and what is different here: docs/design/state_buddy.md.
@@ -61,7 +62,7 @@ class state_buddy {
   /// The same for each lane of `group`, one by one.
   WARPHEAP_FN void give(lane_mask, std::uint32_t page, std::uint32_t order) const { give(page, order); }
 
-  /// A byte of each page, for the use of whoever has it; it keeps what is written to it.
+  /// A byte of each page, for the use of its owner; it keeps what is written to it.
   WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const {
     return spans_[page / span_pages - first_span_].tags[page % span_pages];
   }

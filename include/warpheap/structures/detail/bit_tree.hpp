@@ -29,7 +29,7 @@ WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
   return ~word == 0 ? 64 : static_cast<std::uint32_t>(lowest_bit(~word));
 }
 
-// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there is none.
+// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there are fewer.
 WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
   const auto low = static_cast<std::uint32_t>(marks);
   const auto high = static_cast<std::uint32_t>(marks >> 32);
@@ -45,7 +45,7 @@ WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
 // algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at
 // the leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the
 // earlier, and with it what came before: either the hider sees the member, or the adder the cleared bit. The same holds
-// one level up. A fence in front of a change of an upper word lets those who see the change see that it was begun.
+// one level up. A fence before a change of an upper word lets threads that see the change see that it was begun.
 
 // Sets the bits above a leaf that has members now. A bit that is there already has those above it, or is just being set
 // or cleared by somebody whom the counts tell of.
@@ -55,7 +55,7 @@ WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
   const std::uint32_t word = leaf / 64;
   const std::uint64_t bit = std::uint64_t{1} << leaf % 64;
   const atomic_view middle{upper_->middle[word]};
-  // Acquires the begin of who is just setting it.
+  // Acquires the begin of a change that is just setting it.
   if ((middle.load(acquire, device) & bit) != 0) return;
   begin_change();
   const std::uint64_t over = std::uint64_t{1} << word / 64 % 64;
@@ -68,7 +68,7 @@ WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
   end_change();
 }
 
-// The begin of a change is seen by whoever sees what it changed: the fence releases it with each relaxed change.
+// A thread that sees what a change did sees that it had begun: the fence releases it with each relaxed change.
 WARPHEAP_FN inline void bit_tree::begin_change() const {
   upper_->changes.begin();
   fence(memory_order::release, thread_scope::device);
@@ -95,7 +95,7 @@ WARPHEAP_FN inline void bit_tree::hide(std::uint32_t leaf) const {
   end_change();
 }
 
-// The same for leaves [begin, end), most of which were seen to be zero. Collective.
+// Hides leaves [begin, end), most of which were seen to be zero. Collective.
 WARPHEAP_COLD_FN inline void bit_tree::hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const {
   using enum memory_order;
   using enum thread_scope;
@@ -175,7 +175,7 @@ WARPHEAP_FN inline void bit_tree::add(index_run run) const {
   detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { add(leaf, mask); });
 }
 
-// Whether the bit above a leaf is set. A leaf without one may not even have memory behind it.
+// True if the bit above a leaf is set. A leaf without one may not even have memory.
 WARPHEAP_FN inline bool bit_tree::is_shown(std::uint32_t leaf) const {
   if (leaf >= most_leaves) return false;
   return (atomic_view{upper_->middle[leaf / 64]}.load(memory_order::relaxed, thread_scope::device) >> leaf % 64 & 1) !=
@@ -213,7 +213,7 @@ WARPHEAP_FN inline bool bit_tree::search(bool highest, std::uint32_t& leaf) cons
 // A leaf that may have members; false if the set was empty at one moment of the call.
 //
 // Bits that a hider cleared for a moment could make the pass miss a member. Such a pass is repeated: it overlapped a
-// clear that had begun before or began during it. With a cleared bit, the pass and the fence behind it see that its
+// clear that had begun before or began during it. With a cleared bit, the pass and the fence after it see that its
 // clear had begun.
 WARPHEAP_COLD_FN inline bool bit_tree::find(bool highest, std::uint32_t& leaf) const {
   using enum memory_order;
@@ -327,7 +327,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_
   return whole;
 }
 
-// Takes what is there of the leaves `mine` behind `first_leaf`, and of those that are `lanes` further, as far as `most`
+// Takes what is there of the leaves `mine` after `first_leaf`, and of those that are `lanes` further, as far as `most`
 // members go. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes,
                                                  std::uint32_t most, std::uint64_t (&got)[rows]) const {

@@ -24,8 +24,8 @@ WARPHEAP_FN inline std::uint64_t blocks_of(std::uint32_t leaf, std::uint64_t wor
   }
   std::uint64_t multiples = 1;
   for (std::uint32_t step = size; step < 64; step *= 2) multiples |= multiples << step;
-  const std::uint32_t behind = leaf * 64 % size;  // how far the leaf begins behind a multiple
-  return word & (behind == 0 ? multiples : multiples << (size - behind));
+  const std::uint32_t above = leaf * 64 % size;  // how far above a multiple the leaf begins
+  return word & (above == 0 ? multiples : multiples << (size - above));
 }
 
 }  // namespace detail
@@ -58,7 +58,7 @@ WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const bloc
   if (broken != 0 && is_leader(group)) mark({run.first + run.count, broken});
 }
 
-// What lies in the first leaf with such a block, the last one maybe in part; false if there is none. Collective.
+// What lies in the first leaf with such a block, the last one maybe in part; false if no leaf has one. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   std::uint32_t leaf = 0;
   while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
@@ -167,14 +167,15 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
       ++looks;
       wait.pause();
     }
-    // Those who wanted the same go apart.
+    // Threads that wanted the same block part.
     mine = scatter(mine + 1);
     mine ^= mine >> 15;
   }
   return false;
 }
 
-// A leaf that may have members, `mine` modulo `window` and `looks` behind the lowest, or that; false if there is none.
+// A leaf that may have members, `mine` modulo `window` and `looks` after the lowest, or that; false if no leaf may have
+// members.
 WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
                                                       std::uint32_t& leaf) const {
   std::uint32_t lowest = 0;

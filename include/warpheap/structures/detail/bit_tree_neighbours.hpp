@@ -56,7 +56,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::neighbours_of_leaf(std::uint32_t fro
   return {0, 0};
 }
 
-// The same of the members [first, end) alone, which were seen to be there.
+// The best run among the members [first, end) alone, which were seen to be there.
 WARPHEAP_COLD_FN inline index_run bit_tree::take_aligned(std::uint32_t first, std::uint32_t end,
                                                          const neighbours& wanted) const {
   // Members are below 2^25, so no sum overflows up to alignments of 2^28.

@@ -43,7 +43,8 @@ struct buddy_layout {
     std::uint64_t refused[orders];  // 1 + the value of `given` at which there was no block of an order
     alignas(128) std::uint64_t given;
     change_counts changes[tallies];
-    alignas(128) std::uint64_t turns[levels];  // of each level: who needs its units broken, and 2^32 times who does it
+    alignas(128) std::uint64_t
+        turns[levels];  // of each level: threads that need its units broken, and 2^32 times those that break them
     alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level
   };
 
@@ -109,8 +110,8 @@ WARPHEAP_FN inline std::uint64_t pick_blocks(std::uint64_t word, std::uint32_t o
 
 // Some bit of `bits`, which has one: the first from `place` on and around.
 WARPHEAP_FN inline std::uint32_t bit_from(std::uint64_t bits, std::uint32_t place) {
-  const std::uint64_t behind = bits & ~std::uint64_t{0} << place % 64;
-  return static_cast<std::uint32_t>(lowest_bit(behind != 0 ? behind : bits));
+  const std::uint64_t after = bits & ~std::uint64_t{0} << place % 64;
+  return static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : bits));
 }
 
 static_assert(block_starts(0xff, 3) == 1 && block_starts(0xff0, 3) == 0 && block_starts(0xff0, 2) == 0x110);

@@ -8,8 +8,8 @@
 namespace warpheap {
 
 // Invariant: a page is free by at most one bit: that of its word, or of one of the units that it is in. A word of a
-// level is all ones for a moment only: who completes it makes it 0 and sets the bit of the unit above, unless somebody
-// takes from it first. (Level 3 has nothing above.)
+// level is all ones for a moment only: the thread that completes it makes it 0 and sets the bit of the unit above,
+// unless somebody takes from it first. (Level 3 has nothing above.)
 //
 // Invariant: when an operation has returned, and no change is under way, each word that is not 0 has its bit in the
 // word that shows it, and the bits above that are set for good. A bit that shows a word which is 0 costs time only.
@@ -18,7 +18,7 @@ namespace warpheap {
 // shows. Changes are counted when they begin and when they end.
 //
 // Orders. Giving releases what the giver did, by the change of the word that makes the block free; taking acquires it.
-// Who merges acquires all givers of the word and releases the unit; who breaks a unit acquires it and releases its
+// A merge acquires all givers of the word and releases the unit; breaking a unit acquires it and releases its
 // parts. Showing and hiding race as in Dekker's algorithm; both go through changes of the shown word, of which the
 // later sees what came before the earlier: either the hider sees the bits that were given, or the giver that the bit is
 // gone.
@@ -84,8 +84,8 @@ WARPHEAP_FN inline bool buddy_tree::was_quiet(const watch& before) const {
          atomic_view{upper_->given}.load(relaxed, device) == before.given;
 }
 
-// Sets the bits that show a word which is not 0. Acquires, so that who relies on a bit that another set relies on those
-// above it, too; they are set first.
+// Sets the bits that show a word which is not 0. Acquires, so that a thread that relies on a bit of another relies on
+// those above it, too; they are set first.
 WARPHEAP_FN inline void buddy_tree::show(place at) const {
   using enum memory_order;
   using enum thread_scope;
@@ -190,7 +190,7 @@ WARPHEAP_FN inline void buddy_tree::give(std::uint32_t page, std::uint32_t order
           "buddy_tree: a block of an order begins at a multiple of its size");
   const std::uint32_t level = detail::buddy_level(order);
   put({level, page >> (6 * level + 6)}, detail::buddy_mask(page, order, level));
-  // After the block is to be found, so that who finds nothing and this unchanged knows that no call has returned.
+  // After the block is to be found, so that a search that finds nothing and this unchanged knows that no call returned.
   atomic_view{upper_->given}.fetch_add(1, memory_order::release, thread_scope::device);
 }
 

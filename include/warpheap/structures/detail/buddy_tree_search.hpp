@@ -10,19 +10,19 @@
 
 namespace warpheap {
 
-// A number that few threads share, another one in each turn: so those who meet part.
+// A number that few threads share, another one in each turn: so threads that meet part.
 WARPHEAP_FN inline std::uint32_t buddy_tree::own_number(std::uint32_t turn) {
   return (static_cast<std::uint32_t>(grid_thread_index()) * 0x9e37'79b9u + turn * 0x85eb'ca6bu) >> 16;
 }
 
 // What the top rank shows of a level: the first word that has pages of ours. Not all words, since thousands read it at
-// the same time; in the others there is something only where pages go on behind a multiple of 2^24.
+// the same time; in the others there is something only where pages go on after a multiple of 2^24.
 WARPHEAP_FN inline auto buddy_tree::read_top(std::uint32_t level) const -> look {
   const std::uint32_t index = first_span_ / (layout::words(0) / layout::words(layout::levels - 1) / 64);
   return {index, word(layout::levels - 1, level, index).load(memory_order::relaxed, thread_scope::device)};
 }
 
-// What it shows behind word `index`, in the next word that shows anything. All are read at the same time.
+// What it shows after word `index`, in the next word that shows anything. All are read at the same time.
 WARPHEAP_FN inline auto buddy_tree::read_on(std::uint32_t level, std::uint32_t index) const -> look {
   constexpr std::uint32_t rank = layout::levels - 1;
   constexpr std::uint32_t most = layout::words(rank);
@@ -38,7 +38,7 @@ WARPHEAP_FN inline auto buddy_tree::read_on(std::uint32_t level, std::uint32_t i
 }
 
 // The first word of a level that may have something, in [from, end). A hint. It comes from above, since words that
-// nothing above shows may have no memory behind them.
+// nothing above shows may have no memory.
 WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end,
                                                std::uint32_t& index) const {
   using enum memory_order;
@@ -56,7 +56,7 @@ WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_
     const std::uint32_t at = from >> shift;
     const std::uint64_t shown = word(rank, level, at / 64).load(relaxed, device) >> at % 64;
     if (shown == 0) {
-      // On behind this word, and a rank up, where more can be skipped at once.
+      // On after this word, and a rank up, where more can be skipped at once.
       from = (at / 64 + 1) << (shift + 6);
       if (rank != highest) ++rank;
       continue;
@@ -108,8 +108,8 @@ WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
   return upper_->seat[multiprocessor_index() % layout::seats][level];
 }
 
-// True if some unit of a level, from 1 on, may be free. All who find no page come here, thousands at once: so words
-// that do not depend on each other are read at the same time, and none that is not needed.
+// True if some unit of a level, from 1 on, may be free. All threads that find no page come here, thousands at once: so
+// words that do not depend on each other are read at the same time, and none that is not needed.
 WARPHEAP_FN inline bool buddy_tree::may_have(std::uint32_t level) const {
   look top = read_top(level);
   if (top.bits != 0 && may_have_below(level, top)) return true;
@@ -119,7 +119,7 @@ WARPHEAP_FN inline bool buddy_tree::may_have(std::uint32_t level) const {
   return false;
 }
 
-// The same for what a word of the top rank shows, which is not 0.
+// True if some unit may be free below what a word of the top rank shows, which is not 0.
 WARPHEAP_FN inline bool buddy_tree::may_have_below(std::uint32_t level, look top) const {
   constexpr std::uint32_t rank = layout::levels - 2;
   if (level >= rank) return true;
@@ -203,10 +203,10 @@ WARPHEAP_FN inline auto buddy_tree::look_around(std::uint32_t level, look top, s
   return top;
 }
 
-// A few looks: at the seat, and at what comes behind it.
+// A few looks: at the seat, and at what comes after it.
 //
-// All who come at once go this way, so it is short: most of its time is that of its first instructions and words on
-// their way from memory.
+// All threads that come at once go this way, so it is short: most of its time is that of its first instructions and
+// words on their way from memory.
 WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32_t order,
                                                 std::uint32_t most) const -> grab {
   using enum memory_order;
@@ -358,7 +358,7 @@ WARPHEAP_FN inline auto buddy_tree::take_whole(std::uint32_t order) const -> gra
 // last all of the former are looked through.
 WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t order, std::uint32_t most,
                                           std::uint32_t& needs, bool& waits) const -> grab {
-  // Who wants a whole unit has looked for one.
+  // A thread that wants a whole unit has looked for one.
   const std::uint32_t first = level != 0 ? level + 1 : most << order < 64 ? 1 : 2;
   for (std::uint32_t turn = first; turn <= layout::levels; ++turn) {
     const bool through = turn == layout::levels;  // all units of 64 pages
@@ -393,7 +393,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uin
   using enum thread_scope;
   const std::uint32_t level = detail::buddy_level(order);
   const std::uint32_t within = order - 6 * level;
-  // Who wants all of a unit of 64 pages looks for one first.
+  // A thread that wants all of a unit of 64 pages looks for one first.
   const bool whole = level == 0 && most << within >= 64;
   grab found{{0, 0}, 0};
   std::uint32_t needs = 0;

@@ -13,7 +13,7 @@ WARPHEAP_FN inline std::uint32_t static_ring::open(lane_mask group, state& of) c
   if (is_leader(group)) {
     const segment_name fresh = place(of, of.opened);
     const atomic_view in_use{flat.header(fresh.id).in_use};
-    // Acquires the reads of those who used it a round ago.
+    // Acquires the reads of the threads that used it a round ago.
     if (in_use.load(acquire, device) == 0) {
       in_use.store(1, relaxed, device);
       opened = fresh.packed();
@@ -43,7 +43,7 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, vi
     if (takers == 0) break;
     const std::uint32_t before = got + exclusive_scan(group, mine, 0u, plus{});
     if (got == 0) {
-      // The leader of those who took something took the first chunk.
+      // The leader of the lanes that took something took the first chunk.
       const std::uint32_t first =
           mask != 0 ? leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(highest_bit(mask)) : 0;
       id = shuffle(group, first, lowest_bit(takers));
@@ -79,18 +79,18 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::make_segment(lane_mask group, vi
   if (got == 0) return 0;
   const auto size = static_cast<std::uint32_t>(highest_bit(got));
   if (is_leader(group)) {
-    // A segment uses a power of two of chunks. What is over stays with it, so that nobody who looks for chunks
+    // A segment uses a power of two of chunks. What is over stays with it, so that no thread that looks for chunks
     // meanwhile misses them; it is found in a sweep.
     header->chunks = got;
     header->parts = parts;
-    // Grow quickly: each new segment makes those wait who push.
+    // Grow quickly: pushing threads wait for each new segment.
     if (size == wish) atomic_view{of.size_hint}.store(size + 2 < largest ? size + 2 : largest, relaxed, device);
   }
   sync(group);
   return packed_name(dense ? id | chunk_segments::dense : id, size);
 }
 
-// The name of a segment for the opener, from the reserve or of free chunks; 0 if there is none. Collective.
+// The name of a segment for the opener, from the reserve or of free chunks; 0 if there is neither. Collective.
 WARPHEAP_FN inline std::uint32_t virtual_queue::fresh_segment(lane_mask group, virtual_queue_state& of) const {
   std::uint32_t fresh = 0;
   if (is_leader(group)) fresh = take_reserve(of);
@@ -100,7 +100,7 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::fresh_segment(lane_mask group, v
   return fresh;
 }
 
-// What one place of the reserve holds. Acquires the accesses of those who read it. One lane.
+// What one place of the reserve holds. Acquires the accesses of its readers. One lane.
 WARPHEAP_FN inline std::uint32_t virtual_queue::take_out(std::uint32_t& reserved) {
   using enum memory_order;
   using enum thread_scope;
@@ -135,7 +135,7 @@ WARPHEAP_FN inline void virtual_queue::retire(virtual_queue_state& of, std::uint
   using enum memory_order;
   using enum thread_scope;
   const auto size = static_cast<std::uint32_t>(highest_bit(chunks.header(id).chunks));
-  // As large as the next one should be: kept. Releases the accesses of those who read it.
+  // As large as the next one should be: kept. Releases the accesses of its readers.
   if (size >= atomic_view{of.size_hint}.load(relaxed, device)) {
     for (std::uint32_t& place : of.reserve) {
       const atomic_view kept{place};
@@ -169,7 +169,7 @@ WARPHEAP_FN inline segment_name virtual_array::take_oldest(state& of, std::uint3
   return segment_name::unpack(of.ring[number % ring_segments]);
 }
 
-// `front` is written by the adopter, who moves it to the next segment, and by the opener when there is no segment
+// `front` is written by the adopter, which moves it to the next segment, and by the opener when there is no segment
 // before the new one, which is when the adopter has sealed the last: never both at once.
 WARPHEAP_FN inline std::uint32_t virtual_list::open(lane_mask group, state& of) const {
   const std::uint32_t fresh = fresh_segment(group, of);

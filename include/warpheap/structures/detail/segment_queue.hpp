@@ -47,7 +47,7 @@ WARPHEAP_FN bool segment_queue<Kind>::has_entries() const {
   return atomic_view{state_.opened}.load(relaxed, device) != atomic_view{state_.adopted}.load(relaxed, device);
 }
 
-// Who looks while others use the queue may find a name that is no longer one, in storage that became something else. So
+// A look while others use the queue may find a name that is no longer one, in storage that became something else. So
 // names are checked before they are followed, and counts are never believed beyond what a segment can have.
 template <class Kind>
 WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> contents {
@@ -62,11 +62,11 @@ WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> conten
     return all < segment_header::most_chunks ? all : segment_header::most_chunks;
   };
   contents found{0, 0};
-  const auto behind = static_cast<std::int32_t>(atomic_view{state_.opened}.load(relaxed, device) -
+  const auto unread = static_cast<std::int32_t>(atomic_view{state_.opened}.load(relaxed, device) -
                                                 atomic_view{state_.adopted}.load(relaxed, device));
   const std::uint64_t most = kind_.most_segments(state_, chunks);
   segment_name segment{};
-  for (std::int32_t i = 0; i < behind && static_cast<std::uint64_t>(i) < most; ++i) {
+  for (std::int32_t i = 0; i < unread && static_cast<std::uint64_t>(i) < most; ++i) {
     segment = kind_.following(state_, static_cast<std::uint32_t>(i), segment);
     if (!exists(segment)) break;
     const std::uint32_t count = speculative_load(kind_.segments().header(segment.id).count);
@@ -74,7 +74,7 @@ WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> conten
     found.chunks += chunks_of(segment);
   }
   // Nobody has drawn the last places of the open segment.
-  if (behind > 0 && state_.places.what(state_.places.newest()) != 0) {
+  if (unread > 0 && state_.places.what(state_.places.newest()) != 0) {
     const std::int32_t balance = state_.places.balance();
     const std::uint64_t undrawn = balance < 0 ? 0 : static_cast<std::uint64_t>(balance);
     found.entries -= undrawn < found.entries ? undrawn : found.entries;
@@ -89,7 +89,7 @@ WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> conten
 }
 
 // Adopts the oldest segment when it seems to be the open one: ends that where it is filled to. The adopter becomes the
-// opener for it, by a draw that reaches behind any batch, and the rest of the draw is places that are nowhere.
+// opener for it, by a draw that reaches beyond any batch, and the rest of the draw is places that are nowhere.
 template <class Kind>
 WARPHEAP_FN segment_name segment_queue<Kind>::adopt_last(std::uint32_t number) const {
   batch_ring& places = state_.places;
@@ -99,11 +99,11 @@ WARPHEAP_FN segment_name segment_queue<Kind>::adopt_last(std::uint32_t number) c
     for (; batch_ring::distance(ticket, found.end()) < 0; found = places.newest()) places.await_newer(found);
     found = places.holding(found, ticket);
     const auto rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, found.end()));
-    if (rest >= batch_ring::all) {  // an opener without room gave all who waited places that are nowhere
+    if (rest >= batch_ring::all) {  // an opener without room gave all waiting threads places that are nowhere
       places.pass(found, batch_ring::all);
       continue;
     }
-    // The places up to the end of the batch are ours, and the first one behind it is: so we are the opener.
+    // The places up to the end of the batch are ours, and the first one after it is: so the caller is the opener.
     if (rest != 0) {
       kind_.segments().header(segment_name::unpack(state_.last).id).count -= rest;
       places.pass(found, rest);
@@ -123,9 +123,9 @@ WARPHEAP_COLD_FN adopted_segment segment_queue<Kind>::adopt() const {
   const atomic_view hint{state_.size_hint};
   const std::uint32_t number = adopted.load(relaxed, device);  // ours alone
   // Acquires what the opener wrote of the segments. If a later one was opened the oldest is full.
-  const std::uint32_t behind = atomic_view{state_.opened}.load(acquire, device) - number;
-  if (behind == 0) return {};
-  const segment_name oldest = behind == 1 ? adopt_last(number) : kind_.take_oldest(state_, number);
+  const std::uint32_t unread = atomic_view{state_.opened}.load(acquire, device) - number;
+  if (unread == 0) return {};
+  const segment_name oldest = unread == 1 ? adopt_last(number) : kind_.take_oldest(state_, number);
   const segment_header* const header = &kind_.segments().header(oldest.id);
   // Acquires the entries. Each missing one belongs to a thread that has its place and runs.
   state_.places.await_finished(header->number);

@@ -15,7 +15,7 @@ namespace warpheap {
 //
 // Invariant: available nodes of an order are at least the units that its semaphore has, and those that were granted and
 // whose node is not found yet: a node becomes available before its unit is signalled, and a unit is taken before its
-// node is made busy. So who was granted a unit finds a node.
+// node is made busy. So a thread that was granted a unit finds a node.
 //
 // Invariant: a partial node is marked `paired` if both of its children are available or one of them is so marked, but
 // for updates that are under way. So pairs that could be merged are found from above.
@@ -76,7 +76,7 @@ WARPHEAP_FN inline void state_buddy::show(node of) const {
   }
 }
 
-// Takes an available node in hand; false if it is not available. Waits for who holds its lock.
+// Takes an available node in hand; false if it is not available. Waits for the holder of its lock.
 WARPHEAP_FN inline bool state_buddy::occupy(node of) const {
   using enum memory_order;
   using enum thread_scope;
@@ -129,7 +129,7 @@ WARPHEAP_FN inline std::uint32_t state_buddy::first_new(std::uint32_t order, std
 }
 
 // True if a node above that of `order` at `index`, up to order `upto`, is not marked with `mark`, so that there is
-// nothing of the kind below it; moves `index` on behind that node.
+// nothing of the kind below it; moves `index` to the next node.
 WARPHEAP_FN inline bool state_buddy::skip(std::uint32_t order, std::uint32_t& index, std::uint32_t upto,
                                           std::uint32_t mark) const {
   for (std::uint32_t above = upto; above > order; --above) {
@@ -182,7 +182,7 @@ WARPHEAP_FN inline auto state_buddy::split(node whole) const -> node {
 // if that cannot be.
 WARPHEAP_FN inline bool state_buddy::join(node freed) const {
   bulk_semaphore& blocks = upper_->blocks[freed.order];
-  // Its unit may be promised to somebody, who may find this block or another one. By addition, since many may come at
+  // Its unit may be promised to a thread, which may find this block or another one. By addition, since many may come at
   // once; whom that keeps from a unit for a moment leaves a pair to a sweep, or sees that a merge is under way.
   if (state_of(freed.buddy()) != layout::available || !blocks.try_take(1)) return false;
   if (occupy(freed.buddy())) return true;
@@ -275,7 +275,7 @@ WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
 
 // Whether a block of `order`, or one to halve for it, is there and nobody is to get it, or is being made. If it is a
 // larger one, those who lack one of `order` may become producers again. From above, since blocks go down the orders:
-// who took one asked at all orders below before, so what he makes of it is seen there.
+// a thread that took one asked at all orders below before, so what it makes of it is seen there.
 WARPHEAP_FN inline state_buddy::prospect state_buddy::look_from(std::uint32_t order) const {
   const std::uint32_t most = top();
   bool expected = false;
@@ -292,9 +292,9 @@ WARPHEAP_FN inline state_buddy::prospect state_buddy::look_from(std::uint32_t or
 
 // After a pass in vain: true if there is something now, false if there was nothing at one moment of the call.
 //
-// Who only looks is not seen by others. Were he to ask again as long as somebody else seems to make a block, then of
-// many who ask in vain each would take the others for such makers, and none would ever be refused. So those who were
-// here before wait until whoever asks for the first time has got something or nothing, and are then refused together.
+// A thread that only looks is not seen by others. Were it to ask again as long as another seems to make a block, then
+// of many that ask in vain each would take the others for such makers, and none would ever be refused. So threads that
+// were here before wait until each first request has got something or nothing, and are then refused together.
 WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   using enum memory_order;
   using enum thread_scope;
@@ -307,7 +307,7 @@ WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
   }
 }
 
-// One pass: up the orders until a block is granted or there is none, and down again. At each order below the one that
+// One pass: up the orders until a block is granted or the orders end, and down again. At each order below the one that
 // it has reached, the pass is to produce a batch of two, or to say that there is nothing to make one of.
 //
 // Invariant: a lane comes to the loop's condition only if it waits itself, or owes nothing any more. So lanes that wait
@@ -329,7 +329,8 @@ WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) cons
         have = true;
       }
       if (up && mine.what() == produces && at != most) {
-        fence(memory_order::release, thread_scope::device);  // who sees what is taken above sees what is expected here
+        fence(memory_order::release,
+              thread_scope::device);  // a thread that sees what is taken above sees what is expected here
         mine = upper_->blocks[++at].ask(1, 2);
         continue;
       }

@@ -32,7 +32,7 @@ struct state_buddy_layout {
   struct state {
     bulk_semaphore blocks[orders];
     std::uint32_t nodes[std::uint32_t{1} << (page_bits - span_order)];
-    alignas(128) std::uint32_t end;  // behind the last page
+    alignas(128) std::uint32_t end;  // after the last page
     // Modulo 2^32, and compared for equality within one look alone (`bit_tree::levels`).
     alignas(128) change_counter<std::uint32_t> merges;
     std::uint32_t sweeping;  // somebody merges such pairs
