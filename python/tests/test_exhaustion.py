@@ -6,8 +6,8 @@ import pytest
 from records import measure, record, single
 
 from warpheap.cases import CASES
-from warpheap.cases.exhaustion.show import sections
 from warpheap.record import Record
+from warpheap.report.chapters.exhaustion import sections
 
 
 def ran(allocator: str, size: int, rate: float, refused: float = 0.0, requests: int = 1024) -> Record:

@@ -164,10 +164,10 @@ def test_of_two_runs_of_a_point_the_later_is_shown(page_of: Page) -> None:
 
 @pytest.mark.parametrize("against", ["size", "threads"])
 def test_the_main_plot_is_a_picture(against: str, tmp_path: Path) -> None:
-    from warpheap.cases.throughput import show
     from warpheap.report import plots
+    from warpheap.report.chapters import throughput
 
-    figure = {"size": show.against_size, "threads": show.against_threads}[against](grid_of(), "title")
+    figure = {"size": throughput.against_size, "threads": throughput.against_threads}[against](grid_of(), "title")
     plots.to_png(figure, tmp_path / "main.png")
     written = (tmp_path / "main.png").read_bytes()
     assert written.startswith(b"\x89PNG")

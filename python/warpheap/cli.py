@@ -212,11 +212,12 @@ def gpu(
     """
     from warpheap.gpu.job import Job
     from warpheap.gpu.run import run_gpu
+    from warpheap.gpu_measures import MEASURES
 
     job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs)
     job.check()
     _end_if_checking(context)
-    raise typer.Exit(run_gpu(_console(), job))
+    raise typer.Exit(run_gpu(_console(), job, MEASURES, _own_command()))
 
 
 @app.command("pool")

@@ -13,14 +13,13 @@ from rich.text import Text
 from warpheap import project, summary, survey, terminal
 from warpheap.cases import CASES
 from warpheap.devices import find_driver
-from warpheap.errors import UsageError, unknown_name
+from warpheap.errors import INTERRUPTED, UsageError, unknown_name
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan
 from warpheap.record import Record, RecordFile, read_records
 from warpheap.units import show_seconds
 
-INTERRUPTED = 130
 # What `plot` can write, by the ending of the file.
 PICTURES = (".png", ".svg", ".pdf")
 

@@ -4,6 +4,9 @@
 
 from collections.abc import Iterable
 
+# The exit code of a command that Ctrl-C ended, as shells have it.
+INTERRUPTED = 130
+
 
 class UsageError(Exception):
     """What was asked for cannot be done; the message says what would be right."""

@@ -6,14 +6,20 @@ One object, or, beside a record that was merged, a list of them. They are matche
 """
 
 import json
+import os
+import platform
+import shutil
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from warpheap import process
 from warpheap.files import write_text
 from warpheap.record.parse import parse
 
 MACHINE_NAME = "machine.json"
+_SECONDS_TO_ANSWER = 60.0
 
 Facts = dict[str, Any]
 
@@ -39,3 +45,29 @@ def add_facts(folder: Path, facts: Mapping[str, Any]) -> None:
     own = [each for each in known if each.get("device", facts["device"]) == facts["device"]]
     others = [each for each in known if each not in own]
     write_machines(folder, [*others, {name: value for each in own for name, value in each.items()} | dict(facts)])
+
+
+def describe_machine(programs: dict[str, str]) -> dict[str, Any]:
+    """Describe the machine and its tools. `programs` are commands that know `--version`, by their names."""
+    facts: dict[str, Any] = {
+        "started": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+    queries = "name,driver_version,clocks.max.sm,clocks.max.mem,power.limit,persistence_mode"
+    facts["gpu"] = _last_line(["nvidia-smi", f"--query-gpu={queries}", "--format=csv,noheader"])
+    facts["device"], facts["driver"] = (*facts["gpu"].split(", "), "", "")[:2]
+    for name, program in programs.items():
+        facts[name] = _last_line([program, "--version"])
+    return {name: value for name, value in facts.items() if value}
+
+
+def _last_line(command: list[str]) -> str:
+    if shutil.which(command[0]) is None:
+        return ""
+    outcome = process.run(command, _SECONDS_TO_ANSWER)
+    lines = [line.strip() for line in outcome.stdout.splitlines() if line.strip()]
+    # nvcc and compute-sanitizer say their version last, cmake first.
+    versions = [line for line in lines if any(letter.isdigit() for letter in line)]
+    return (versions[0] if command[0].endswith("cmake") else versions[-1]) if versions else ""

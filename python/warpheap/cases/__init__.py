@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cases of the survey. Each is a folder here whose `CASE` says what to measure and how to show it.
+"""The cases of the survey. Each is a module here whose `CASE` says what to measure.
 
-A new case is one more folder; nothing lists it.
+A new case is one more module; nothing lists it. The report draws its chapter from its measures, or by a module of the
+same name in `report/chapters/`.
 """
 
 import importlib
@@ -15,7 +16,7 @@ def _find() -> dict[str, Case]:
     found = [
         importlib.import_module(f"{__name__}.{module.name}").CASE
         for module in pkgutil.iter_modules(__path__)
-        if module.ispkg
+        if module.name != "base"
     ]
     return {case.name: case for case in sorted(found, key=lambda case: (case.order, case.name))}
 
@@ -24,5 +25,5 @@ CASES = _find()
 
 
 def is_baseline(case: str, measure: str) -> bool:
-    """Whether no allocator has a part in that measure: it tells of the machine, so no design is judged by it."""
+    """True if the measure tells of the machine alone, so that no design is judged by it."""
     return case in CASES and measure in CASES[case].baselines

@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a case tells the survey."""
 
-import importlib
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from warpheap.record import Record
-
 if TYPE_CHECKING:
     from warpheap.driver import Driver
-    from warpheap.report.sections import Section
     from warpheap.runner import Runner
 
 GIB = 1 << 30
@@ -65,23 +60,7 @@ class Case:
     order: int  # place in the survey and in the report
     modes: Mapping[str, str]  # each with a few words on it; none: the driver knows them
     presets: Mapping[str, Preset]
-    sections: "Callable[[Sequence[Record]], list[Section]]"  # the case's part of the report, from its records
     axes: tuple[str, ...] = ("threads", "size", "heap")  # those that matter; the others keep what the preset says
     blocks_per_thread: int = 1  # that a thread holds at once; 0: the case knows itself what a heap can hold
     baselines: tuple[str, ...] = ()  # measures that no allocator has a part in: they are nobody's merit
     runner: "Callable[[Driver], Runner] | None" = field(default=None)  # what measures it, if not the driver itself
-
-
-def chapter(name: str) -> "Callable[[Sequence[Record]], list[Section]]":
-    """The report's part for the case of that name: its own `show.py`, or what serves every case.
-
-    Plotting is slow to load and only reports need it, so it is loaded when it is called.
-    """
-
-    def sections(records: Sequence[Record]) -> "list[Section]":
-        own = f"warpheap.cases.{name}.show"
-        module = own if importlib.util.find_spec(own) else "warpheap.report.generic"
-        made: list[Section] = importlib.import_module(module).sections(records)
-        return made
-
-    return sections

@@ -10,8 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from warpheap.experiments.records import Record
-from warpheap.gpu.device import describe_machine
-from warpheap.machines import add_facts
+from warpheap.machines import add_facts, describe_machine
 
 
 @contextmanager

@@ -8,9 +8,8 @@ from typing import Any
 
 from warpheap.errors import UsageError
 from warpheap.gpu.build import State
-from warpheap.gpu.device import write_facts
 from warpheap.gpu.result import Result, read_head, read_lines
-from warpheap.machines import MACHINE_NAME, add_facts
+from warpheap.machines import add_facts, write_machines
 
 _MEASURED = {"bench": "survey.jsonl", "sync": "sync.jsonl", "pool": "pool.jsonl"}
 
@@ -55,7 +54,7 @@ def begin(folder: Path, facts: dict[str, Any]) -> None:
         if facts.get("device"):
             add_facts(folder, facts)
         else:
-            write_facts(folder / MACHINE_NAME, facts)
+            write_machines(folder, [facts])
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
 

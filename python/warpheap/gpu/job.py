@@ -3,9 +3,10 @@
 """What a GPU run is asked for, and what its parts know of it."""
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -14,6 +15,10 @@ from warpheap.errors import unknown_name
 from warpheap.gpu.build import Programs, State
 from warpheap.gpu.device import Device
 from warpheap.gpu.result import ResultFile
+from warpheap.record import Record
+
+if TYPE_CHECKING:
+    from warpheap.report.sections import Section
 
 # In the order of their turns. The survey is last: it takes what is left of the budget, and can be gone on with.
 PARTS = ("tests", "memcheck", "sync", "pool", "bench")
@@ -60,6 +65,7 @@ class Course:
     facts: dict[str, Any]  # of the machine
     programs: Programs
     device: Device
+    command: str  # that makes the folder again
     deadline: float  # of time.monotonic()
     files: dict[str, ResultFile]  # of the parts of CHECKS that are asked for
     partial: str  # why nobody can know that all tests are there; empty: they are
@@ -74,3 +80,11 @@ class Course:
     def measures_after(self, part: str) -> bool:
         """True if a part that measures is asked for and has its turn after `part`."""
         return any(each in self.job.parts for each in PARTS[PARTS.index(part) + 1 :] if each not in CHECKS)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What the parts that measure do. The layer above gives it, so that this package stands on none of them."""
+
+    parts: Mapping[str, Callable[[Course], Sequence[Record]]]  # each returns its records of the survey
+    chapters: "Callable[[Path], list[Section]]"  # of the report, from what the parts left in a folder

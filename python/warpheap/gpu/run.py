@@ -3,21 +3,26 @@
 """The whole GPU run: build or take programs, test, check, measure, report."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import commands, summary
-from warpheap.gpu import build, checks, folder, measures, show
-from warpheap.gpu.device import Device, describe_machine
-from warpheap.gpu.job import CHECKS, Course, Job
+from warpheap import summary
+from warpheap.errors import INTERRUPTED, UsageError
+from warpheap.gpu import build, checks, folder, show
+from warpheap.gpu.device import Device
+from warpheap.gpu.job import CHECKS, PARTS, Course, Job, Measures
 from warpheap.gpu.result import FAULTS, Result, ResultFile, count
+from warpheap.machines import describe_machine
 from warpheap.record import Record, unable
 
 
-def run_gpu(console: Console, job: Job) -> int:
-    """Do the job. Returns 0 if all went well, 1 if something failed or had no turn, 130 if interrupted."""
+def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int:
+    """Do the job, which `command` asked for.
+
+    Return 0 if all went well, 1 if something failed or had no turn, 130 if interrupted.
+    """
     deadline = time.monotonic() + job.budget
     state = build.state_of_checkout()
     folder.refuse_another_state(job.out, job.parts, state)
@@ -31,30 +36,38 @@ def run_gpu(console: Console, job: Job) -> int:
         files = {part: ResultFile(job.out / f"{part}.jsonl") for part in CHECKS if part in job.parts}
         partial = _why_partial(job, state, programs)
         device = Device(programs.driver)
-        course = Course(console, job, state, facts, programs, device, deadline, files, partial)
+        course = Course(console, job, state, facts, programs, device, command, deadline, files, partial)
         if partial and files:
             console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
         if "tests" in files:
             checks.run_tests(course, built)
         if "memcheck" in files:
             checks.run_memcheck(course, [] if "tests" in files else built)
-        if "sync" in job.parts:
-            measures.attempt(course, "sync", lambda: measures.run_sync(course))
-        if "pool" in job.parts:
-            measures.attempt(course, "pool", lambda: measures.run_pool(course))
-        if "bench" in job.parts:
-            measures.attempt(course, "bench", lambda: records.extend(measures.run_bench(course)))
+        for part in PARTS:
+            if part in measures.parts and part in job.parts:
+                records += _attempt(course, part, measures.parts[part])
     except KeyboardInterrupt:
         console.print(
             f"\nInterrupted: what was found so far is in {job.out}. The same command begins the tests anew and",
             markup=False,
         )
         console.print("goes on with the measurement.")
-        return commands.INTERRUPTED
+        return INTERRUPTED
     if records:
         tests, checked = (_results(course, part) for part in CHECKS)
-        show.write_report(job.out, tests, checked, records, measures.own_command())
+        show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
     return _summarise(course, built, records)
+
+
+def _attempt(course: Course, part: str, measure: Callable[[Course], Sequence[Record]]) -> Sequence[Record]:
+    """Measure a part unless the device is lost. A part that cannot be measured is noted; the others go on."""
+    try:
+        if course.lost:
+            raise UsageError(course.lost)
+        return measure(course)
+    except UsageError as problem:
+        course.undone.append(f"{part}: {problem}")
+        return []
 
 
 def _programs(console: Console, job: Job, deadline: float) -> tuple[build.Programs, list[Result]]:

@@ -23,20 +23,27 @@ def say(console: Console, result: Result) -> None:
 
 
 def write_report(
-    out: Path, tests: Sequence[Result], checks: Sequence[Result], records: Sequence[Record], command: str
+    out: Path,
+    tests: Sequence[Result],
+    checks: Sequence[Result],
+    records: Sequence[Record],
+    command: str,
+    chapters: Sequence[Section],
 ) -> None:
-    """Write report.html and, of a GPU, throughput.png into the folder of the record."""
+    """Write report.html and, of a GPU, throughput.png into the folder of the record.
+
+    `chapters` come before those of the tests.
+    """
     # Plotting takes long to load, and a run of the tests alone does not need it.
-    from warpheap.cases.throughput import show
     from warpheap.report import page, plots
-    from warpheap.sync.chapter import sections_beside
+    from warpheap.report.chapters import throughput
 
     extra = [section for section in (_section("Tests", tests), _section("Memory check", checks)) if section]
-    page.write_report(out / "report.html", records, command, [*sections_beside(out), *extra], read_machines(out))
+    page.write_report(out / "report.html", records, command, [*chapters, *extra], read_machines(out))
     threads = [record for record in records if record["case"] == "throughput" and record["mode"] == "thread"]
     if threads and all(record["timing_comparable"] for record in threads):
         title = f"GPU malloc and free on {threads[0]['device']}, mode thread"
-        plots.to_png(show.against_size(threads, title), out / "throughput.png")
+        plots.to_png(throughput.against_size(threads, title), out / "throughput.png")
 
 
 def _section(title: str, results: Sequence[Result]) -> Section | None:

@@ -5,6 +5,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from warpheap.cases import CASES
 from warpheap.record import Record
 from warpheap.report import data, texts
 from warpheap.report.chart import Bars, Chart, Panel
@@ -98,8 +99,6 @@ def against(
 
 def mode_title(case: str, mode: str) -> str:
     """The mode with what it means."""
-    from warpheap.cases import CASES
-
     what = CASES[case].modes.get(mode) if case in CASES else None
     return f"{texts.words(mode).capitalize()}: {what}" if what else texts.words(mode).capitalize()
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the latency case runs over.
+"""Latency: how many clock cycles a thread's own malloc and free take, on the device's clock.
 
 Its samples are all requests of all rounds; rounds go on until the medians of the rounds agree.
 """
 
 from dataclasses import replace
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
-from warpheap.cases.throughput.axes import MODES as MODES
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
+from warpheap.cases.throughput import MODES as MODES
 
 _FEW = Axes(iterations=6, most_iterations=20)
 _PAPER = Axes(iterations=100, time_limit=120)
@@ -20,3 +20,10 @@ PRESETS: dict[str, Preset] = {
     "paper": {"cuda": (_PAPER.over(["thread"], [10_000, 100_000], doubling(4, 8192)),)},
     "full": {"cuda": (_PAPER.over(list(MODES), [10_000, 100_000], doubling(4, 8192)),), "host": (_HOST,)},
 }
+
+CASE = Case(
+    name="latency",
+    order=2,
+    modes=MODES,
+    presets=PRESETS,
+)

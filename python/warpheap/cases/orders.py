@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the case of free orders runs over."""
+"""Orders of frees: what it costs to free in another order, from another block, or in the same kernel."""
 
-from warpheap.cases.base import MIB, Axes, Preset
+from warpheap.cases.base import MIB, Axes, Case, Preset
 
 MODES = {
     "same_kernel": "each thread frees its block in the kernel that allocated it",
@@ -37,3 +37,10 @@ PRESETS: dict[str, Preset] = {
         "host": (_HOST,),
     },
 }
+
+CASE = Case(
+    name="orders",
+    order=4,
+    modes=MODES,
+    presets=PRESETS,
+)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the churn case runs over."""
+"""Churn: threads hold a few blocks each and malloc and free at random, many times, within one kernel."""
 
-from warpheap.cases.base import MIB, Axes, Preset
+from warpheap.cases.base import MIB, Axes, Case, Preset
 
 MODES = {
     "thread": "blocks of the same size",
@@ -32,3 +32,11 @@ PRESETS: dict[str, Preset] = {
         "host": _HOST,
     },
 }
+
+CASE = Case(
+    name="churn",
+    order=13,
+    modes=MODES,
+    presets=PRESETS,
+    blocks_per_thread=4,
+)

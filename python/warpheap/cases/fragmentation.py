@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the fragmentation case runs over.
+"""Fragmentation: how far apart the blocks of a round lie, and those of all rounds so far.
 
 The address range depends on the design and not on the machine's speed, so the host backend shows it too.
 """
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {
     "thread": "each thread asks for the same size",
@@ -38,3 +38,10 @@ PRESETS: dict[str, Preset] = {
         "host": (_HOST.over(_ALL, [1024], doubling(4, 8192)),),
     },
 }
+
+CASE = Case(
+    name="fragmentation",
+    order=6,
+    modes=MODES,
+    presets=PRESETS,
+)

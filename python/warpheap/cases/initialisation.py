@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the initialisation case runs over: sizes of heaps."""
+"""Initialisation: how long it takes to make a heap and to reset it.
 
-from warpheap.cases.base import GIB, MIB, Axes, Preset
+It runs over sizes of heaps.
+"""
+
+from warpheap.cases.base import GIB, MIB, Axes, Case, Preset
 
 MODES = {"heap": "make a heap, use it, reset it, and use it again"}
 
@@ -15,3 +18,12 @@ PRESETS: dict[str, Preset] = {
     "paper": {"cuda": (Axes(_ALL, heaps=(8 * GIB,)),)},
     "full": {"cuda": (Axes(_ALL, heaps=(256 * MIB, GIB, 8 * GIB, 32 * GIB)),), "host": _HOST},
 }
+
+CASE = Case(
+    name="initialisation",
+    order=10,
+    modes=MODES,
+    presets=PRESETS,
+    axes=("heap",),
+    blocks_per_thread=0,
+)

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the exhaustion case runs over: a heap for each size, as Gelado & Garland (PPoPP 2019, section 5.3) chose them.
+"""Exhaustion: as many requests at once as the heap would hold if nothing of it were lost.
+
+It runs over a heap for each size, as Gelado & Garland (PPoPP 2019, section 5.3) chose them.
 
 A million requests as long as they ask for no more than 512 MiB in all, and as many as that holds above. A round is
 eleven kernels, one for each size of thread blocks. The host asks fewer requests of smaller heaps, but of none below
@@ -9,7 +11,7 @@ eleven kernels, one for each size of thread blocks. The host asks fewer requests
 
 from collections.abc import Sequence
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {"thread": "each thread asks for the same size: all of the heap at once, in blocks of 1 to 1,024 threads"}
 
@@ -43,3 +45,12 @@ PRESETS: dict[str, Preset] = {
         "host": _grids(_ALL, 1 << 12, MIB, _HOST, MIB // 2),
     },
 }
+
+CASE = Case(
+    name="exhaustion",
+    order=7,
+    modes=MODES,
+    presets=PRESETS,
+    axes=("size", "heap"),
+    blocks_per_thread=0,
+)

@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the memory-access case runs over: 2^17 blocks of 16 to 128 bytes, as in the paper."""
+"""Memory access: writing and reading blocks through their pointers, against a packed array.
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+It runs over 2^17 blocks of 16 to 128 bytes, as in the paper.
+"""
+
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {
     "uniform": "all blocks have the same size",
@@ -36,3 +39,11 @@ PRESETS: dict[str, Preset] = {
         "host": _HOST,
     },
 }
+
+CASE = Case(
+    name="memory_access",
+    order=12,
+    modes=MODES,
+    presets=PRESETS,
+    baselines=("packed_write", "packed_read"),
+)

@@ -4,9 +4,9 @@
 
 from collections.abc import Sequence
 
-from warpheap.cases.throughput.show import MEASURES, with_floor
 from warpheap.record import Record
 from warpheap.report import generic
+from warpheap.report.chapters.throughput import MEASURES, with_floor
 from warpheap.report.sections import Section
 
 

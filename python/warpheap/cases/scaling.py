@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the scaling case runs over."""
+"""Scaling: throughput from a single thread to a million."""
 
 from dataclasses import replace
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {
     "thread": "each thread asks for the same size",
@@ -29,3 +29,11 @@ PRESETS: dict[str, Preset] = {
     "paper": {"cuda": (_PAPER,)},
     "full": {"cuda": (replace(_PAPER, most_iterations=1000),), "host": (_HOST,)},
 }
+
+CASE = Case(
+    name="scaling",
+    order=3,
+    modes=MODES,
+    presets=PRESETS,
+    baselines=("floor",),
+)

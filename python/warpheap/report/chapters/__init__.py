@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The chapters of the cases: each drawn by its case's own show.py where it has one, else from its measures."""
+"""The chapters of the cases: each drawn by the module of its name here if there is one, else from its measures."""
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +12,8 @@ from warpheap.record import Record
 from warpheap.report import data, generic
 from warpheap.report.chart import Chart
 from warpheap.report.sections import Section
+
+_OWN = {module.name for module in pkgutil.iter_modules(__path__)}
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,11 @@ class Chapter:
 
 
 def sections_of(case: str) -> Callable[[Sequence[Record]], list[Section]]:
-    """What draws the chapter of that case; a case that this warpheap does not know is drawn like any other."""
-    return CASES[case].sections if case in CASES else generic.sections
+    """Return what draws the chapter of a case. `generic` draws each case that has no module here."""
+    if case not in _OWN:
+        return generic.sections
+    own: Callable[[Sequence[Record]], list[Section]] = importlib.import_module(f"{__name__}.{case}").sections
+    return own
 
 
 def chapters(records: Sequence[Record]) -> list[Chapter]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the out-of-memory case runs over.
+"""Out of memory: the share of the heap that can be handed out, and how long its last tenth takes.
 
 Every block that was handed out is checked, so small sizes in a large heap take long: 2 GiB hold 128 million blocks of
 16 bytes.
@@ -8,7 +8,7 @@ Every block that was handed out is checked, so small sizes in a large heap take 
 
 from dataclasses import replace
 
-from warpheap.cases.base import GIB, MIB, Axes, Preset, doubling
+from warpheap.cases.base import GIB, MIB, Axes, Case, Preset, doubling
 
 MODES = {
     "thread": "each thread asks for the same size, round after round, until the heap is full",
@@ -44,3 +44,11 @@ PRESETS: dict[str, Preset] = {
         "host": (_HOST.over(_ALL, [256], doubling(16, 8192)),),
     },
 }
+
+CASE = Case(
+    name="out_of_memory",
+    order=7,
+    modes=MODES,
+    presets=PRESETS,
+    blocks_per_thread=0,
+)

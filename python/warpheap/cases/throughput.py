@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the throughput case runs over.
+"""Throughput: a kernel in which every thread allocates, then one in which every thread frees.
 
 The paper (Winter et al., PPoPP 2021) steps sizes by 4 bytes; `paper` takes the powers of two among them, which is where
 designs change their behaviour (`--sizes 4..8KiB+4` is the paper's step). Host presets are small: they verify, and their
@@ -9,7 +9,7 @@ times mean nothing.
 
 from dataclasses import replace
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {
     "thread": "each thread asks for the same size",
@@ -49,3 +49,11 @@ PRESETS: dict[str, Preset] = {
         "host": (replace(_HOST, threads=(1024, 10_000), sizes=_BETWEEN, time_limit=60),),
     },
 }
+
+CASE = Case(
+    name="throughput",
+    order=1,
+    modes=MODES,
+    presets=PRESETS,
+    baselines=("floor",),
+)

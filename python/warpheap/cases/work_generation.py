@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the work-generation case runs over: results of 4 to 64 bytes and of 4 to 4096, as in the paper."""
+"""Work generation: each thread makes and fills a result whose size nobody knew, against a prefix sum.
 
-from warpheap.cases.base import MIB, Axes, Preset, doubling
+It runs over results of 4 to 64 bytes and of 4 to 4096, as in the paper.
+"""
+
+from warpheap.cases.base import MIB, Axes, Case, Preset, doubling
 
 MODES = {"mixed": "each thread writes a random number of bytes from 4 to S"}
 
@@ -25,3 +28,11 @@ PRESETS: dict[str, Preset] = {
         "host": _HOST,
     },
 }
+
+CASE = Case(
+    name="work_generation",
+    order=11,
+    modes=MODES,
+    presets=PRESETS,
+    baselines=("baseline", "baseline_kept"),
+)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the case of cold and warm heaps runs over."""
+"""Cold against warm: a heap that is new in every round, and one that has served before."""
 
-from warpheap.cases.base import MIB, Axes, Preset
+from warpheap.cases.base import MIB, Axes, Case, Preset
 
 MODES = {
     "cold": "a new or reset heap before each round",
@@ -30,3 +30,11 @@ PRESETS: dict[str, Preset] = {
         "host": (_HOST,),
     },
 }
+
+CASE = Case(
+    name="temperature",
+    order=5,
+    modes=MODES,
+    presets=PRESETS,
+    baselines=("floor",),  # of a warm heap, which is measured as throughput is
+)

@@ -4,9 +4,9 @@
 
 from collections.abc import Sequence
 
-from warpheap.cases.throughput.show import MEASURES
 from warpheap.record import Record
 from warpheap.report import data, generic
+from warpheap.report.chapters.throughput import MEASURES
 from warpheap.report.chart import Chart
 from warpheap.report.relative import median_of, relative_panel
 from warpheap.report.sections import Section

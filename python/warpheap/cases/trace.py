@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the trace case runs over: all traces that the driver brings along.
+"""Traces: a recorded stream of an application's mallocs and frees, played to every allocator.
+
+It runs over all traces that the driver brings along.
 
 Threads say how many copies of the traced program run side by side: as many as have room, one at least.
 """
 
-from warpheap.cases.base import MIB, Axes, Preset
+from warpheap.cases.base import MIB, Axes, Case, Preset
 
 MODES: dict[str, str] = {}  # the driver knows the traces
 
@@ -20,3 +22,12 @@ PRESETS: dict[str, Preset] = {
         "host": _HOST,
     },
 }
+
+CASE = Case(
+    name="trace",
+    order=14,
+    modes=MODES,
+    presets=PRESETS,
+    axes=("threads", "heap"),
+    blocks_per_thread=0,
+)

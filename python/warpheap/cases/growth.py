@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the growth case runs over (Winter et al., ICS 2020).
+"""Growth: half of what each round asks for is freed again, until the heap is full.
 
 Threads and heap are chosen so that some hundred rounds fill it: the slowdown compares the last tenth with the first.
 """
 
 from dataclasses import replace
 
-from warpheap.cases.base import GIB, MIB, Axes, Preset
+from warpheap.cases.base import GIB, MIB, Axes, Case, Preset
 
 MODES = {
     "thread": "each thread asks for the same size; half as many blocks are freed, of all ages",
@@ -36,3 +36,11 @@ PRESETS: dict[str, Preset] = {
         "host": (_HOST.over(_ALL, [1024], [64, 256, 1024]),),
     },
 }
+
+CASE = Case(
+    name="growth",
+    order=8,
+    modes=MODES,
+    presets=PRESETS,
+    blocks_per_thread=0,
+)
