@@ -8,6 +8,7 @@ from records import measure, record, single
 from warpheap.cases import CASES
 from warpheap.record import Record
 from warpheap.report.chapters.exhaustion import sections
+from warpheap.report.record_set import RecordSet
 
 
 def ran(allocator: str, size: int, rate: float, refused: float = 0.0, requests: int = 1024) -> Record:
@@ -24,7 +25,7 @@ def test_every_heap_holds_its_requests_exactly() -> None:
 
 
 def test_panels_go_over_all_sizes_though_each_has_a_heap_of_its_own() -> None:
-    charts = sections([ran("good", 16, 200.0), ran("good", 64, 100.0)])[0].charts
+    charts = sections(RecordSet([ran("good", 16, 200.0), ran("good", 64, 100.0)]))[0].charts
     assert [chart.name for chart in charts] == ["exhaustion-rate-served", "exhaustion-refused"]
     assert [point.x for point in charts[0].panels[0].lines[0].points] == [16, 64]
 
@@ -42,7 +43,7 @@ def test_presets_cover_the_papers_sizes_in_a_bounded_number_of_requests() -> Non
 
 
 def test_refused_requests_are_told_in_per_cent_on_an_axis_of_their_own() -> None:
-    chart = sections([ran("good", 16, 200.0, 0.03), ran("good", 64, 100.0)])[0].charts[1]
+    chart = sections(RecordSet([ran("good", 16, 200.0, 0.03), ran("good", 64, 100.0)]))[0].charts[1]
     panel = chart.panels[0]
     assert panel.unit == "%"
     assert [point.y for point in panel.lines[0].points] == pytest.approx([3, 0])
@@ -51,7 +52,7 @@ def test_refused_requests_are_told_in_per_cent_on_an_axis_of_their_own() -> None
 def test_the_rate_over_the_toolkit_s_heap_is_drawn_and_summed_up() -> None:
     records = [ran("cuda_malloc", 16, 10.0, 0.5), ran("cuda_malloc", 64, 10.0), ran("good", 16, 40.0, 0.04),
                ran("good", 64, 10.0), ran("good", 4096, 10.0)]  # fmt: skip
-    section = sections(records)[0]
+    section = sections(RecordSet(records))[0]
     panel = section.charts[-1].panels[0]
     assert [line.allocator for line in panel.lines] == ["good"]
     assert [point.y for point in panel.lines[0].points] == pytest.approx([4.0, 1.0])
@@ -62,7 +63,7 @@ def test_the_rate_over_the_toolkit_s_heap_is_drawn_and_summed_up() -> None:
 
 
 def test_without_the_toolkit_s_heap_the_table_has_what_was_refused() -> None:
-    section = sections([ran("good", 16, 40.0, 0.04)])[0]
+    section = sections(RecordSet([ran("good", 16, 40.0, 0.04)]))[0]
     assert [chart.name for chart in section.charts] == ["exhaustion-rate-served", "exhaustion-refused"]
     assert section.grids[0].rows[0][1].text == ""
 
@@ -70,7 +71,7 @@ def test_without_the_toolkit_s_heap_the_table_has_what_was_refused() -> None:
 def test_rates_are_compared_in_heaps_that_are_alike() -> None:
     records = [ran("cuda_malloc", 16, 10.0, requests=512), ran("good", 16, 20.0, 0.01, requests=512),
                ran("good", 16, 80.0, 0.03, requests=1024)]  # fmt: skip
-    section = sections(records)[0]
+    section = sections(RecordSet(records))[0]
     assert [point.y for point in section.charts[-1].panels[0].lines[0].points] == pytest.approx([2.0])
     rows = [[f"{cell.text} {cell.aside}".strip() for cell in row] for row in section.grids[0].rows]
     assert ["good", "2 1 size", "2 at 16 B", "3 % at 16 B", "", "1 of 1"] in rows

@@ -16,6 +16,7 @@ from warpheap.report import numbers, paper
 from warpheap.report.chapters import sections_of
 from warpheap.report.chart import Bars, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
+from warpheap.report.record_set import RecordSet
 from warpheap.report.rounds import thinned
 from warpheap.report.scale import scale_of
 from warpheap.report.svg import stretches
@@ -44,7 +45,7 @@ def test_no_name_in_a_record_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 def test_all_figures_of_the_paper_but_the_graphs_are_there() -> None:
     records = survey(designs=DESIGNS[:3])
-    charts, missing = paper.charts(records, survey("Other GPU", designs=DESIGNS[:3]))
+    charts, missing = paper.charts(RecordSet(records), RecordSet(survey("Other GPU", designs=DESIGNS[:3])))
     assert missing == []
     titles = " ".join(panel.title for chart in charts for panel in chart.panels)
     drawn = set(re.findall(r"as Figure (\d+[a-h])", titles))
@@ -56,7 +57,7 @@ def test_all_figures_of_the_paper_but_the_graphs_are_there() -> None:
 
 
 def test_the_baseline_is_in_the_panels_that_need_it() -> None:
-    charts, _ = paper.charts(survey(designs=DESIGNS[:3]))
+    charts, _ = paper.charts(RecordSet(survey(designs=DESIGNS[:3])))
     panels = {panel.title[:13]: panel for chart in charts for panel in chart.panels if chart.name == "paper-11"}
     for number in ("as Figure 11c", "as Figure 11d", "as Figure 11e"):
         assert panels[number].reference_name
@@ -64,7 +65,7 @@ def test_the_baseline_is_in_the_panels_that_need_it() -> None:
 
 
 def panels_of(case: str, records: list[Record]) -> list[Panel | Bars]:
-    charts = [chart for section in sections_of(case)(records) for chart in section.charts]
+    charts = [chart for section in sections_of(case)(RecordSet(records)) for chart in section.charts]
     return [panel for chart in charts if chart.name != "throughput-memory" for panel in chart.panels]
 
 
@@ -102,7 +103,7 @@ def test_a_record_without_a_floor_is_shown_as_before(case: str) -> None:
 
 def test_a_floor_is_nowhere_in_the_verdict() -> None:
     records = [each for each in survey(designs=DESIGNS[:3]) if each["case"] in ("throughput", "scaling")]
-    heat = heat_map(records, list(CASES))
+    heat = heat_map(RecordSet(records), list(CASES))
     assert heat is not None
     assert [(column.case, column.measure) for column in heat.columns] == [
         (case, measure) for case in ("throughput", "scaling") for measure in ("malloc", "free")
@@ -110,16 +111,18 @@ def test_a_floor_is_nowhere_in_the_verdict() -> None:
 
 
 def test_a_figure_without_points_says_why() -> None:
-    _, missing = paper.charts([record(threads=20_000, size=size) for size in (16, 64)])
+    _, missing = paper.charts(RecordSet([record(threads=20_000, size=size) for size in (16, 64)]))
     why = {each.number: each.why for each in missing}
     assert "second GPU" in why["9e"]
     assert why["10a"] == "case scaling, mode thread is not in the record"
-    _, missing = paper.charts([record(backend="host", size=size) for size in (16, 64)])
+    _, missing = paper.charts(RecordSet([record(backend="host", size=size) for size in (16, 64)]))
     assert "host backend" in {each.number: each.why for each in missing}["9a"]
 
 
 def test_the_nearest_number_of_threads_stands_in_and_is_named() -> None:
-    charts, _ = paper.charts([record(threads=threads, size=size) for threads in (8192, 262_144) for size in (16, 64)])
+    charts, _ = paper.charts(
+        RecordSet([record(threads=threads, size=size) for threads in (8192, 262_144) for size in (16, 64)])
+    )
     titles = [panel.title for panel in charts[0].panels]
     assert titles[0] == "as Figure 9a: thread-based allocation, 8,192 threads"
     assert titles[2] == "as Figure 9c: thread-based allocation, 262,144 threads"
@@ -134,7 +137,7 @@ def test_no_stroke_crosses_a_lost_case() -> None:
 def test_a_case_lost_everywhere_still_has_its_panel() -> None:
     records = [record(allocator="good", size=size) for size in (16, 64)]
     records += [record(allocator="bad", size=size, status="crashed") for size in (16, 64)]
-    charts, _ = paper.charts(records)
+    charts, _ = paper.charts(RecordSet(records))
     panel = charts[0].panels[0]
     assert isinstance(panel, Panel)
     assert [(line.allocator, len(line.points), len(line.lost)) for line in panel.lines] == [
@@ -188,5 +191,5 @@ def test_a_measure_without_a_value_leaves_a_gap_and_no_failure() -> None:
     from warpheap.report.lines import lines_of
 
     records = [record(allocator="bump", measures={"malloc": measure(), "free": None})]
-    assert lines_of(records, "size", "free") == []
-    assert len(lines_of(records, "size", "malloc")) == 1
+    assert lines_of(RecordSet(records), "size", "free") == []
+    assert len(lines_of(RecordSet(records), "size", "malloc")) == 1

@@ -6,12 +6,12 @@ import pytest
 from records import measure, record, single
 
 from warpheap.record import Record
-from warpheap.report import data
 from warpheap.report.chart import Chart
 from warpheap.report.chart_tables import grids_of
 from warpheap.report.contest import NOTHING
 from warpheap.report.guide import Advice, advise
 from warpheap.report.lines import panel_of
+from warpheap.report.record_set import RecordSet
 from warpheap.report.verdict import heat_map, winners
 
 ORDER = ["throughput", "out_of_memory", "churn"]
@@ -27,15 +27,15 @@ def lost(name: str, **changes: object) -> Record:
 
 
 def advice_for(records: list[Record], need: str) -> Advice:
-    return next(advice for advice in advise(records)[0] if advice.need == need)
+    return next(advice for advice in advise(RecordSet(records))[0] if advice.need == need)
 
 
 def test_a_cell_is_the_geometric_mean_of_ratios_to_the_best() -> None:
     heat = heat_map(
-        [
+        RecordSet([
             throughput("one", 2, size=16), throughput("two", 4, size=16),
             throughput("one", 80, size=64), throughput("two", 10, size=64),
-        ],
+        ]),
         ORDER,
     )  # fmt: skip
     assert heat is not None
@@ -49,31 +49,33 @@ def test_where_more_is_better_the_ratio_is_turned() -> None:
     def share(name: str, value: float) -> Record:
         return record(case="out_of_memory", allocator=name, measures={"share": single(value, better="higher")})
 
-    heat = heat_map([share("full", 1.0), share("half", 0.5), share("nothing", 0.0)], ORDER)
+    heat = heat_map(RecordSet([share("full", 1.0), share("half", 0.5), share("nothing", 0.0)]), ORDER)
     assert heat is not None
     assert [row.allocator for row in heat.rows] == ["full", "half", "nothing"]
     assert [row.cells[0].mean for row in heat.rows] == pytest.approx([1.0, 2.0, NOTHING])
 
 
 def test_failures_are_counted_and_in_no_mean() -> None:
-    heat = heat_map([throughput("one", 2), lost("two"), throughput("two", 2, size=64), lost("one", size=64)], ORDER)
+    heat = heat_map(
+        RecordSet([throughput("one", 2), lost("two"), throughput("two", 2, size=64), lost("one", size=64)]), ORDER
+    )
     assert heat is not None
     assert all((row.lost, row.cells[0].lost, row.cells[0].mean) == (1, 1, 1.0) for row in heat.rows)
 
 
 def test_a_design_without_individual_free_wins_nothing() -> None:
     records = [throughput("bump", 1, None), throughput("one", 2), throughput("two", 4)]
-    heat = heat_map(records, ORDER)
+    heat = heat_map(RecordSet(records), ORDER)
     assert heat is not None
     last = heat.rows[-1]
     assert (last.allocator, last.baseline, last.cells[0].mean) == ("bump", True, 0.5)
-    assert winners(records, ORDER)[0].wins[0].names == ["one"]  # type: ignore[union-attr]
+    assert winners(RecordSet(records), ORDER)[0].wins[0].names == ["one"]  # type: ignore[union-attr]
 
 
 def test_who_failed_at_a_point_does_not_win_it() -> None:
     records = [throughput("fast", 1, size=16), lost("fast", size=32), throughput("slow", 5, size=16),
                throughput("slow", 5, size=32)]  # fmt: skip
-    small = winners(records, ORDER)[0].wins[0]
+    small = winners(RecordSet(records), ORDER)[0].wins[0]
     assert small is not None
     assert small.names == ["slow"]
     advice = advice_for(records, "Blocks up to 64 B")
@@ -96,10 +98,10 @@ def test_nobody_wins_where_the_others_were_not_run() -> None:
     advice = advice_for(records, "Blocks up to 64 B")
     assert (advice.names, advice.next_name, advice.out) == (["fast"], "middle", [])
     assert (advice.points, advice.of_points) == (2, 6)
-    small = winners(records, ORDER)[0].wins[0]
+    small = winners(RecordSet(records), ORDER)[0].wins[0]
     assert small is not None
     assert (small.names, small.points) == (["fast"], 1)
-    heat = heat_map(records, ORDER)
+    heat = heat_map(RecordSet(records), ORDER)
     assert heat is not None
     assert {row.allocator: row.cells[0].mean for row in heat.rows} == pytest.approx({"fast": 1, "middle": 3, "slow": 6})
 
@@ -107,7 +109,7 @@ def test_nobody_wins_where_the_others_were_not_run() -> None:
 def test_a_design_that_was_run_alone_has_no_contest() -> None:
     advice = advice_for([throughput("one", 1)], "No special need")
     assert (advice.names, advice.note) == ([], "no contest: only one was run")
-    win = winners([throughput("one", 1)], ORDER)[0].wins[0]
+    win = winners(RecordSet([throughput("one", 1)]), ORDER)[0].wins[0]
     assert win is not None
     assert (win.names, win.note) == ([], "no contest: only one was run")
     apart = [throughput("one", 1, size=16), throughput("two", 1, size=32)]
@@ -124,7 +126,7 @@ def test_what_a_design_cannot_do_is_told_by_its_own_reason() -> None:
     large = "the design serves requests of up to 64 bytes"
     records = [record(allocator="toolkit", case="temperature", mode="cold", status="failed", reason=cold)]
     records += [record(allocator=name, case="temperature", mode="cold") for name in ("one", "two")]
-    assert data.frees_individually(records, "toolkit") is None
+    assert RecordSet(records).frees_individually("toolkit") is None
     records += [throughput("toolkit", 1), throughput("one", 2), throughput("two", 3)]
     records += [record(allocator="two", size=128, status="failed", reason=large), throughput("one", 2, size=128),
                 throughput("toolkit", 1, size=128)]  # fmt: skip
@@ -140,11 +142,11 @@ def exhaustion(name: str, refused: float, size: int = 16) -> Record:
 
 def test_a_best_value_of_0_is_measured_and_wins() -> None:
     records = [exhaustion("none", 0), exhaustion("none", 0, 64), exhaustion("some", 0), exhaustion("some", 0.1, 64)]
-    row = next(each for each in winners(records, ORDER) if each.measure == "refused")
+    row = next(each for each in winners(RecordSet(records), ORDER) if each.measure == "refused")
     small = row.wins[0]
     assert small is not None
     assert (small.names, small.next_name, small.next_ratio) == (["none"], "some", 0.0)
-    heat = heat_map(records, ORDER)
+    heat = heat_map(RecordSet(records), ORDER)
     assert heat is not None
     cells = {row.allocator: row.cells[0].standing for row in heat.rows}
     assert (cells["none"].zeros, cells["none"].above, cells["some"].zeros, cells["some"].above) == (2, 0, 1, 1)
@@ -160,7 +162,7 @@ def test_what_nobody_can_tell_of_the_toolkits_heap_is_no_best_value() -> None:
 
 def test_what_was_run_without_any_result_is_not_called_unmeasured() -> None:
     records = [throughput("one", 1, size=2048), throughput("two", 2, size=2048), lost("one"), lost("two")]
-    small = winners(records, ORDER)[0].wins[0]
+    small = winners(RecordSet(records), ORDER)[0].wins[0]
     assert small is not None
     assert (small.names, small.note) == ([], "no result")
     advice = advice_for(records, "Blocks up to 64 B")
@@ -176,7 +178,7 @@ def test_who_was_run_less_often_had_less_occasion_to_fail() -> None:
 def test_a_table_marks_the_best_only_among_several_and_the_greatest_of_rates() -> None:
     def table(records: list[Record]) -> list[list[str]]:
         rates = {"rate": {"unit": "ops/s", "better": "higher"}}
-        (grid,) = grids_of(Chart("rate", "", [panel_of(records, "size", "rate", rates["rate"], "")]))
+        (grid,) = grids_of(Chart("rate", "", [panel_of(RecordSet(records), "size", "rate", rates["rate"], "")]))
         columns = range(1, len(grid.columns))
         return [[row[0].text for row in grid.rows if row[column].best] for column in columns]
 
@@ -209,12 +211,12 @@ def test_never_failed_does_not_count_what_a_design_cannot_do() -> None:
 
 
 def test_needs_without_points_are_named_as_such() -> None:
-    given, silent = advise([throughput("one", 2)])
+    given, silent = advise(RecordSet([throughput("one", 2)]))
     assert "The kernel is short of registers" in silent
     assert not {advice.need for advice in given} & set(silent)
 
 
 def test_host_times_take_no_part() -> None:
     records = [throughput("one", 2, backend="host"), throughput("two", 4, backend="host")]
-    assert heat_map(records, ORDER) is None
-    assert winners(records, ORDER) == []
+    assert heat_map(RecordSet(records), ORDER) is None
+    assert winners(RecordSet(records), ORDER) == []

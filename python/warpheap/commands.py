@@ -159,8 +159,10 @@ def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, a
     shown = [record for record in records if record["mode"] == mode]
     from warpheap.report import generic, plots
     from warpheap.report.looks import Looks
+    from warpheap.report.record_set import RecordSet
 
-    chart = generic.against(shown, list({name: None for record in shown for name in record["measures"]}), against)
+    names = list(dict.fromkeys(name for record in shown for name in record["measures"]))
+    chart = generic.against(RecordSet(shown), names, against)
     if chart is None:
         raise UsageError(
             f"--against: {source} has no more than one {against} of {case} {mode}; there is no line to draw"

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from warpheap.cases import is_baseline
 from warpheap.record import STATUSES, Measure, Record, describe, spread, unable
-from warpheap.report.contest import contested_points
 from warpheap.report.data import point_of
+from warpheap.report.record_set import RecordSet
 from warpheap.terminal import STYLES
 from warpheap.units import show_bytes, show_count, show_measured
 
@@ -126,11 +126,11 @@ def _against_best(records: Sequence[Record]) -> dict[str, float]:
 
 
 def _contested(records: Sequence[Record]) -> Iterator[Record]:
-    """Those at points at which most of the allocators were run: nobody is the best where the others were not tried."""
+    """Yield the records at points at which most of the allocators were run: elsewhere the few would win by walkover."""
     allocators = _allocators(records)
     for case in dict.fromkeys(record["case"] for record in records):
         own = [record for record in records if record["case"] == case]
-        points = contested_points(own, allocators)
+        points = RecordSet(own).contested(allocators)
         yield from (record for record in own if point_of(record) in points)
 
 

@@ -5,8 +5,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warpheap.record import Record
-from warpheap.report import data, texts
+from warpheap.report import texts
+from warpheap.report.record_set import RecordSet
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ def short_case(case: str) -> str:
     return {"work_generation": "work", "initialisation": "init"}.get(case, texts.words(case))
 
 
-def columns_of(records: Sequence[Record], order: Sequence[str]) -> list[Column]:
+def columns_of(records: RecordSet, order: Sequence[str]) -> list[Column]:
     """The columns that the records have values for, in the survey's order of cases."""
-    cases = dict.fromkeys(record["case"] for record in records)
+    cases = records.cases
     columns = []
     for case in [*(name for name in order if name in cases), *(name for name in cases if name not in order)]:
-        found = data.measures_of(each for each in records if each["case"] == case)
+        found = records.where(case=case).measures
         for name in _DECIDING.get(case, tuple(found)):
             if name in found:
                 label = _SHORT.get(name, texts.words(name))

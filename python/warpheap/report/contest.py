@@ -3,15 +3,11 @@
 """Where allocators can be compared, and in which order they stand there."""
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from warpheap.record import Record
-from warpheap.report import data
+from warpheap.report.record_set import RecordSet
 
-Point = tuple[Any, ...]
 # At one point and in one measure: the cost of each allocator that has a value.
 Costs = dict[str, float]
 
@@ -19,22 +15,9 @@ Costs = dict[str, float]
 NOTHING = 1000.0
 
 
-def contested_points(records: Iterable[Record], allowed: Collection[str]) -> set[Point]:
-    """The points at which more than half of the allowed allocators were run, of those that occur in `records`.
-
-    At any other point the few that were run would win by walkover. A run without a result counts: it was tried.
-    """
-    runs: dict[str, set[Point]] = {}
-    for record in records:
-        if record["allocator"] in allowed:
-            runs.setdefault(record["allocator"], set()).add(data.point_of(record))
-    numbers = Counter(point for points in runs.values() for point in points)
-    return {point for point, number in numbers.items() if number >= 2 and 2 * number > len(runs)}
-
-
-def why_no_contest(records: Iterable[Record], allowed: Sequence[str]) -> str:
-    """The reason for which nobody can win over `records`, which have no contested point."""
-    run = {record["allocator"] for record in records}
+def why_no_contest(records: RecordSet, allowed: Sequence[str]) -> str:
+    """Return why no allocator can win over `records`, which have no contested point."""
+    run = records.by("allocator")
     names = [name for name in allowed if name in run]
     if len(names) == 1:
         return f"no contest: only {names[0]} was run"
@@ -53,7 +36,7 @@ class Standing:
 
     @property
     def rank(self) -> tuple[int, float]:
-        """What orders standings: first who is at 0 wherever the best is, for no ratio tells of that."""
+        """The key that orders standings. An allocator that is at 0 wherever the best is comes first."""
         return self.above, 1.0 if self.mean is None else self.mean
 
 
@@ -92,5 +75,5 @@ def as_good_as_first(ordered: Sequence[Standing], factor: float) -> list[Standin
 
 
 def distance(first: Standing, other: Standing) -> float:
-    """How far `other` is behind `first`, as a ratio; 0 if that is no ratio, since only `first` is at 0 somewhere."""
+    """Return how far `other` is from `first` as a ratio; 0 if only `first` is at 0 somewhere, which no ratio tells."""
     return other.rank[1] / first.rank[1] if other.above == first.above else 0.0

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from warpheap.record import Record, unable
-from warpheap.report import data, texts
+from warpheap.report import texts
 from warpheap.report.numbers import TIMES
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 from warpheap.units import show_bytes, show_count
 
@@ -15,7 +16,7 @@ from warpheap.units import show_bytes, show_count
 _NAMED = 4
 
 
-def failures_grid(records: Sequence[Record]) -> Grid | None:
+def failures_grid(records: RecordSet) -> Grid | None:
     """All runs without a result and their reasons; runs of one allocator that differ only in the point share a line."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
@@ -24,7 +25,7 @@ def failures_grid(records: Sequence[Record]) -> Grid | None:
             groups.setdefault((*what, record["status"], record["reason"]), []).append(record)
     if not groups:
         return None
-    several = len(data.machines_of(records)) > 1
+    several = len(records.machines) > 1
     measured: dict[tuple[Any, ...], int] = {}
     for record in records:
         place = (record["allocator"], record["case"], record["mode"], record["device"])
@@ -63,15 +64,15 @@ def _points(records: Sequence[Record]) -> str:
     return ", ".join(named[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def verified_grid(records: Sequence[Record], order: Sequence[str]) -> Grid:
+def verified_grid(records: RecordSet, order: Sequence[str]) -> Grid:
     """Allocators and cases: how many runs are ok and were verified block by block."""
     cases = [case for case in order if any(each["case"] == case for each in records)]
     cases += [case for case in dict.fromkeys(each["case"] for each in records) if case not in cases]
     rows = []
-    for name in data.allocators_of(records):
+    for name in records.allocators:
         cells = []
         for case in cases:
-            own = [each for each in records if each["allocator"] == name and each["case"] == case]
+            own = records.where(allocator=name, case=case)
             good = sum(each["status"] == "ok" and each["verified"] for each in own)
             if not own:
                 cells.append(Cell(""))
@@ -79,6 +80,6 @@ def verified_grid(records: Sequence[Record], order: Sequence[str]) -> Grid:
                 cells.append(Cell("cannot", "skipped"))
             else:
                 cells.append(Cell(f"{good} of {len(own)}", "ok" if good == len(own) else "failed"))
-        requests = sum(each.get("requests") or 0 for each in records if each["allocator"] == name)
+        requests = sum(each.get("requests") or 0 for each in records.where(allocator=name))
         rows.append([Cell(name, allocator=name), *cells, Cell(f"{requests:,}")])
     return Grid("", ["allocator", *map(texts.words, cases), "requests"], rows)

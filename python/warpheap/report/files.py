@@ -9,10 +9,11 @@ from matplotlib.figure import Figure as Canvas
 
 from warpheap.files import FileNames
 from warpheap.record import Record
-from warpheap.report import data, picture_of_heat, plots
+from warpheap.report import picture_of_heat, plots
 from warpheap.report.chapters import charts_of
 from warpheap.report.looks import Looks
 from warpheap.report.overview import parts_of
+from warpheap.report.record_set import RecordSet
 
 
 def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
@@ -21,16 +22,17 @@ def write_figures(folder: Path, records: Sequence[Record]) -> list[Path]:
     They have the names of their anchors on the page: heat-map, paper-9, throughput-thread-size; figures of a second
     machine end in -2.
     """
-    newest = data.latest(records)
+    newest = RecordSet.of(records).latest()
     looks = Looks(newest)
     folder.mkdir(parents=True, exist_ok=True)
     names = FileNames()
     written = []
-    for part in parts_of(newest):
+    parts = parts_of(newest)
+    for part in parts:
         if part.heat is not None:
             picture = picture_of_heat.draw(part.heat, f"Ratio to the best, {part.device}")
             written += write(folder, names.of(f"heat-map{part.name}"), picture)
-    figures = [chart for part in parts_of(newest) for chart in part.paper]
+    figures = [chart for part in parts for chart in part.paper]
     for chart in [*figures, *charts_of(newest)]:
         written += write(folder, names.of(chart.name), plots.draw(chart, looks))
     return written

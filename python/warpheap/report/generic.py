@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from warpheap.cases import CASES
-from warpheap.record import Record
+from warpheap.record import Measure
 from warpheap.report import data, texts
 from warpheap.report.chart import Bars, Chart, Panel
 from warpheap.report.lines import bars_of, is_share, panel_of, spread_over
+from warpheap.report.record_set import RecordSet
 from warpheap.report.rounds import series_charts
 from warpheap.report.sections import Section
 from warpheap.units import show_bytes, show_count
@@ -27,16 +28,16 @@ class Drawn:
     mode: str
     measure: str
     point: str  # the values of the fields that are not its axis
-    records: Sequence[Record]
+    records: RecordSet
     panel: Panel | Bars
 
 
-def sections(records: Sequence[Record]) -> list[Section]:
+def sections(records: RecordSet) -> list[Section]:
     """One chapter with all figures of the case, or none if it has nothing that may be shown."""
     return section(records, charts(records) + series_charts(records))
 
 
-def section(records: Sequence[Record], drawn: Sequence[Chart]) -> list[Section]:
+def section(records: RecordSet, drawn: Sequence[Chart]) -> list[Section]:
     """The chapter of the case with these figures."""
     if not drawn:
         return []
@@ -45,17 +46,17 @@ def section(records: Sequence[Record], drawn: Sequence[Chart]) -> list[Section]:
 
 
 def charts(
-    records: Sequence[Record],
+    records: RecordSet,
     only: Callable[[str], bool] = lambda name: True,
     change: Callable[[Drawn], Panel | Bars] = lambda drawn: drawn.panel,
 ) -> list[Chart]:
     """Figures of the measures that `only` wants; `change` may add to each panel."""
-    measures = {name: value for name, value in data.measures_of(records).items() if only(name)}
+    measures = {name: value for name, value in records.measures.items() if only(name)}
     drawn = [
         each
         for name, example in measures.items()
-        for mode in data.modes_of(records)
-        for each in _panels([record for record in records if record["mode"] == mode], name, example)
+        for mode in records.modes
+        for each in _panels(records.where(mode=mode), name, example)
     ]
     if not drawn:
         return []
@@ -70,7 +71,7 @@ def charts(
 
 
 def against(
-    records: Sequence[Record],
+    records: RecordSet,
     names: Sequence[str],
     field: str,
     most: int = 3,
@@ -80,15 +81,15 @@ def against(
 
     `change` may add to each panel.
     """
-    measures = {name: value for name, value in data.measures_of(records).items() if name in names}
+    measures = {name: value for name, value in records.measures.items() if name in names}
     other = "threads" if field == "size" else "size"
-    if not measures or len(data.in_order(records, field)) < 2:
+    if not measures or len(records.values(field)) < 2:
         return None
     case, mode = records[0]["case"], records[0]["mode"]
     panels = []
     for name, example in measures.items():
-        for value in spread_over(data.in_order(records, other), most):
-            own = [each for each in records if each[other] == value]
+        for value in spread_over(records.values(other), most):
+            own = records.where(**{other: value})
             panel = panel_of(own, field, name, example, "")
             drawn = Drawn(mode, name, value_text(other, value, mode), own, panel)
             if any(line.points for line in panel.lines):
@@ -112,29 +113,29 @@ def value_text(field: str, value: int, mode: str) -> str:
     return f"{'up to ' if mode == 'mixed' else ''}{show_bytes(value)}"
 
 
-def _panels(records: Sequence[Record], name: str, example: data.Measure) -> list[Drawn]:
-    own = [each for each in records if name in (each.get("measures") or {}) or each["status"] != "ok"]
+def _panels(records: RecordSet, name: str, example: Measure) -> list[Drawn]:
+    own = records.only(lambda each: name in (each.get("measures") or {}) or each["status"] != "ok")
     if not any(data.measure(each, name) for each in own):
         return []
-    axis = max(_AXES, key=lambda field: len(data.in_order(own, field)))
-    fields = [field for field in _AXES if field != axis and len(data.in_order(own, field)) > 1]
+    axis = max(_AXES, key=lambda field: len(own.values(field)))
+    fields = [field for field in _AXES if field != axis and len(own.values(field)) > 1]
     places = sorted({tuple(each[field] for field in fields) for each in own})
     chosen = [places[index] for index in spread_over(range(len(places)), _MOST)]
     mode, made = records[0]["mode"], []
     for place in chosen:
-        part = [each for each in own if tuple(each[field] for field in fields) == place]
+        part = own.where(**dict(zip(fields, place, strict=True)))
         words = [value_text(field, value, mode) for field, value in zip(fields, place, strict=True)]
-        if len(data.in_order(part, axis)) > 1:
+        if len(part.values(axis)) > 1:
             panel: Panel | Bars = panel_of(part, axis, name, example, "")
         else:
-            words += [value_text(axis, part[0][axis], mode)] if len(data.in_order(own, axis)) > 1 else []
+            words += [value_text(axis, part[0][axis], mode)] if len(own.values(axis)) > 1 else []
             panel = bars_of(part, name, example, "")
         made.append(Drawn(mode, name, ", ".join(words), part, panel))
     return [each for each in made if any(data.measure(record, name) for record in each.records)]
 
 
 def _by_measure(
-    case: str, drawn: Sequence[Drawn], measures: dict[str, data.Measure], change: Callable[[Drawn], Panel | Bars]
+    case: str, drawn: Sequence[Drawn], measures: dict[str, Measure], change: Callable[[Drawn], Panel | Bars]
 ) -> list[Chart]:
     """Where each mode has one panel of a measure: measures of one unit share a figure if it stays small."""
     modes = len({each.mode for each in drawn})

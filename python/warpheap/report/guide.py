@@ -5,19 +5,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from warpheap.record import Record, unable
-from warpheap.report import data
 from warpheap.report.contest import (
     Costs,
-    Point,
     as_good_as_first,
-    contested_points,
     distance,
     standings,
     why_no_contest,
 )
+from warpheap.report.data import Point
 from warpheap.report.profiles import PROFILES, Profile
 from warpheap.report.ranking import Field, field_of, table_of
+from warpheap.report.record_set import RecordSet
 from warpheap.report.verdict import AS_GOOD
 
 RULES = (
@@ -50,12 +48,12 @@ class Advice:
     note: str = ""  # why nobody is recommended; empty: all are out, or somebody is
 
 
-def advise(records: Sequence[Record]) -> tuple[list[Advice], list[str]]:
+def advise(records: RecordSet) -> tuple[list[Advice], list[str]]:
     """The advice for each need, and the needs that the record says nothing about."""
     field = field_of(records)
     given, silent = [], []
     for profile in PROFILES:
-        own = [each for each in records if profile.counts(each)]
+        own = records.only(profile.counts)
         table = table_of(own, profile.measures)
         # Where no run has a result, the record says at least that; where times mean nothing, it says nothing.
         if table or (own and all(each["status"] != "ok" for each in own)):
@@ -65,12 +63,10 @@ def advise(records: Sequence[Record]) -> tuple[list[Advice], list[str]]:
     return [*given, _never_failed(field)], silent
 
 
-def _advice(profile: Profile, field: Field, records: Sequence[Record], table: Mapping[Point, Costs]) -> Advice:
+def _advice(profile: Profile, field: Field, records: RecordSet, table: Mapping[tuple[Point, str], Costs]) -> Advice:
     allowed = field.ranked() if profile.free else list(field.allocators)
-    counted = contested_points(records, field.allocators)
-    points = [
-        costs for place, costs in table.items() if place[:-1] in counted and any(name in costs for name in allowed)
-    ]
+    counted = records.contested(field.allocators)
+    points = [costs for place, costs in table.items() if place[0] in counted and any(name in costs for name in allowed)]
     reasons = {name: _why_out(name, name in allowed, records, points) for name in field.allocators}
     out = [(name, why) for name, why in reasons.items() if why]
     of_points = len({place for place, costs in table.items() if any(name in costs for name in allowed)})
@@ -85,11 +81,11 @@ def _advice(profile: Profile, field: Field, records: Sequence[Record], table: Ma
     return Advice(profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points)
 
 
-def _why_out(name: str, allowed: bool, records: Sequence[Record], points: Sequence[Costs]) -> str:
+def _why_out(name: str, allowed: bool, records: RecordSet, points: Sequence[Costs]) -> str:
     """Why that allocator is no candidate over `records`, of which `points` count; empty if it is one."""
-    own = [each for each in records if each["allocator"] == name]
-    failed = sum(map(data.lost, own))
-    cannot = [each for each in own if unable(each)]
+    own = records.where(allocator=name)
+    failed = len(own.lost)
+    cannot = own.unable
     have = sum(name in costs for costs in points)
     if not allowed:
         return "no individual free"
@@ -106,9 +102,7 @@ def _why_out(name: str, allowed: bool, records: Sequence[Record], points: Sequen
 
 def _never_failed(field: Field) -> Advice:
     counts = {
-        name: (sum(map(data.lost, own)), len(own))
-        for name in field.allocators
-        if (own := [each for each in field.records if each["allocator"] == name])
+        name: (len(own.lost), len(own)) for name in field.allocators if (own := field.records.where(allocator=name))
     }
     good = [name for name, (failed, _) in counts.items() if not failed]
     out = [(name, f"{failed} of {count} runs without a result") for name, (failed, count) in counts.items() if failed]

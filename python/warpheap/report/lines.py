@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from warpheap.record import Record, unable
+from warpheap.record import Measure, unable
 from warpheap.report import data
 from warpheap.report.chart import Bar, Bars, Line, Lost, Panel, Point
+from warpheap.report.record_set import RecordSet
 
 X_LABELS = {"size": "block size", "threads": "threads", "heap_bytes": "heap"}
 
 
-def lines_of(records: Sequence[Record], field: str, name: str) -> list[Line]:
+def lines_of(records: RecordSet, field: str, name: str) -> list[Line]:
     """A line for each allocator: the measure of that name against a field of the record."""
     lines = []
-    for allocator in data.allocators_of(records):
-        own = sorted((each for each in records if each["allocator"] == allocator), key=lambda each: each[field])
+    for allocator in records.allocators:
+        own = sorted(records.where(allocator=allocator), key=lambda each: each[field])
         points = [point_of(each[field], value) for each in own if (value := data.measure(each, name)) is not None]
         gaps = [Lost(each[field], each["status"], each["reason"]) for each in own if data.lost(each)]
         if points or gaps:
@@ -25,7 +26,7 @@ def lines_of(records: Sequence[Record], field: str, name: str) -> list[Line]:
     return lines
 
 
-def point_of(x: float, value: data.Measure) -> Point:
+def point_of(x: float, value: Measure) -> Point:
     """A measure at that place of the x axis."""
     low, high = data.spread(value)
     return Point(x, value["median"], low, high, value["min"], value["max"])
@@ -36,7 +37,7 @@ def is_share(unit: str, better: str) -> bool:
     return unit == "ratio" and better == "higher"
 
 
-def panel_of(records: Sequence[Record], field: str, name: str, example: data.Measure, title: str) -> Panel:
+def panel_of(records: RecordSet, field: str, name: str, example: Measure, title: str) -> Panel:
     """The measure against size or threads."""
     label = X_LABELS[field]
     if field == "size" and {each["mode"] for each in records} == {"mixed"}:
@@ -51,11 +52,11 @@ def panel_of(records: Sequence[Record], field: str, name: str, example: data.Mea
     )
 
 
-def bars_of(records: Sequence[Record], name: str, example: data.Measure, title: str) -> Bars:
+def bars_of(records: RecordSet, name: str, example: Measure, title: str) -> Bars:
     """A bar for each allocator; where there are several records of one, its first."""
     bars = []
-    for allocator in data.allocators_of(records):
-        own = next(each for each in records if each["allocator"] == allocator)
+    for allocator in records.allocators:
+        own = records.where(allocator=allocator)[0]
         value = data.measure(own, name)
         if value is None and own["status"] == "ok":
             bars.append(Bar(allocator, None, "none"))
@@ -75,7 +76,7 @@ def spread_over(values: Sequence[int], most: int) -> list[int]:
     return [values[round(index * (len(values) - 1) / (most - 1))] for index in range(most)]
 
 
-def with_reference(panel: Panel | Bars, records: Sequence[Record], measure: str, name: str) -> Panel | Bars:
+def with_reference(panel: Panel | Bars, records: RecordSet, measure: str, name: str) -> Panel | Bars:
     """The panel with the baseline that the processes of `records` measured; as it is if none did."""
     points = reference_of(records, panel.field if isinstance(panel, Panel) else "size", measure)
     if isinstance(panel, Panel):
@@ -83,7 +84,7 @@ def with_reference(panel: Panel | Bars, records: Sequence[Record], measure: str,
     return replace(panel, reference=points[0].y, reference_name=name) if len(points) == 1 else panel
 
 
-def reference_of(records: Sequence[Record], field: str, name: str) -> list[Point]:
+def reference_of(records: RecordSet, field: str, name: str) -> list[Point]:
     """A baseline that every process measures anew: at each place the median over all allocators' processes."""
     found: dict[int, list[float]] = {}
     for record in records:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from warpheap.record import Record
 from warpheap.report import colour
-from warpheap.report.data import allocators_of
 from warpheap.report.families import Family, family_of
+from warpheap.report.record_set import RecordSet
 
 # Markers and dashes have no common divisor, so stepping through both gives each allocator a pair of its own.
 MARKERS = ("circle", "square", "up", "diamond", "down", "cross", "pentagon", "left", "right")
@@ -34,7 +34,7 @@ class Looks:
     """The looks of all allocators of a page, by name and in the registry's order."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        names = allocators_of(records)
+        names = RecordSet.of(records).allocators
         members: dict[Family, list[str]] = {}
         for name in names:
             members.setdefault(family_of(name) or _own_family(name, members), []).append(name)

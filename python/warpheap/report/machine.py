@@ -5,27 +5,26 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warpheap.record import Record
-from warpheap.report import data
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 from warpheap.units import show_bytes
 
 _KNOWN = {"schema", "backend", "device", "version", "sources"}
 
 
-def machine_grid(records: Sequence[Record], facts: Sequence[Mapping[str, Any]]) -> Grid:
+def machine_grid(records: RecordSet, facts: Sequence[Mapping[str, Any]]) -> Grid:
     """A column for each machine. `facts` are further descriptions, matched by their device where they name one."""
-    machines = data.machines_of(records)
+    machines = records.machines
     rows: dict[str, list[str]] = {}
     for place, machine in enumerate(machines):
-        own = data.of_machine(records, machine)
+        own = records.of_machine(machine)
         for name, value in [*_of_record(own), *_of_facts(machine, facts, len(machines))]:
             rows.setdefault(name, [""] * len(machines))[place] = value
     columns = ["", *([""] if len(machines) == 1 else [device for device, _ in machines])]
     return Grid("", columns, [[Cell(name), *map(Cell, values)] for name, values in rows.items()])
 
 
-def _of_record(records: Sequence[Record]) -> list[tuple[str, str]]:
+def _of_record(records: RecordSet) -> list[tuple[str, str]]:
     def values(field: str) -> str:
         return ", ".join(str(value) for value in dict.fromkeys(record[field] for record in records))
 
@@ -33,9 +32,9 @@ def _of_record(records: Sequence[Record]) -> list[tuple[str, str]]:
     return [
         ("device", values("device")),
         ("backend", values("backend")),
-        ("heap", ", ".join(show_bytes(size) for size in data.in_order(records, "heap_bytes"))),
-        ("timed rounds at least", ", ".join(map(str, data.in_order(records, "iterations")))),
-        ("warm-up rounds", ", ".join(map(str, data.in_order(records, "warmup")))),
+        ("heap", ", ".join(show_bytes(size) for size in records.values("heap_bytes"))),
+        ("timed rounds at least", ", ".join(map(str, records.values("iterations")))),
+        ("warm-up rounds", ", ".join(map(str, records.values("warmup")))),
         ("warpheap", values("version")),
         ("fingerprint of the measured sources", values("sources")),
         ("measured", first if first == last else f"{first} to {last}"),

@@ -4,17 +4,16 @@
 
 from collections.abc import Sequence
 
-from warpheap.record import Record
-from warpheap.report.data import allocators_of
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 from warpheap.units import show_bytes
 
 
-def memory_grid(records: Sequence[Record]) -> Grid | None:
+def memory_grid(records: RecordSet) -> Grid | None:
     """What each allocator took, over all its cases."""
     rows = []
-    for name in allocators_of(records):
-        known = [each["memory"] for each in records if each["allocator"] == name and each["memory"] is not None]
+    for name in records.allocators:
+        known = [each["memory"] for each in records.where(allocator=name) if each["memory"] is not None]
         if not known:
             continue
         ratios = [

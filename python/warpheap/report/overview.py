@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warpheap.cases import CASES
-from warpheap.record import Record
-from warpheap.report import data, guide, paper, verdict
+from warpheap.report import guide, paper, verdict
 from warpheap.report.chart import Chart
 from warpheap.report.paper import Missing
+from warpheap.report.record_set import RecordSet
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class MachinePart:
     comparable: bool
 
 
-def parts_of(records: Sequence[Record]) -> list[MachinePart]:
+def parts_of(records: RecordSet) -> list[MachinePart]:
     """The parts of all machines, GPUs first. The second GPU stands in for the paper's second GPU."""
-    machines = data.machines_of(records)
+    machines = records.machines
     gpus = [each for each in machines if each[1] == "cuda"]
     parts = []
     for place, each in enumerate(machines):
-        own = data.of_machine(records, each)
+        own = records.of_machine(each)
         rest = [other for other in gpus if other != each]
-        others = data.of_machine(records, rest[0]) if rest and each[1] == "cuda" else []
+        others = records.of_machine(rest[0]) if rest and each[1] == "cuda" else RecordSet()
         figures, missing = paper.charts(own, others)
         name = f"-{place + 1}" if place else ""
         advice, silent = guide.advise(own)

@@ -19,7 +19,6 @@ from warpheap.report import (
     chapters,
     chart_tables,
     columns,
-    data,
     failures,
     guide,
     machine,
@@ -34,6 +33,7 @@ from warpheap.report import (
 from warpheap.report.looks import Looks
 from warpheap.report.overview import parts_of
 from warpheap.report.ratios import heat_of, ratio_text, text_on
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 from warpheap.units import show_count
 
@@ -53,7 +53,7 @@ def write_report(
     `command` is what makes them again; `extra` chapters stand behind those of the cases; `facts` describe the machines,
     matched by their field `device` (machine.json beside the page, if None).
     """
-    newest = data.latest(records)
+    newest = RecordSet.of(records).latest()
     looks = Looks([*newest, *_lines_of(extra)])
     page = environment(looks).get_template("template.html.j2").render(
         title=_title(newest),
@@ -82,8 +82,8 @@ def _lines_of(extra: Sequence[Section]) -> list[Record]:
     return [{"allocator": name, "position": _BEHIND_ALLOCATORS + place} for place, name in enumerate(names)]
 
 
-def _title(records: Sequence[Record]) -> str:
-    devices = dict.fromkeys(device for device, _ in data.machines_of(records))
+def _title(records: RecordSet) -> str:
+    devices = dict.fromkeys(device for device, _ in records.machines)
     return "GPU memory allocators on " + (" and ".join(devices) or "no machine")
 
 
@@ -120,13 +120,13 @@ def environment(looks: Looks) -> jinja2.Environment:
     return made
 
 
-def _counts(records: Sequence[Record]) -> list[tuple[str, str, str]]:
+def _counts(records: RecordSet) -> list[tuple[str, str, str]]:
     numbers = {status: sum(record["status"] == status for record in records) for status in STATUSES}
     cannot = sum(map(unable, records))
     numbers["failed"] -= sum(unable(each) and each["status"] == "failed" for each in records)
     requests = sum(record.get("requests") or 0 for record in records)
     return [
-        (str(len(data.allocators_of(records))), "allocators", ""),
+        (str(len(records.allocators)), "allocators", ""),
         (str(len({record["case"] for record in records})), "cases", ""),
         (show_count(len(records)), "runs", ""),
         *((show_count(count), status, status) for status, count in numbers.items() if count or status == "ok"),

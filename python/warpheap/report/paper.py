@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of Winter, Parger, Mlakar and Steinberger (PPoPP 2021), from our record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from warpheap.record import Record
 from warpheap.report import data
 from warpheap.report.chart import Bars, Chart, Panel
 from warpheap.report.lines import bars_of, panel_of, with_reference
+from warpheap.report.record_set import RecordSet
 from warpheap.units import show_bytes, show_count
 
 
@@ -81,7 +81,10 @@ NOTE = (
 )
 
 
-def charts(records: Sequence[Record], others: Sequence[Record] = ()) -> tuple[list[Chart], list[Missing]]:
+_NO_RECORDS = RecordSet()
+
+
+def charts(records: RecordSet, others: RecordSet = _NO_RECORDS) -> tuple[list[Chart], list[Missing]]:
     """The figures of one machine, and those that it has no points for; `others` are records of a second machine."""
     panels: dict[str, list[Panel | Bars]] = {group: [] for group in _GROUPS}
     missing = []
@@ -98,19 +101,19 @@ def charts(records: Sequence[Record], others: Sequence[Record] = ()) -> tuple[li
     return drawn, missing
 
 
-def _panel(figure: Figure, records: Sequence[Record]) -> Panel | Bars | None:
+def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     other = "threads" if figure.field == "size" else "size"
-    own = [each for each in records if each["case"] == figure.case and each["mode"] == figure.mode]
-    measures = data.measures_of(own)
+    own = records.where(case=figure.case, mode=figure.mode)
+    measures = own.measures
     if figure.measure not in measures:
         return None
-    nearest = min(data.in_order(own, other), key=_distance(figure.at))
-    own = [each for each in own if each[other] == nearest]
+    nearest = min(own.values(other), key=_distance(figure.at))
+    own = own.where(**{other: nearest})
     at = f"{show_count(nearest)} threads" if other == "threads" else show_bytes(nearest)
     title = f"as Figure {figure.number}: {figure.what}"
     if not (figure.case == "work_generation" and nearest == figure.at):
         title += f", {at}"
-    places = data.in_order(own, figure.field)
+    places = own.values(figure.field)
     if len(places) == 1:
         title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} threads'}"
         panel: Panel | Bars = bars_of(own, figure.measure, measures[figure.measure], title)
@@ -128,8 +131,8 @@ def _distance(wanted: int) -> Callable[[int], float]:
     return lambda value: max(value, 1) / wanted if value > wanted else wanted / max(value, 1)
 
 
-def _why(figure: Figure, records: Sequence[Record]) -> str:
-    own = [each for each in records if each["case"] == figure.case and each["mode"] == figure.mode]
+def _why(figure: Figure, records: RecordSet) -> str:
+    own = records.where(case=figure.case, mode=figure.mode)
     if not own:
         return f"case {figure.case}, mode {figure.mode} is not in the record"
     if all(not each["timing_comparable"] for each in own):

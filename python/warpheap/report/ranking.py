@@ -3,13 +3,13 @@
 """How far an allocator is from the best: geometric means of ratios over the points that were measured."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from warpheap.record import Record, unable
 from warpheap.report import data
-from warpheap.report.contest import Standing, contested_points, standings
+from warpheap.report.contest import Standing, standings
+from warpheap.report.data import Point
+from warpheap.report.record_set import RecordSet
 
 RULE = (
     "A point is one combination of case, mode, threads, size and heap. At each point the ratio to the best is the "
@@ -46,7 +46,7 @@ class Score:
 class Field:
     """The records of one machine, and who is ranked in them."""
 
-    records: Sequence[Record]
+    records: RecordSet
     allocators: Sequence[str]
     baselines: frozenset[str]  # designs without individual free
 
@@ -55,37 +55,37 @@ class Field:
         return [name for name in self.allocators if name not in self.baselines]
 
 
-def field_of(records: Sequence[Record]) -> Field:
+def field_of(records: RecordSet) -> Field:
     """The field of a machine. If no design has individual free, all are ranked."""
-    allocators = data.allocators_of(records)
-    without = frozenset(name for name in allocators if data.frees_individually(records, name) is False)
+    allocators = records.allocators
+    without = frozenset(name for name in allocators if records.frees_individually(name) is False)
     return Field(records, allocators, without if len(without) < len(allocators) else frozenset())
 
 
-def table_of(records: Iterable[Record], names: Sequence[str]) -> dict[tuple[Any, ...], dict[str, float]]:
+def table_of(records: RecordSet, names: Sequence[str]) -> dict[tuple[Point, str], dict[str, float]]:
     """For each point and measure the value of each allocator, turned so that less is better."""
-    table: dict[tuple[Any, ...], dict[str, float]] = {}
+    table: dict[tuple[Point, str], dict[str, float]] = {}
     for record in records:
         for name in names:
             value = data.measure(record, name)
             if value is not None:
                 median = value["median"]
                 cost = median if value["better"] == "lower" else (1 / median if median > 0 else math.inf)
-                table.setdefault((*data.point_of(record), name), {})[record["allocator"]] = cost
+                table.setdefault((data.point_of(record), name), {})[record["allocator"]] = cost
     return table
 
 
-def scores(field: Field, records: Sequence[Record], names: Sequence[str]) -> dict[str, Score]:
+def scores(field: Field, records: RecordSet, names: Sequence[str]) -> dict[str, Score]:
     """The score of each allocator over those records and measures, at the points that are contested."""
-    counted = contested_points(records, field.allocators)
-    points = [costs for place, costs in table_of(records, names).items() if place[:-1] in counted]
+    counted = records.contested(field.allocators)
+    points = [costs for place, costs in table_of(records, names).items() if place[0] in counted]
     found = standings(points, field.allocators, field.ranked())
     return {
         name: Score(
             name,
             standing,
-            sum(data.lost(each) for each in records if each["allocator"] == name),
-            sum(unable(each) for each in records if each["allocator"] == name),
+            len(records.where(allocator=name).lost),
+            len(records.where(allocator=name).unable),
         )
         for name, standing in found.items()
     }

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of one run over another: cold over warm, shuffled over as allocated, a part over the whole."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from warpheap.record import Record
 from warpheap.report import data
 from warpheap.report.chart import Line, Panel, Point
 from warpheap.report.lines import X_LABELS
+from warpheap.report.record_set import RecordSet
 
 Value = Callable[[Record], float | None]
 
@@ -24,8 +25,8 @@ def median_of(name: str) -> Value:
 
 
 def relative_panel(
-    records: Sequence[Record],
-    over: Sequence[Record],
+    records: RecordSet,
+    over: RecordSet,
     field: str,
     values: tuple[Value, Value],
     title: str,
@@ -38,7 +39,7 @@ def relative_panel(
         if value:
             known[_place(record)] = value
     lines = []
-    for allocator in data.allocators_of(records):
+    for allocator in records.allocators:
         points = []
         for record in sorted(records, key=lambda each: each[field]):
             value = values[0](record)

@@ -5,10 +5,10 @@
 from collections.abc import Sequence
 from statistics import median
 
-from warpheap.record import Record
-from warpheap.report import data, texts
+from warpheap.report import texts
 from warpheap.report.chart import Chart, Line, Panel, Point
 from warpheap.report.lines import spread_over
+from warpheap.report.record_set import RecordSet
 from warpheap.units import show_bytes
 
 # Points that a line has at most: what is longer is shown by the medians of equal stretches.
@@ -16,18 +16,18 @@ _MOST_POINTS = 120
 _SIZES = 3
 
 
-def series_charts(records: Sequence[Record]) -> list[Chart]:
+def series_charts(records: RecordSet) -> list[Chart]:
     """A figure for each series: a panel for each mode and each of a few sizes, at the largest number of threads."""
     drawn = []
-    for name, unit in data.series_of(records).items():
-        own = [each for each in records if each["status"] == "ok" and name in (each.get("series") or {})]
-        most = max(each["threads"] for each in own)
-        own = [each for each in own if each["threads"] == most]
+    for name, unit in records.series.items():
+        own = records.where(status="ok").only(lambda each, name=name: name in (each.get("series") or {}))  # type: ignore[misc]
+        most = max(own.values("threads"))
+        own = own.where(threads=most)
         panels = []
-        for mode in data.modes_of(own):
-            of_mode = [each for each in own if each["mode"] == mode]
-            for size in spread_over(data.in_order(of_mode, "size"), _SIZES):
-                part = [each for each in of_mode if each["size"] == size]
+        for mode in own.modes:
+            of_mode = own.where(mode=mode)
+            for size in spread_over(of_mode.values("size"), _SIZES):
+                part = of_mode.where(size=size)
                 bound = "up to " if mode == "mixed" else ""
                 panels.append(_panel(part, name, unit, f"{texts.words(mode)}, {bound}{show_bytes(size)}"))
         longest = max(len(each["series"][name]["values"]) for each in own)
@@ -40,7 +40,7 @@ def series_charts(records: Sequence[Record]) -> list[Chart]:
     return drawn
 
 
-def _panel(records: Sequence[Record], name: str, unit: str, title: str) -> Panel:
+def _panel(records: RecordSet, name: str, unit: str, title: str) -> Panel:
     lines = []
     for record in sorted(records, key=lambda each: each.get("position") or 0):
         lines.append(Line(record["allocator"], thinned(record["series"][name]["values"])))

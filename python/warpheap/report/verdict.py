@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from warpheap.record import Record
-from warpheap.report import data
 from warpheap.report.columns import Column, columns_of
-from warpheap.report.contest import as_good_as_first, contested_points, distance, why_no_contest
+from warpheap.report.contest import as_good_as_first, distance, why_no_contest
 from warpheap.report.ranking import Field, Score, field_of, geometric_mean, scores
+from warpheap.report.record_set import RecordSet
 
 # Scores this close to the winner's are called as good: less than what two runs of the survey differ by.
 AS_GOOD = 1.05
@@ -69,14 +68,12 @@ SIZE_CLASSES: Sequence[tuple[str, Callable[[int], bool]]] = (
 )
 
 
-def heat_map(records: Sequence[Record], order: Sequence[str]) -> HeatMap | None:
+def heat_map(records: RecordSet, order: Sequence[str]) -> HeatMap | None:
     """The heat map of one machine's records, or None if nothing in them may be compared."""
     field, columns = field_of(records), columns_of(records, order)
     if not columns:
         return None
-    by_column = [
-        scores(field, [each for each in records if each["case"] == column.case], [column.measure]) for column in columns
-    ]
+    by_column = [scores(field, records.where(case=column.case), [column.measure]) for column in columns]
     timed = [column for column in columns if column.timing]
     counted = timed or columns
     rows = []
@@ -87,13 +84,13 @@ def heat_map(records: Sequence[Record], order: Sequence[str]) -> HeatMap | None:
             for column, cell in zip(columns, cells, strict=True)
             if column in counted and cell.mean is not None
         ]
-        own = [each for each in records if each["allocator"] == name]
+        own = records.where(allocator=name)
         rows.append(
             Row(
                 name,
                 geometric_mean(means),
                 len(means),
-                sum(map(data.lost, own)),
+                len(own.lost),
                 len(own),
                 cells,
                 name in field.baselines,
@@ -103,29 +100,31 @@ def heat_map(records: Sequence[Record], order: Sequence[str]) -> HeatMap | None:
     return HeatMap(columns, counted, rows)
 
 
-def winners(records: Sequence[Record], order: Sequence[str]) -> list[WinRow]:
+def winners(records: RecordSet, order: Sequence[str]) -> list[WinRow]:
     """The winners for each deciding measure and class of sizes."""
     field = field_of(records)
     rows = []
     for column in columns_of(records, order):
-        own = [each for each in records if each["case"] == column.case]
-        if len(data.in_order(own, "size")) > 1:
-            parts = [[each for each in own if fits(each["size"])] for _, fits in SIZE_CLASSES]
-        else:
-            parts = [own]
+        own = records.where(case=column.case)
+        several = len(own.values("size")) > 1
+        parts = [_of_sizes(own, fits) for _, fits in SIZE_CLASSES] if several else [own]
         wins = [win_of(field, part, [column.measure]) for part in parts]
         rows.append(WinRow(column.case, column.label, wins))
     return rows
 
 
-def win_of(field: Field, records: Sequence[Record], names: Sequence[str]) -> Win | None:
+def _of_sizes(records: RecordSet, fits: Callable[[int], bool]) -> RecordSet:
+    return records.only(lambda each: fits(each["size"]))
+
+
+def win_of(field: Field, records: RecordSet, names: Sequence[str]) -> Win | None:
     """The winner among the ranked that have a value at every point at which any of them has one; None of no records.
 
     Only points count at which most of the allocators were run.
     """
     if not records:
         return None
-    if not contested_points(records, field.allocators):
+    if not records.contested(field.allocators):
         return Win([], "", 0.0, 0, why_no_contest(records, field.allocators))
     found = scores(field, records, names)
     most = max((found[name].points for name in field.ranked()), default=0)

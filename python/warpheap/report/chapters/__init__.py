@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from warpheap.cases import CASES
-from warpheap.record import Record
-from warpheap.report import data, generic
+from warpheap.report import generic
 from warpheap.report.chart import Chart
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 
 _OWN = {module.name for module in pkgutil.iter_modules(__path__)}
@@ -25,24 +25,24 @@ class Chapter:
     parts: Sequence[tuple[str, Sequence[Section]]]
 
 
-def sections_of(case: str) -> Callable[[Sequence[Record]], list[Section]]:
+def sections_of(case: str) -> Callable[[RecordSet], list[Section]]:
     """Return what draws the chapter of a case. `generic` draws each case that has no module here."""
     if case not in _OWN:
         return generic.sections
-    own: Callable[[Sequence[Record]], list[Section]] = importlib.import_module(f"{__name__}.{case}").sections
+    own: Callable[[RecordSet], list[Section]] = importlib.import_module(f"{__name__}.{case}").sections
     return own
 
 
-def chapters(records: Sequence[Record]) -> list[Chapter]:
+def chapters(records: RecordSet) -> list[Chapter]:
     """A chapter for each case that has something to show. Host and GPU records never share a figure."""
-    cases = dict.fromkeys(record["case"] for record in records)
+    cases = records.cases
     ordered = [*(case for case in CASES if case in cases), *(case for case in cases if case not in CASES)]
-    machines = data.machines_of(records)
+    machines = records.machines
     made = []
     for case in ordered:
         parts = []
         for place, machine in enumerate(machines):
-            own = [each for each in data.of_machine(records, machine) if each["case"] == case]
+            own = records.of_machine(machine).where(case=case)
             drawn = sections_of(case)(own) if own else []
             if drawn:
                 suffix = f"-{place + 1}" if place else ""
@@ -57,7 +57,7 @@ def named(extra: Sequence[Section]) -> list[Chapter]:
     return [Chapter(section.title, f"extra-{place}", [("", [section])]) for place, section in enumerate(extra, 1)]
 
 
-def charts_of(records: Sequence[Record]) -> list[Chart]:
+def charts_of(records: RecordSet) -> list[Chart]:
     """All figures of all chapters."""
     parts = [part for chapter in chapters(records) for part in chapter.parts]
     return [chart for _, sections in parts for section in sections for chart in section.charts]

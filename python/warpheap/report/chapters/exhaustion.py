@@ -3,13 +3,13 @@
 """The exhaustion case in the report: rate and refused share by size, and the rate over that of the toolkit's heap."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warpheap.record import Record
-from warpheap.report import data, generic, texts
+from warpheap.report import generic, texts
 from warpheap.report.chart import Chart, Line, Panel, Point
 from warpheap.report.lines import X_LABELS, panel_of
+from warpheap.report.record_set import RecordSet
 from warpheap.report.relative import median_of
 from warpheap.report.sections import Cell, Grid, Section
 from warpheap.units import show_bytes
@@ -21,15 +21,15 @@ _LARGE = 4096
 _rate, _refused = median_of("rate"), median_of("refused")
 
 
-def sections(records: Sequence[Record]) -> list[Section]:
+def sections(records: RecordSet) -> list[Section]:
     """Each measure against the size, whose heap and number of threads go with it, and a table of what they come to."""
     made = generic.section(records, [*_by_size(records), *_over_baseline(records)])
     return [replace(section, grids=_summary(records)) for section in made]
 
 
-def _by_size(records: Sequence[Record]) -> list[Chart]:
+def _by_size(records: RecordSet) -> list[Chart]:
     made = []
-    measures = data.measures_of(records)
+    measures = records.measures
     for names in (("rate", "served"), ("refused",)):
         panels = [
             panel_of(records, "size", name, measures[name], texts.words(name)) for name in names if name in measures
@@ -52,7 +52,7 @@ def _in_per_cent(panel: Panel) -> Panel:
     return replace(panel, lines=lines, unit="%")
 
 
-def _over_baseline(records: Sequence[Record]) -> list[Chart]:
+def _over_baseline(records: RecordSet) -> list[Chart]:
     """The rate of each allocator over the baseline's at the same size."""
     lines = []
     for each in _sides(records):
@@ -82,12 +82,12 @@ class _Side:
         return math.exp(sum(map(math.log, self.ratios.values())) / len(self.ratios))
 
 
-def _sides(records: Sequence[Record]) -> list[_Side]:
+def _sides(records: RecordSet) -> list[_Side]:
     # In a heap of another size there are more or fewer requests at once, and another rate.
-    baseline = {_place(each): _rate(each) for each in records if each["allocator"] == _BASELINE}
+    baseline = {_place(each): _rate(each) for each in records.where(allocator=_BASELINE)}
     made = []
-    for name in data.allocators_of(records):
-        own = sorted((each for each in records if each["allocator"] == name), key=_place)
+    for name in records.allocators:
+        own = sorted(records.where(allocator=name), key=_place)
         ratios: dict[int, float] = {}
         refused: dict[int, float] = {}
         for each in own:
@@ -104,7 +104,7 @@ def _place(each: Record) -> tuple[int, int]:
     return each["size"], each["heap_bytes"]
 
 
-def _summary(records: Sequence[Record]) -> list[Grid]:
+def _summary(records: RecordSet) -> list[Grid]:
     sizes = len({each["size"] for each in records})
     rows = []
     for each in _sides(records):

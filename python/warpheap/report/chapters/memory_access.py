@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory-access case in the report: writes and reads beside those of a packed array."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from warpheap.record import Record
 from warpheap.report import generic, lines
 from warpheap.report.chart import Bars, Panel
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 
 _PACKED = "the same bytes in a packed array"
 
 
-def sections(records: Sequence[Record]) -> list[Section]:
+def sections(records: RecordSet) -> list[Section]:
     """Times with the packed array in each panel, then the ratios."""
     times = generic.charts(records, lambda name: name in ("write", "read"), _with_packed)
     ratios = generic.charts(records, lambda name: name.endswith("_ratio"))

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure as Canvas
 
 from warpheap.record import Record
-from warpheap.report import data, generic, lines, plots, texts
+from warpheap.report import generic, lines, plots, texts
 from warpheap.report.chart import Bars, Chart, Line, Panel, Point
 from warpheap.report.looks import Looks
 from warpheap.report.memory import memory_grid
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 from warpheap.units import show_count
 
@@ -18,11 +19,11 @@ MEASURES = ("malloc", "free")
 _FLOOR = "the floor: each thread only stores a pointer"
 
 
-def sections(records: Sequence[Record]) -> list[Section]:
+def sections(records: RecordSet) -> list[Section]:
     """Times of each mode where they mean something, and the address range, which no machine's speed is in."""
     drawn = []
-    for mode in data.modes_of(records):
-        own = [each for each in records if each["mode"] == mode]
+    for mode in records.modes:
+        own = records.where(mode=mode)
         for field, most in (("size", 3), ("threads", 2)):
             chart = generic.against(own, MEASURES, field, most, with_floor)
             if chart is not None:
@@ -42,18 +43,18 @@ def with_floor(drawn: generic.Drawn) -> Panel | Bars:
     return lines.with_reference(drawn.panel, drawn.records, "floor", _FLOOR)
 
 
-def memory_chart(records: Sequence[Record]) -> Chart | None:
+def memory_chart(records: RecordSet) -> Chart | None:
     """Address range over bytes asked for: a panel for each mode, at the largest number of threads that has any."""
     panels = []
-    for mode in data.modes_of(records):
-        own = [each for each in records if each["mode"] == mode and _ratio(each) is not None]
+    for mode in records.modes:
+        own = records.where(mode=mode).only(lambda each: _ratio(each) is not None)
         if not own:
             continue
-        threads = max(data.in_order(own, "threads"))
-        own = [each for each in own if each["threads"] == threads]
+        threads = max(own.values("threads"))
+        own = own.where(threads=threads)
         found = [
-            Line(name, [_point(each) for each in sorted(own, key=lambda e: e["size"]) if each["allocator"] == name])
-            for name in data.allocators_of(own)
+            Line(name, [_point(each) for each in sorted(own.where(allocator=name), key=lambda e: e["size"])])
+            for name in own.allocators
         ]
         title = f"{mode}, {show_count(threads)} {'warps' if mode == 'warp' else 'threads'}"
         panels.append(Panel(title, found, "ratio", False, "size"))
@@ -66,15 +67,15 @@ def memory_chart(records: Sequence[Record]) -> Chart | None:
 
 def against_size(records: Sequence[Record], title: str = "") -> Canvas:
     """Time against size of the records of one mode, as a picture."""
-    return _picture(records, "size", title)
+    return _picture(RecordSet.of(records), "size", title)
 
 
 def against_threads(records: Sequence[Record], title: str = "") -> Canvas:
     """Time against threads of the records of one mode, as a picture."""
-    return _picture(records, "threads", title)
+    return _picture(RecordSet.of(records), "threads", title)
 
 
-def _picture(records: Sequence[Record], field: str, title: str) -> Canvas:
+def _picture(records: RecordSet, field: str, title: str) -> Canvas:
     chart = generic.against(records, MEASURES, field, change=with_floor) or Chart("empty", "", [])
     return plots.draw(chart, Looks(records), title or chart.title)
 

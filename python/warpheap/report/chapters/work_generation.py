@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The work-generation case in the report: the time to generate beside that of the prefix sum."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from warpheap.record import Record
 from warpheap.report import generic, lines
 from warpheap.report.chart import Bars, Panel
+from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 
 _BASELINE = "prefix sum and one allocation, with CUB"
 _RATIO_NOTE = "Below 1 is faster. ratio_kept: over a baseline that keeps its memory from round to round."
 
 
-def sections(records: Sequence[Record]) -> list[Section]:
+def sections(records: RecordSet) -> list[Section]:
     """The times with the baseline in each panel, then the ratio."""
     times = generic.charts(records, lambda name: name == "generate", _with_baseline)
     ratios = generic.charts(records, lambda name: name.startswith("ratio"))
