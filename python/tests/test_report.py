@@ -74,7 +74,7 @@ def test_every_case_has_its_chapter(page_of: Page) -> None:
         "Throughput", "Latency of single requests", "Scaling with threads", "Order of frees", "Cold and warm heap",
         "Fragmentation", "Out of memory", "Growth until the heap is full", "Registers, stack and code",
         "Initialisation", "Work generation", "Access to the blocks", "Churn inside a kernel", "Replay of traces",
-        "Verdict", "Which one for me", "Did not finish", "What was verified", "Machine and sources",
+        "Which allocator for my program", "Verdict", "Did not finish", "What was verified", "Machine and sources",
     ):  # fmt: skip
         assert f"<h2>{title}</h2>" in page
 

@@ -12,13 +12,14 @@ from synthetic import DESIGNS, survey
 
 from warpheap.cases import CASES
 from warpheap.record import Record
-from warpheap.report import numbers, paper
+from warpheap.report import numbers, paper, svg
 from warpheap.report.chapters import sections_of
 from warpheap.report.chart import Bars, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
+from warpheap.report.looks import looks_of_names
 from warpheap.report.record_set import RecordSet
 from warpheap.report.rounds import thinned
-from warpheap.report.scale import scale_of
+from warpheap.report.scale import beyond, scale_of, shared_scales, shared_x_scales
 from warpheap.report.svg import stretches
 from warpheap.report.verdict import heat_map
 
@@ -119,13 +120,19 @@ def test_a_figure_without_points_says_why() -> None:
     assert "host backend" in {each.number: each.why for each in missing}["9a"]
 
 
-def test_the_nearest_number_of_threads_stands_in_and_is_named() -> None:
-    charts, _ = paper.charts(
-        RecordSet([record(threads=threads, size=size) for threads in (8192, 262_144) for size in (16, 64)])
-    )
-    titles = [panel.title for panel in charts[0].panels]
-    assert titles[0] == "as Figure 9a: thread-based allocation, 8,192 threads"
-    assert titles[2] == "as Figure 9c: thread-based allocation, 262,144 threads"
+def test_a_figure_has_its_own_points_or_is_missing() -> None:
+    records = [record(threads=threads, size=size) for threads in (8192, 100_000) for size in (16, 64)]
+    records += [record(case="scaling", threads=threads, size=64) for threads in (32, 1024)]
+    charts, missing = paper.charts(RecordSet(records))
+    titles = {panel.title for chart in charts for panel in chart.panels}
+    assert titles == {
+        "as Figure 9c: thread-based allocation, 100,000 threads",
+        "as Figure 9d: thread-based deallocation, 100,000 threads",
+        "as Figure 10b: allocation scaling, 64 B", "as Figure 10f: deallocation scaling, 64 B",
+    }  # fmt: skip
+    why = {each.number: each.why for each in missing}
+    assert why["9a"] == "case throughput, mode thread was not run at 10,000 threads"
+    assert why["10d"] == "case scaling, mode thread was not run at 8 KiB"
 
 
 def test_no_stroke_crosses_a_lost_case() -> None:
@@ -193,3 +200,29 @@ def test_a_measure_without_a_value_leaves_a_gap_and_no_failure() -> None:
     records = [record(allocator="bump", measures={"malloc": measure(), "free": None})]
     assert lines_of(RecordSet(records), "size", "free") == []
     assert len(lines_of(RecordSet(records), "size", "malloc")) == 1
+
+
+def _crowd(slow: float) -> list[Panel]:
+    def line(name: str, y: float) -> Line:
+        return Line(name, [Point(x, y * x, y * x, y * x, y * x, y * x) for x in (16, 64)])
+
+    return [Panel("", [line("a", 1), line("b", 2), line("c", 3), line("slow", slow)], "us")]
+
+
+def test_one_allocator_far_above_does_not_squash_the_others() -> None:
+    scale = shared_scales(_crowd(1e5))[0]
+    assert scale.share(3 * 64) > 0.8
+    assert beyond(_crowd(1e5)) == {"slow": 64e5}
+    page = svg.draw(_crowd(1e5)[0], shared_x_scales(_crowd(1e5))[0], scale, looks_of_names(["a", "b", "c", "slow"]))
+    assert page.count('class="beyond"') == 2
+    assert 'data-y="6.4e+06"' in page
+
+
+def test_an_allocator_that_is_a_little_above_stays_within_the_axis() -> None:
+    assert beyond(_crowd(6)) == {}
+    assert shared_scales(_crowd(6))[0].share(6 * 64) <= 1
+
+
+def test_of_few_allocators_none_runs_out() -> None:
+    panel = _crowd(1e5)[0]
+    assert beyond([Panel("", panel.lines[2:], "us")]) == {}

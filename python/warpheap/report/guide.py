@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which one for me: for each need the allocator that the record speaks for, by rules that the page states."""
+"""Which allocator for my program: the one that the record speaks for at each need, by rules that the page states."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,15 @@ from warpheap.report.verdict import AS_GOOD
 
 RULES = (
     "For each need only the points and measures that its card names count.",
-    "Of these only those count at which more than half of the allocators were run: nobody wins where the others were "
-    "not tried. If there are none, there is no contest.",
-    "A candidate must have a result at every one of these points: who failed, ran out of time or crashed anywhere in "
-    "what the card names is out, and so is who cannot serve a point, or was not run there. Each card says who is out, "
-    "and why.",
+    "Of these only those count at which more than half of the allocators were run: no allocator wins where the others "
+    "were not tried. Without such a point the card says that the need has no contest.",
+    "A candidate must have a result at every one of these points. An allocator is out if it failed, ran out of time or "
+    "crashed anywhere in what the card names, if it cannot serve a point, or if it was not run there. Each card names "
+    "the allocators that are out, and why.",
     "Where blocks are freed one by one, designs without individual free are out.",
-    "Of those left the lowest geometric mean of the ratio to the best at each point is recommended. Whoever is within "
-    "5 % of it is named with it, since two runs may differ by as much. The next is named with its distance.",
+    "Of the candidates left, the card recommends the one with the lowest geometric mean of the ratio to the best at "
+    "each point. It also names all within 5 % of that mean, since two runs may differ by as much, and the next one "
+    "with its distance.",
     "Never failed: over all cases of the survey, nothing but ok, and what the design by itself cannot do; in the "
     "registry's order.",
 )
@@ -45,7 +46,8 @@ class Advice:
     points: int
     out: Sequence[tuple[str, str]]  # allocator and why
     of_points: int = 0  # that the record has, those without a contest included
-    note: str = ""  # why nobody is recommended; empty: all are out, or somebody is
+    note: str = ""  # why no allocator is recommended; empty: all are out, or one is recommended
+    first: bool = False  # among the answers that the page begins with
 
 
 def advise(records: RecordSet) -> tuple[list[Advice], list[str]]:
@@ -72,13 +74,15 @@ def _advice(profile: Profile, field: Field, records: RecordSet, table: Mapping[t
     of_points = len({place for place, costs in table.items() if any(name in costs for name in allowed)})
     if not counted:
         note = why_no_contest(records, field.allocators)
-        return Advice(profile.need, profile.rule, [], "", 0.0, 0, out, of_points, note)
+        return Advice(profile.need, profile.rule, [], "", 0.0, 0, out, of_points, note, profile.first)
     candidates = [name for name, why in reasons.items() if not why]
     ordered = sorted(standings(points, candidates, candidates).values(), key=lambda each: each.rank)
     close = [each.allocator for each in as_good_as_first(ordered, AS_GOOD)]
     rest = ordered[len(close) :]
     next_name, next_ratio = (rest[0].allocator, distance(ordered[0], rest[0])) if rest else ("", 0.0)
-    return Advice(profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points)
+    return Advice(
+        profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points, "", profile.first
+    )
 
 
 def _why_out(name: str, allowed: bool, records: RecordSet, points: Sequence[Costs]) -> str:
@@ -106,8 +110,8 @@ def _never_failed(field: Field) -> Advice:
     }
     good = [name for name, (failed, _) in counts.items() if not failed]
     out = [(name, f"{failed} of {count} runs without a result") for name, (failed, count) in counts.items() if failed]
-    # Who was run less often had less occasion to fail.
+    # An allocator that was run less often had less occasion to fail.
     most = max((count for _, count in counts.values()), default=0)
     fewer = [f"{name} had {counts[name][1]} runs of {most}" for name in good if counts[name][1] < most]
     rule = "; ".join(["all cases: no run without a result", *fewer])
-    return Advice("It must never fail", rule, good, "", 0.0, len(field.records), out, len(field.records))
+    return Advice("It must never fail", rule, good, "", 0.0, len(field.records), out, len(field.records), "", True)

@@ -24,6 +24,25 @@ def machine_grid(records: RecordSet, facts: Sequence[Mapping[str, Any]]) -> Grid
     return Grid("", columns, [[Cell(name), *map(Cell, values)] for name, values in rows.items()])
 
 
+def mixed(records: RecordSet) -> list[str]:
+    """Return a sentence for each machine whose records are of several states of the sources or of several days."""
+    sentences = []
+    for machine in records.machines:
+        own = records.of_machine(machine)
+        states = list(own.by("sources"))
+        days = sorted({str(record["time"])[:10] for record in own})
+        parts = []
+        if len(states) > 1:
+            most = max(own.by("sources").values(), key=len)
+            parts.append(f"are of {len(states)} states of the sources ({len(most)} of {len(own)} are of one)")
+        if len(days) > 1:
+            parts.append(f"were measured on {len(days)} days, from {days[0]} to {days[-1]}")
+        if parts:
+            name = f"{machine.device}, host backend" if machine.backend == "host" else machine.device
+            sentences.append(f"The records of {name} {' and '.join(parts)}: differences may come from that.")
+    return sentences
+
+
 def _of_record(records: RecordSet) -> list[tuple[str, str]]:
     def values(field: str) -> str:
         return ", ".join(str(value) for value in dict.fromkeys(record[field] for record in records))

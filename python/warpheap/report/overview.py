@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says of each machine before the chapters: verdict, advice, the paper's figures."""
+"""What the page says of each machine before the chapters: answers, verdict, the paper's figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +10,8 @@ from warpheap.report import guide, paper, verdict
 from warpheap.report.chart import Chart
 from warpheap.report.paper import Missing
 from warpheap.report.record_set import RecordSet
+
+_FEWEST_ANSWERS = 4
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,23 @@ class MachinePart:
     paper: Sequence[Chart]
     missing: Sequence[Missing]
     comparable: bool
+
+    @property
+    def answers(self) -> Sequence[guide.Advice]:
+        """The cards that the page begins with: those of the first needs, and others if these are fewer than four."""
+        first = [each for each in self.advice if each.first]
+        return [*first, *self.more_needs[: max(_FEWEST_ANSWERS - len(first), 0)]]
+
+    @property
+    def more_answers(self) -> Sequence[guide.Advice]:
+        """The cards of all other needs."""
+        shown = self.answers
+        return [each for each in self.more_needs if each not in shown]
+
+    @property
+    def more_needs(self) -> Sequence[guide.Advice]:
+        """The cards of needs that are not among the first."""
+        return [each for each in self.advice if not each.first]
 
 
 def parts_of(records: RecordSet) -> list[MachinePart]:

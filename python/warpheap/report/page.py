@@ -38,7 +38,7 @@ from warpheap.report.sections import Section
 from warpheap.units import show_count
 
 _HERE = Path(__file__).parent
-_BEHIND_ALLOCATORS = 1 << 20
+_AFTER_ALLOCATORS = 1 << 20
 
 
 def write_report(
@@ -50,7 +50,7 @@ def write_report(
 ) -> None:
     """Writes the page for `records`, which may come from several machines.
 
-    `command` is what makes them again; `extra` chapters stand behind those of the cases; `facts` describe the machines,
+    `command` is what makes them again; `extra` chapters come after those of the cases; `facts` describe the machines,
     matched by their field `device` (machine.json beside the page, if None).
     """
     newest = RecordSet.of(records).latest()
@@ -67,19 +67,20 @@ def write_report(
         chapters=[*chapters.chapters(newest), *chapters.named(extra)],
         verified=failures.verified_grid(newest, list(CASES)),
         failures=failures.failures_grid(newest),
+        mixed=machine.mixed(newest),
         machine=machine.machine_grid(newest, read_machines(path.parent) if facts is None else facts),
         command=command,
         version=__version__,
     )  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Indentation serves who reads the template, not the page.
+    # Indentation serves the readers of the template, not the page.
     write_text(path, re.sub(r"\n\s+(?=<)", "\n", page))
 
 
 def _lines_of(extra: Sequence[Section]) -> list[Record]:
     """As records of which only the name is known: what the figures of such chapters have beside allocators."""
     names = dict.fromkeys(name for section in extra for chart in section.charts for name in chart.allocators())
-    return [{"allocator": name, "position": _BEHIND_ALLOCATORS + place} for place, name in enumerate(names)]
+    return [{"allocator": name, "position": _AFTER_ALLOCATORS + place} for place, name in enumerate(names)]
 
 
 def _title(records: RecordSet) -> str:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of Winter, Parger, Mlakar and Steinberger (PPoPP 2021), from our record."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from warpheap.report import data
@@ -76,8 +75,8 @@ LEFT_OUT = (
 )
 NOTE = (
     "Each panel plots what the figure of that number plots, here with medians of our own measurement; the paper plots "
-    "means. Where the record lacks the paper's number of threads or size, the nearest one stands in, and the title "
-    "says which. A family has one hue, as in the paper; the hues are ours. Times are of the whole kernel."
+    "means. A figure is shown only if the record has the paper's own number of threads or size. A "
+    "family has one hue, as in the paper; the hues are ours. Times are of the whole kernel."
 )
 
 
@@ -107,28 +106,26 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     measures = own.measures
     if figure.measure not in measures:
         return None
-    nearest = min(own.values(other), key=_distance(figure.at))
-    own = own.where(**{other: nearest})
-    at = f"{show_count(nearest)} threads" if other == "threads" else show_bytes(nearest)
+    own = own.where(**{other: figure.at})
+    if not any(data.measure(each, figure.measure) for each in own):
+        return None
     title = f"as Figure {figure.number}: {figure.what}"
-    if not (figure.case == "work_generation" and nearest == figure.at):
-        title += f", {at}"
+    if figure.case != "work_generation":
+        title += f", {_at(figure)}"
     places = own.values(figure.field)
     if len(places) == 1:
         title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} threads'}"
         panel: Panel | Bars = bars_of(own, figure.measure, measures[figure.measure], title)
     else:
         panel = panel_of(own, figure.field, figure.measure, measures[figure.measure], title)
-    if not any(data.measure(each, figure.measure) for each in own):
-        return None
     if figure.reference:
         panel = with_reference(panel, own, figure.reference, figure.reference_name)
     # Each pair of the paper's figures that is compared shares its axis.
     return replace(panel, scale=f"{figure.case} {figure.field}" + isinstance(panel, Bars) * " bars")
 
 
-def _distance(wanted: int) -> Callable[[int], float]:
-    return lambda value: max(value, 1) / wanted if value > wanted else wanted / max(value, 1)
+def _at(figure: Figure) -> str:
+    return f"{show_count(figure.at)} threads" if figure.field == "size" else show_bytes(figure.at)
 
 
 def _why(figure: Figure, records: RecordSet) -> str:
@@ -137,4 +134,6 @@ def _why(figure: Figure, records: RecordSet) -> str:
         return f"case {figure.case}, mode {figure.mode} is not in the record"
     if all(not each["timing_comparable"] for each in own):
         return "times of the host backend mean nothing"
+    if not own.where(**{"threads" if figure.field == "size" else "size": figure.at}):
+        return f"case {figure.case}, mode {figure.mode} was not run at {_at(figure)}"
     return f"no run of case {figure.case}, mode {figure.mode} has a result for it"

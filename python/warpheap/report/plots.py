@@ -22,7 +22,7 @@ from matplotlib.transforms import ScaledTranslation
 from warpheap.report import numbers, svg
 from warpheap.report.chart import Bars, Chart, Line, Panel, Point
 from warpheap.report.looks import Look, Looks
-from warpheap.report.scale import Scale, shared_scales, shared_x_scales, thinned, x_values
+from warpheap.report.scale import Scale, beyond, shared_scales, shared_x_scales, thinned, x_values
 
 # A name between two dollars is a name and no formula. Labels are made when a figure is saved, so this holds for all.
 matplotlib.rcParams["text.parse_math"] = False
@@ -115,6 +115,9 @@ def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Look
         look = looks[line.allocator]
         for stretch in svg.stretches(line):
             _stroke(axes, stretch, look, crowded=len(line.points) > 40)
+        above = [point.x for point in line.points if point.y > y_scale.high]
+        axes.plot(above, [1.0] * len(above), transform=axes.get_xaxis_transform(), marker="^", markersize=5,
+                  linestyle="none", color=look.light, clip_on=False)  # fmt: skip
         _crosses(axes, line, look, losers)
 
 
@@ -181,6 +184,9 @@ def _legend_of(chart: Chart, panels: Sequence[Panel], looks: Looks) -> list[Line
     ]  # fmt: skip
     for name in dict.fromkeys(panel.reference_name for panel in panels if panel.reference):
         handles.append(Line2D([], [], color=_SOFT, linestyle=(0, (4, 2)), label=name))
+    for name, most in beyond(panels).items():
+        above = f"{name}: above, up to {numbers.show(most, panels[0].unit)}"
+        handles.append(Line2D([], [], color=looks[name].light, marker="^", linestyle="none", markersize=5, label=above))
     if any(line.lost for panel in panels for line in panel.lines):
         handles.append(Line2D([], [], color=_SOFT, marker="x", linestyle="none", markersize=4.5, label="no result"))
     return handles

@@ -17,6 +17,7 @@ class Profile:
     counts: Callable[[Record], bool]
     measures: tuple[str, ...]
     free: bool = True
+    first: bool = False  # among the answers that the page begins with
 
 
 def _in(*cases: str) -> Callable[[Record], bool]:
@@ -30,7 +31,8 @@ def _throughput(mode: str, low: int = 0, high: int = 1 << 60) -> Callable[[Recor
 _BOTH = ("malloc", "free")
 
 PROFILES = (
-    Profile("No special need", "throughput, all modes, sizes and threads: malloc and free", _in("throughput"), _BOTH),
+    Profile("No special need", "throughput, all modes, sizes and threads: malloc and free", _in("throughput"), _BOTH,
+            first=True),
     Profile("Blocks up to 64 B", "throughput, mode thread, sizes up to 64 B: malloc and free",
             _throughput("thread", 0, 64), _BOTH),
     Profile("Blocks of 65 B to 1 KiB", "throughput, mode thread, those sizes: malloc and free",
@@ -38,17 +40,18 @@ PROFILES = (
     Profile("Blocks above 1 KiB", "throughput, mode thread, those sizes: malloc and free",
             _throughput("thread", 1024), _BOTH),
     Profile("Sizes that differ from thread to thread", "throughput, mode mixed: malloc and free",
-            _throughput("mixed"), _BOTH),
+            _throughput("mixed"), _BOTH, first=True),
     Profile("One lane of each warp allocates", "throughput, mode warp: malloc and free", _throughput("warp"), _BOTH),
     Profile("Few threads at a time", "scaling, up to 4,096 threads: malloc and free",
             lambda record: record["case"] == "scaling" and record["threads"] <= 4096, _BOTH),
     Profile("Very many threads at a time", "scaling and throughput, from 100,000 threads: malloc and free",
-            lambda record: record["case"] in ("scaling", "throughput") and record["threads"] >= 100_000, _BOTH),
+            lambda record: record["case"] in ("scaling", "throughput") and record["threads"] >= 100_000, _BOTH,
+            first=True),
     Profile("No block is freed alone: the heap is reset as a whole",
             "throughput and scaling: malloc; designs without individual free take part",
             _in("throughput", "scaling"), ("malloc",), False),
-    Profile("Blocks come and go inside a kernel", "churn: operations per second", _in("churn"), ("rate",)),
-    Profile("Blocks are freed by others than allocated them", "orders, modes shuffled, reversed and other_block: free",
+    Profile("Blocks come and go inside a kernel", "churn: operations per second", _in("churn"), ("rate",), first=True),
+    Profile("Other threads free the blocks", "orders, modes shuffled, reversed and other_block: free",
             lambda record: record["case"] == "orders" and record["mode"] in ("shuffled", "reversed", "other_block"),
             ("free",)),
     Profile("Work of unknown size instead of a prefix sum", "work generation: time to generate",
@@ -57,7 +60,7 @@ PROFILES = (
     Profile("The blocks are read and written a lot", "memory access: write and read", _in("memory_access"),
             ("write", "read"), False),
     Profile("Memory is scarce: exhaustion must come late", "out of memory and growth: share of the heap handed out",
-            _in("out_of_memory", "growth"), ("share",)),
+            _in("out_of_memory", "growth"), ("share",), first=True),
     Profile("Exhaustion must not be slow", "out of memory: time until the heap refuses",
             _in("out_of_memory"), ("total",), False),
     Profile("Blocks should lie close together", "fragmentation: range over all rounds", _in("fragmentation"),

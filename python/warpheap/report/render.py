@@ -5,10 +5,10 @@
 from collections.abc import Iterator
 from html import escape
 
-from warpheap.report import svg, svg_bars
+from warpheap.report import numbers, svg, svg_bars
 from warpheap.report.chart import Bars, Chart, Panel
 from warpheap.report.looks import Looks
-from warpheap.report.scale import Scale, shared_scales, shared_x_scales
+from warpheap.report.scale import Scale, beyond, shared_scales, shared_x_scales
 
 
 def panels_of(chart: Chart, looks: Looks) -> str:
@@ -22,7 +22,7 @@ def panels_of(chart: Chart, looks: Looks) -> str:
         )
     # Four panels are two of two kinds: they stand in a square.
     four = " four" if len(pictures) == 4 else ""
-    return f'<div class="panels{four}">{"".join(pictures)}</div>{_references(chart)}'
+    return f'<div class="panels{four}">{"".join(pictures)}</div>{_references(chart)}{_beyond(chart)}'
 
 
 def _references(chart: Chart) -> str:
@@ -31,6 +31,15 @@ def _references(chart: Chart) -> str:
         '<p class="key"><svg class="swatch reference" viewBox="0 0 30 12" aria-hidden="true"><path d="M1 6H29"/></svg> '
         f"{escape(name)}, measured in the same processes</p>"
         for name in names
+    )
+
+
+def _beyond(chart: Chart) -> str:
+    unit = next((panel.unit for panel in chart.panels), "")
+    return "".join(
+        f'<p class="key">\N{BLACK UP-POINTING TRIANGLE} {escape(name)} runs out above the axis, up to '
+        f"{numbers.show(most, unit)}: the axis is that of the others.</p>"
+        for name, most in beyond(chart.panels).items()
     )
 
 

@@ -10,6 +10,10 @@ from warpheap.report.chart import Bars, Panel
 
 # Bars of values that span more than this cannot be told apart on a linear axis.
 _LINEAR_BARS = 40
+# If one allocator alone stretches a logarithmic axis so much that all others fill less than this share, it runs out.
+_CROWDED = 0.6
+# With fewer allocators a long axis hides nothing.
+_SEVERAL = 4
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,47 @@ def shared_scales(panels: Sequence[Panel | Bars]) -> list[Scale]:
     groups: dict[str, list[Panel | Bars]] = {}
     for panel in panels:
         groups.setdefault(_group(panel), []).append(panel)
-    scales = {
-        name: scale_of(
-            (value for panel in group for value in _values(panel)),
-            group[0].unit,
-            group[0].share,
-            # A bar tells by its length, which only a linear axis keeps.
-            _LINEAR_BARS if isinstance(group[0], Bars) and not any(bar.marks for bar in group[0].bars) else 5,
-        )
-        for name, group in groups.items()
-    }
+    scales = {name: _scale_of_group(group) for name, group in groups.items()}
     return [scales[_group(panel)] for panel in panels]
+
+
+def _scale_of_group(group: Sequence[Panel | Bars]) -> Scale:
+    # A bar tells by its length, which only a linear axis keeps.
+    linear_to = _LINEAR_BARS if isinstance(group[0], Bars) and not any(bar.marks for bar in group[0].bars) else 5
+    whole = scale_of((value for panel in group for value in _values(panel)), group[0].unit, group[0].share, linear_to)
+    alone = _stretching(group, whole)
+    if not alone:
+        return whole
+    rest = scale_of((value for panel in group for value in _values(panel, alone)), group[0].unit, False, linear_to)
+    return Scale(min(rest.low, whole.low), rest.high, True, rest.binary) if rest.log else whole
+
+
+def _stretching(group: Sequence[Panel | Bars], whole: Scale) -> str:
+    """The allocator whose high values alone stretch a logarithmic axis; empty if there is none."""
+    extents: dict[str, tuple[float, float]] = {}
+    for panel in group:
+        for line in panel.lines if isinstance(panel, Panel) else ():
+            values = [value for point in line.points for value in (point.low, point.high) if value > 0]
+            low, high = extents.get(line.allocator, (math.inf, 0.0))
+            extents[line.allocator] = (min([low, *values]), max([high, *values]))
+    if not whole.log or len(extents) < _SEVERAL:
+        return ""
+    highest = max(extents, key=lambda name: extents[name][1])
+    others = [extent for name, extent in extents.items() if name != highest and extent[1] > 0]
+    if not others:
+        return ""
+    return highest if whole.share(max(high for _, high in others)) < _CROWDED else ""
+
+
+def beyond(panels: Sequence[Panel | Bars]) -> dict[str, float]:
+    """Return the allocators whose lines run out above their axis, and the highest value of each."""
+    found: dict[str, float] = {}
+    for panel, scale in zip(panels, shared_scales(panels), strict=True):
+        for line in panel.lines if isinstance(panel, Panel) else ():
+            above = [point.y for point in line.points if point.y > scale.high]
+            if above:
+                found[line.allocator] = max([found.get(line.allocator, 0.0), *above])
+    return found
 
 
 def shared_x_scales(panels: Sequence[Panel]) -> list[Scale]:
@@ -110,13 +144,14 @@ def _group(panel: Panel | Bars) -> str:
     return panel.scale or panel.unit + ("share" if panel.share else "")
 
 
-def _values(panel: Panel | Bars) -> list[float]:
+def _values(panel: Panel | Bars, without: str = "") -> list[float]:
     if isinstance(panel, Bars):
         points = [bar.point for bar in panel.bars if bar.point is not None]
         marks = [value for bar in panel.bars for _, value in bar.marks]
         reference = [panel.reference] if panel.reference is not None else []
         return [point.y for point in points] + [point.high for point in points] + marks + reference
-    points = [point for line in panel.lines for point in line.points] + list(panel.reference)
+    points = [point for line in panel.lines if line.allocator != without for point in line.points]
+    points += panel.reference
     return [value for point in points for value in (point.low, point.y, point.high)]
 
 

@@ -37,6 +37,11 @@ _MARKER = {
 def shared_shapes(looks: Looks) -> str:
     """The shapes that all pictures and legends of the page use, once."""
     shapes = "".join(f'<path id="m-{name}" d="{path}"/>' for name, path in _MARKER.items())
+    # What runs out above its axis ends at the axis' end.
+    shapes += (
+        f'<clipPath id="frame"><rect x="{_LEFT - 4}" y="{_TOP - 4}" width="{WIDTH - _LEFT - _RIGHT + 8}" '
+        f'height="{HEIGHT - _TOP - _BOTTOM + 8}"/></clipPath>'
+    )
     shapes += "".join(
         f'<g id="w-{look.index}" style="color:var(--a{look.index})"><path class="l" d="M1 6H29"{_dash(look)}/>'
         f'<use href="#m-{look.marker}" class="m" x="15" y="6"/></g>'
@@ -80,17 +85,20 @@ def draw(panel: Panel, x_scale: Scale, y_scale: Scale, looks: Looks) -> str:
     losers = [line.allocator for line in panel.lines if line.lost]
     for line in panel.lines:
         parts.append(
-            _line(line, panel, looks[line.allocator], losers, x, y, (WIDTH - _LEFT - _RIGHT) / max(len(ticks), 1))
+            _line(
+                line, panel, looks[line.allocator], losers, x, y, (WIDTH - _LEFT - _RIGHT) / max(len(ticks), 1), y_scale
+            )
         )
     label = f"{panel.title}: {', '.join(line.allocator for line in panel.lines)} against {panel.x_label}"
-    return _svg(WIDTH, HEIGHT, label, "".join(parts), f' data-u="{panel.x_unit}"')
+    return _svg(WIDTH, HEIGHT, label, "".join(parts), f' data-u="{panel.x_unit}"{_scale_data(panel, y_scale)}')
 
 
 def _frame(panel: Panel, ticks: Sequence[float], x_scale: Scale, y_scale: Scale, x: Place, y: Place) -> str:
-    parts = []
+    parts = ['<g class="ys">']
     for tick in y_scale.ticks():
         parts.append(f'<path class="grid" d="M{_LEFT} {y(tick):.1f}H{WIDTH - _RIGHT}"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y(tick) + 3.6:.1f}" class="e">{_text(tick, panel)}</text>')
+    parts.append("</g>")
     shown = x_scale.ticks(5) if panel.x_unit == "rounds" else thinned(ticks, x_scale, 6)
     for tick in shown:
         parts.append(f'<path class="tick" d="M{x(tick):.1f} {HEIGHT - _BOTTOM}v4"/>')
@@ -107,19 +115,30 @@ def _frame(panel: Panel, ticks: Sequence[float], x_scale: Scale, y_scale: Scale,
     return "".join(parts)
 
 
-def _line(line: Line, panel: Panel, look: Look, losers: list[str], x: Place, y: Place, room: float) -> str:
+def _line(
+    line: Line, panel: Panel, look: Look, losers: list[str], x: Place, y: Place, room: float, scale: Scale
+) -> str:
     parts = [f'<g class="s" data-a="{look.index}" style="color:var(--a{look.index})">']
     crowded = len(line.points) > 40
+    parts.append('<g clip-path="url(#frame)">')
     for stretch in stretches(line):
         if len(stretch) > 1:
             band = [(x(p.x), y(p.most)) for p in stretch] + [(x(p.x), y(p.least)) for p in reversed(stretch)]
             parts.append(f'<path class="band" d="{_path(band)}z"/>')
             parts.append(f'<path class="l" d="{_path([(x(p.x), y(p.y)) for p in stretch])}"{_dash(look)}/>')
+    parts.append("</g>")
     # A crowded line has no markers, and what a pointer shows of it is every fifth of its points.
     for point in line.points[:: 5 if crowded else 1]:
         # A spread that the marker hides would only add to the page.
-        if not crowded and abs(y(point.low) - y(point.high)) > 5:
+        if not crowded and point.high <= scale.high and abs(y(point.low) - y(point.high)) > 5:
             parts.append(f'<path class="w" d="M{x(point.x):.1f} {y(point.low):.1f}V{y(point.high):.1f}"/>')
+        if point.y > scale.high:
+            # An arrow at the axis' end stands for a value above it; `data-y` keeps the value.
+            parts.append(
+                f'<use href="#m-up" class="beyond" x="{x(point.x):.1f}" y="{_TOP}" data-x="{point.x:g}" '
+                f'data-y="{point.y:.4g}" data-t="{_text(point.y, panel)}"/>'
+            )
+            continue
         mark = "" if crowded else f' href="#m-{look.marker}"'
         place = f'x="{x(point.x):.1f}" y="{y(point.y):.1f}" data-x="{point.x:g}"'
         parts.append(f'<use{mark} {place} data-t="{_text(point.y, panel)}"/>')
@@ -134,6 +153,13 @@ def _line(line: Line, panel: Panel, look: Look, losers: list[str], x: Place, y: 
                 f'data-t="{escape(gap.status)}"/>'
             )
     return "".join(parts) + "</g>"
+
+
+def _scale_data(panel: Panel, scale: Scale) -> str:
+    """The y axis for the page's script, which makes another one when allocators are hidden."""
+    kind = "log" if scale.log else "linear"
+    unit = "share" if panel.share else panel.unit
+    return f' data-scale="{scale.low:.6g} {scale.high:.6g} {kind} {unit}" data-box="{_LEFT} {_TOP} {HEIGHT - _BOTTOM}"'
 
 
 def stretches(line: Line) -> list[list[Point]]:

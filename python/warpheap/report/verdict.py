@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who wins where: the heat map of allocators and cases, and the winners by block size."""
+"""The heat map of allocators and cases, and which allocator wins at which block size."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Win:
-    """Who is best over some points: the winner, those as good, and the next with its distance."""
+    """The best over some points: the winner, those as good, and the next with its distance."""
 
-    names: Sequence[str]  # none: nobody wins, and `note` says why
+    names: Sequence[str]  # empty: no allocator wins, and `note` says why
     next_name: str
     next_ratio: float  # 0: no ratio tells it, since the winner is at 0 where the next is not
     points: int
@@ -132,7 +132,7 @@ def win_of(field: Field, records: RecordSet, names: Sequence[str]) -> Win | None
         return Win([], "", 0.0, 0, "no result")
     whole = [found[name].standing for name in field.ranked() if found[name].points == most and not found[name].lost]
     if not whole:
-        return Win([], "", 0.0, most, "nobody at every point")
+        return Win([], "", 0.0, most, "no allocator at every point")
     ordered = sorted(whole, key=lambda standing: standing.rank)
     close = as_good_as_first(ordered, AS_GOOD)
     rest = [standing for standing in ordered if standing not in close]
