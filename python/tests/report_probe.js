@@ -27,6 +27,13 @@ addEventListener("load", () => {
     const others = all(".s:not(.on)").map((each) => Number(view.getComputedStyle(each).opacity));
     page.getElementById("clear").click();
     const released = !root.classList.contains("focus");
+    chip.click();
+    page.getElementById("hide").click();
+    const gone = all(".s.gone");
+    const hidden = gone.length > 0 && gone.every((each) => view.getComputedStyle(each).display === "none");
+    page.getElementById("clear").click();
+    const shownAgain = all(".s.gone").length === 0;
+    const heat = page.querySelector(".heat");
     const plot = page.querySelector(".plot:not(.bars)");
     let tip = "";
     if (plot) {
@@ -53,7 +60,8 @@ addEventListener("load", () => {
       broken: all("a[href]").map((each) => each.getAttribute("href"))
         .filter((target) => !target.startsWith("#") || !page.getElementById(target.slice(1))),
       twice: all("[id]").map((each) => each.id).filter((id, place, ids) => ids.indexOf(id) !== place),
-      highlighted, released, dimmed: others.every((opacity) => opacity < 0.5), tip, before, grounds,
+      highlighted, released, hidden, shownAgain,
+      heatFits: heat.scrollWidth <= heat.parentElement.clientWidth, dimmed: others.every((opacity) => opacity < 0.5), tip, before, grounds,
     };
   });
   document.getElementById("seen").textContent = JSON.stringify(seen);

@@ -201,3 +201,15 @@ def test_bad_sources_of_a_report_are_one_line(warpheap: Command, tmp_path: Path)
         done = warpheap(*arguments)
         assert done.code == 2
         assert len(done.err.splitlines()) == 1
+
+
+def test_the_page_begins_with_answers_and_says_when_sources_and_days_differ(page_of: Page) -> None:
+    page = page_of(survey(designs=DESIGNS[:3]))
+    cards = page[page.index('<section id="which">') : page.index('<details class="more">')]
+    assert 4 <= cards.count("<li>") <= 6
+    assert page.index('id="which"') < page.index('class="heat"') < page.index("<figure")
+    assert 'id="mixed"' not in page
+    mixed = [record(size=16), record(size=64, sources="other", time="2031-05-06T00:00:00Z")]
+    said = page_of(mixed)
+    assert "are of 2 states of the sources (1 of 2 are of one) and were measured on 2 days" in said
+    assert said.index('id="mixed"') < said.index('<section id="which">')

@@ -66,6 +66,15 @@ def test_the_legend_highlights(frame: dict[str, Any]) -> None:
     assert frame["released"]
 
 
+def test_the_legend_hides(frame: dict[str, Any]) -> None:
+    assert frame["hidden"]
+    assert frame["shownAgain"]
+
+
+def test_the_heat_map_fits_a_desk(seen: Seen) -> None:
+    assert seen.frames[1400]["heatFits"]
+
+
 def test_a_pointer_shows_the_values(frame: dict[str, Any]) -> None:
     assert "ouroboros_va_p" in frame["tip"]
     assert "µs" in frame["tip"]

@@ -54,7 +54,7 @@ def write_report(folder: Path, made: Page, records: Sequence[Record], facts: Map
         brand=made.brand,
         text=made.text,
         css=theme.css(looks) + page.resource("style.css"),
-        script=page.resource("page.js"),
+        script=page.script(),
         looks=looks,
         charts=made.charts,
         bars=grid_of(made.limits),

@@ -1,27 +1,60 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// The page is whole without this script. It adds: highlighting from the legend, values under the pointer, the theme.
+// The page is whole without this script. It adds: highlighting and hiding from the legend, values under the pointer, the theme.
 (() => {
   const root = document.documentElement;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const chips = all(".chip");
   const chosen = new Set();
+  const hidden = new Set();
 
   function show() {
     root.classList.toggle("focus", chosen.size > 0);
     for (const each of all(".s[data-a], tr[data-a]")) each.classList.toggle("on", chosen.has(each.dataset.a));
     for (const chip of chips) chip.setAttribute("aria-pressed", String(chosen.has(chip.dataset.a)));
-    document.getElementById("clear").hidden = chosen.size === 0;
+    for (const each of all(".s[data-a], figure tr[data-a]")) each.classList.toggle("gone", hidden.has(each.dataset.a));
+    for (const chip of chips) chip.classList.toggle("away", hidden.has(chip.dataset.a));
+    document.getElementById("clear").hidden = chosen.size + hidden.size === 0;
+    for (const name of ["hide", "only"]) document.getElementById(name).hidden = chosen.size === 0;
+  }
+  // Panels of a figure that share an axis keep sharing it.
+  const axes = new Map();
+  for (const plot of all(".plot[data-scale]")) {
+    const figure = plot.closest(".panels");
+    if (!axes.has(figure)) axes.set(figure, new Map());
+    const groups = axes.get(figure);
+    groups.set(plot.dataset.scale, [...(groups.get(plot.dataset.scale) ?? []), plot]);
+  }
+  function hideAllocators(names) {
+    for (const name of names) hidden.add(name);
+    chosen.clear();
+    redraw();
+  }
+  function redraw() {
+    show();
+    for (const groups of axes.values()) for (const plots of groups.values()) warpheapAxis.rescale(plots, hidden);
   }
   function toggle(names) {
+    if (names.some((name) => hidden.has(name))) {
+      for (const name of names) hidden.delete(name);
+      return redraw();
+    }
     const whole = names.every((name) => chosen.has(name));
     for (const name of names) whole ? chosen.delete(name) : chosen.add(name);
     show();
   }
   for (const chip of chips) chip.addEventListener("click", () => toggle([chip.dataset.a]));
   for (const kin of all(".kin")) kin.addEventListener("click", () => toggle(kin.dataset.family.trim().split(" ")));
-  document.getElementById("clear").addEventListener("click", () => { chosen.clear(); show(); });
+  document.getElementById("clear").addEventListener("click", () => {
+    const redrawn = hidden.size > 0;
+    chosen.clear();
+    hidden.clear();
+    if (redrawn) redraw(); else show();
+  });
+  document.getElementById("hide").addEventListener("click", () => hideAllocators([...chosen]));
+  document.getElementById("only").addEventListener("click", () =>
+    hideAllocators(chips.map((chip) => chip.dataset.a).filter((name) => !chosen.has(name))));
 
   // Contents stand open beside the page and fold above it.
   const contents = document.querySelector(".contents");
@@ -62,7 +95,7 @@
   function reveal(plot, event) {
     const marks = all("[data-x]", plot).filter((mark) => {
       const series = mark.closest(".s");
-      return !series || chosen.size === 0 || chosen.has(series.dataset.a);
+      return !series || (!hidden.has(series.dataset.a) && (chosen.size === 0 || chosen.has(series.dataset.a)));
     });
     if (!marks.length) return hide();
     const box = plot.getBoundingClientRect();

@@ -58,7 +58,7 @@ def write_report(
     page = environment(looks).get_template("template.html.j2").render(
         title=_title(newest),
         css=theme.css(looks) + resource("style.css"),
-        script=resource("page.js"),
+        script=script(),
         looks=looks,
         counts=_counts(newest),
         replaced=len(records) - len(newest),
@@ -91,6 +91,11 @@ def _title(records: RecordSet) -> str:
 def resource(name: str) -> str:
     """A file that pages are made of: style.css, page.js."""
     return (_HERE / name).read_text(encoding="utf-8")
+
+
+def script() -> str:
+    """Return the script of a page. A page is whole without it."""
+    return resource("axis.js") + resource("page.js")
 
 
 def environment(looks: Looks) -> jinja2.Environment:

@@ -155,11 +155,14 @@ def _line(
     return "".join(parts) + "</g>"
 
 
+_BOX = f'data-box="{_LEFT} {WIDTH - _RIGHT} {_TOP} {HEIGHT - _BOTTOM}"'
+
+
 def _scale_data(panel: Panel, scale: Scale) -> str:
     """The y axis for the page's script, which makes another one when allocators are hidden."""
     kind = "log" if scale.log else "linear"
     unit = "share" if panel.share else panel.unit
-    return f' data-scale="{scale.low:.6g} {scale.high:.6g} {kind} {unit}" data-box="{_LEFT} {_TOP} {HEIGHT - _BOTTOM}"'
+    return f' data-scale="{scale.low:.6g} {scale.high:.6g} {kind} {unit}" {_BOX}'
 
 
 def stretches(line: Line) -> list[list[Point]]:
