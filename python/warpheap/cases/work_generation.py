@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Work generation: each thread makes and fills a result whose size nobody knew, against a prefix sum.
+"""Work generation: each thread makes and fills a result of a size that was not known before, against a prefix sum.
 
 It runs over results of 4 to 64 bytes and of 4 to 4096, as in the paper.
 """

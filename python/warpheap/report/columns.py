@@ -39,11 +39,15 @@ _DECIDING = {
 }
 _SHORT = {"malloc_registers": "malloc", "free_registers": "free", "total_range": "all rounds", "range": "one round",
           "construct": "make", "metadata": "own", "iteration": "step", "generate": "time"}  # fmt: skip
+_SHORT_CASES = {
+    "work_generation": "work", "initialisation": "init", "fragmentation": "fragmen\N{SOFT HYPHEN}tation",
+    "temperature": "tempe\N{SOFT HYPHEN}rature",
+}  # fmt: skip
 
 
 def short_case(case: str) -> str:
-    """A case's name as a heading of narrow columns."""
-    return {"work_generation": "work", "initialisation": "init"}.get(case, texts.words(case))
+    """Return a case's name as a heading of narrow columns. Long words have places where they may break."""
+    return _SHORT_CASES.get(case, texts.words(case))
 
 
 def columns_of(records: RecordSet, order: Sequence[str]) -> list[Column]:

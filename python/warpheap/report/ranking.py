@@ -17,8 +17,8 @@ RULE = (
     "best and 2.00 takes twice as long or twice as much. The best is sought among designs with individual free; a "
     "design without it, which does less, is measured against them, may be below 1, and wins nothing. Means of ratios "
     "are geometric. A point without a result is in no mean: it is counted and marked. Where the best is 0 no ratio to "
-    "it exists: who is at 0, too, stands before who is not. Only points count at which more than half of the "
-    "allocators were run, so that nobody wins where the others were not tried."
+    "it exists: an allocator that is at 0, too, comes before one that is not. Only points count at which more than "
+    "half of the allocators were run, so that none wins where the others were not tried."
 )
 
 
@@ -44,7 +44,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Field:
-    """The records of one machine, and who is ranked in them."""
+    """The records of one machine, and which allocators are ranked in them."""
 
     records: RecordSet
     allocators: Sequence[str]
