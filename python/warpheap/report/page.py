@@ -32,7 +32,7 @@ from warpheap.report import (
 )
 from warpheap.report.looks import Looks
 from warpheap.report.overview import parts_of
-from warpheap.report.ratios import heat_of, ratio_text, text_on
+from warpheap.report.ranking import heat_of, ratio_text, text_on
 from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Section
 from warpheap.units import show_count

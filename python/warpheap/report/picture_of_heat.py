@@ -7,7 +7,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Rectangle
 
 from warpheap.report import texts
-from warpheap.report.ratios import heat_of, ratio_text
+from warpheap.report.ranking import heat_of, ratio_text
 from warpheap.report.verdict import HeatMap
 
 _HEAT = (0, 98 / 255, 163 / 255)

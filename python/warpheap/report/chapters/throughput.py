@@ -10,10 +10,9 @@ from warpheap.record import Record
 from warpheap.report import generic, lines, plots, texts
 from warpheap.report.chart import Bars, Chart, Line, Panel, Point
 from warpheap.report.looks import Looks
-from warpheap.report.memory import memory_grid
 from warpheap.report.record_set import RecordSet
-from warpheap.report.sections import Section
-from warpheap.units import show_count
+from warpheap.report.sections import Cell, Grid, Section
+from warpheap.units import show_bytes, show_count
 
 MEASURES = ("malloc", "free")
 _FLOOR = "the floor: each thread only stores a pointer"
@@ -90,3 +89,46 @@ def _ratio(record: Record) -> float | None:
 def _point(record: Record) -> Point:
     value = _ratio(record) or 0.0
     return Point(record["size"], value, value, value, value, value)
+
+
+def memory_grid(records: RecordSet) -> Grid | None:
+    """What each allocator took, over all its cases."""
+    rows = []
+    for name in records.allocators:
+        known = [each["memory"] for each in records.where(allocator=name) if each["memory"] is not None]
+        if not known:
+            continue
+        ratios = [
+            each["span_bytes"] / each["requested_bytes"]
+            for each in known
+            if each.get("requested_bytes") and each.get("span_bytes")
+        ]
+        live = [
+            each["live_bytes"] / each["requested_bytes"]
+            for each in known
+            if each.get("live_bytes") and each.get("requested_bytes")
+        ]
+        rows.append(
+            [
+                Cell(name, allocator=name),
+                Cell(show_bytes(max(each["committed_bytes"] for each in known))),
+                Cell(show_bytes(max(each["metadata_bytes"] for each in known))),
+                Cell(_range(ratios)),
+                Cell(_range(live)),
+            ]
+        )
+    if not rows:
+        return None
+    columns = ["allocator", "committed", "metadata", "address range / asked", "live / asked"]
+    note = (
+        "address range / asked: from the first byte of the lowest block to the last of the highest, over the bytes "
+        "that were asked for; live / asked: what the design counts as handed out, over the same; smallest to largest"
+    )
+    return Grid("Memory", columns, rows, note)
+
+
+def _range(values: Sequence[float]) -> str:
+    if not values:
+        return "not known"
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    return low if low == high else f"{low} to {high}"
