@@ -38,7 +38,7 @@ class device_streams {
   static bool is_shared(stream which) { return target::stream_is_shared(which); }
   /// True while what is done on the stream is captured into a graph and not run.
   static bool is_capturing(stream which) { return target::stream_is_capturing(which); }
-  /// Moves the mark behind all work of the stream so far.
+  /// Moves the mark after all work of the stream so far.
   static void record(event& mark, stream which) { target::record(mark, which); }
   /// Lets later work of the stream begin only when the stream of the mark has come to it. The caller does not wait.
   static void wait(stream which, event& mark) { target::stream_wait(which, mark); }

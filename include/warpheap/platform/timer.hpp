@@ -16,7 +16,7 @@ namespace warpheap {
 /// the host the time of the executor, which says nothing about a GPU.
 class launch_timer {
  public:
-  /// Marks the start, behind all launches so far.
+  /// Marks the start, after all launches so far.
   void start() { clock_.start(); }
   /// Waits for the launches since `start` and returns the microseconds from the mark until they ended.
   double stop() { return clock_.stop(); }

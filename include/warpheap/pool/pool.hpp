@@ -37,7 +37,7 @@ struct pool_options {
 /// grows.
 ///
 /// All members can be called by any host thread at any time. A block that is taken back may be handed out by the next
-/// call: whoever takes it back sees to it that nothing uses it any more, launches included. `stream_pool` sees to it
+/// call: its caller sees to it that nothing uses the block any more, launches included. `stream_pool` sees to it
 /// itself.
 template <segment_engine Engine>
 class basic_pool {

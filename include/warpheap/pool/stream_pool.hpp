@@ -28,7 +28,7 @@ class stream_refused : public std::logic_error {
 struct stream_pool_options {
   /// A stream takes this many bytes from the pool when it has none that fit, or what it needs, if that is more.
   std::uint64_t span_bytes = std::uint64_t{32} << 20;
-  /// Those of the pool behind the streams.
+  /// Figures of the common pool.
   pool_options pool = {};
 };
 
@@ -48,13 +48,13 @@ struct stream_pool_statistics {
 /// A pool in stream order: a block may be taken back while work on its stream still uses it.
 ///
 /// Memory that is taken back on a stream can be handed out on that stream at once, as work there runs in order. Another
-/// stream gets it only behind an event: its work waits, on the device, until the work is done that came before. The
+/// stream gets it only after an event: its work waits, on the device, until the work is done that came before. The
 /// host never waits but in `trim` and at the end.
 ///
 /// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet.
 /// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, free memory of
-/// all streams is put together there, behind an event of each, and merges before a request fails. So a request fails
-/// only if no stretch of free memory, whoever freed it, can hold it.
+/// all streams is put together there, after an event of each, and merges before a request fails. So a request fails
+/// only if no stretch of free memory, whichever stream freed it, can hold it.
 ///
 /// All members can be called by any host thread at any time. Streams that are being captured are refused. Before a
 /// stream is destroyed, `forget` it.
@@ -76,13 +76,13 @@ class basic_stream_pool {
   /// granule. Throws `out_of_memory` if nothing can hold it, `std::invalid_argument` for an alignment that is no power
   /// of two, and `stream_refused` for a stream that is being captured.
   void* allocate(stream on, std::uint64_t bytes, std::uint64_t alignment = 1);
-  /// Takes a block back, behind all work that `on` was given so far; null is ignored. It need not be the stream that
+  /// Takes a block back, after all work that `on` was given so far; null is ignored. It need not be the stream that
   /// the block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It
   /// then takes time with the logarithm of the number of spans.) Throws `unknown_block` if no block begins there, and
   /// `stream_refused` as `allocate` does; nothing has changed then.
   void deallocate(stream on, void* block);
 
-  /// Puts what the stream has free into the common pool, behind an event, and forgets the stream; another that is made
+  /// Puts what the stream has free into the common pool, after an event, and forgets the stream; another that is made
   /// later may have its name. Blocks that were handed out on it stay, and are taken back on another. What the pool kept
   /// for the stream is given back, the event when it is reached. Throws `stream_refused` for a stream that is being
   /// captured, and what the streams throw; the stream is not forgotten then.
@@ -114,7 +114,7 @@ class basic_stream_pool {
     stream name;
     std::unique_ptr<engine_of_its_own> book;  // null without a key, except of `orphans_`
     mark_pointer mark;
-    bool has_mark = false;    // there is memory in the common pool that is free only behind the mark
+    bool has_mark = false;    // there is memory in the common pool that is free only after the mark
     bool is_shared = true;    // the mark can be recorded by any thread; else each deallocation does
     std::uint64_t moved = 0;  // bytes that came from other streams since its memory was last gathered
     mutable host_mutex mutex;
@@ -133,7 +133,7 @@ class basic_stream_pool {
   shard* find_or_make(std::uint64_t key, stream which);
   std::vector<shard*> all_shards() const;
 
-  // Looks for a span, or lets the pool grow by one. Null if there is none. Called without a lock or with `common_`.
+  // Looks for a span, or lets the pool grow by one. Null if no span is large enough. Called without a lock or with `common_`.
   void* take_span(std::uint64_t bytes, std::uint64_t alignment);
   void* grow_span(std::uint64_t bytes, std::uint64_t alignment);
 
@@ -159,7 +159,7 @@ class basic_stream_pool {
   mutable host_mutex common_;
   span_map spans_;
   std::vector<mark_pointer> left_marks_;  // of forgotten streams, until they are reached
-  std::unique_ptr<shard> orphans_;        // blocks of forgotten streams; null if there are none
+  std::unique_ptr<shard> orphans_;        // blocks of forgotten streams; null if it has none
   std::uint64_t gatherings_ = 0;
   std::uint64_t waits_ = 0;
 

@@ -59,7 +59,7 @@ class cccl_stream_resource {
   void* allocate_async(std::size_t bytes, std::size_t alignment, Stream on) {
     return pool_->allocate(on.get(), bytes, alignment);
   }
-  /// Takes a block back behind the stream's work so far; as the pool's.
+  /// Takes a block back after the stream's work so far; as the pool's.
   template <class Stream>
     requires requires(Stream on) { on.get(); }
   void deallocate_async(void* block, std::size_t, std::size_t, Stream on) {

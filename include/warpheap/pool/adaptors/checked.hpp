@@ -40,7 +40,7 @@ inline memory_access host_access() {
           [](void* host, const void* block, std::uint64_t bytes) { std::memcpy(host, block, bytes); }};
 }
 
-/// Finds writes beside blocks, and makes reads of what was never written show: puts a red zone before and behind each
+/// Finds writes beside blocks, and makes reads of what was never written show: puts a red zone before and after each
 /// block, looks at both when it is taken back, and fills blocks with a pattern when they are handed out and another
 /// when they are taken back. Frees that do not match are told by the source. To be used while a program is made: it
 /// touches the memory and waits for the device.
@@ -50,7 +50,7 @@ class checked_adaptor {
   static constexpr unsigned char fresh = 0xcd;     ///< what a block holds when it is handed out
   static constexpr unsigned char dead = 0xdd;      ///< what it holds when it was taken back
   static constexpr unsigned char red = 0xfd;       ///< what lies beside it
-  static constexpr std::uint64_t red_bytes = 256;  ///< how much of that lies before and behind, at least
+  static constexpr std::uint64_t red_bytes = 256;  ///< how much of that lies before and after, at least
 
   /// Over `source`, whose memory `access` reads and writes.
   explicit checked_adaptor(Source& source, memory_access access = device_access())
@@ -149,8 +149,8 @@ class checked_adaptor {
     if (before != is.zone) {
       return which + "the byte " + std::to_string(is.zone - before) + " before its begin was written";
     }
-    const auto behind = static_cast<std::uint64_t>(first_written(block + is.bytes, red_bytes));
-    if (behind != red_bytes) return which + "the byte " + std::to_string(behind) + " behind its end was written";
+    const auto after = static_cast<std::uint64_t>(first_written(block + is.bytes, red_bytes));
+    if (after != red_bytes) return which + "the byte " + std::to_string(after) + " after its end was written";
     return {};
   }
 

@@ -11,7 +11,7 @@
 namespace warpheap::pool_detail {
 
 // Records of segments, found by handle, in one array. It grows by doubling, so references to records last only until
-// the next `reserve`. Handle 0 is a record too, for whoever needs a sentinel.
+// the next `reserve`. Handle 0 is a record too, for a structure that needs a sentinel.
 template <class Record>
 class record_table {
   static_assert(std::is_trivially_copyable_v<Record> && std::is_trivially_destructible_v<Record>);

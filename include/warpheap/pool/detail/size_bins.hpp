@@ -32,7 +32,7 @@ class size_bins {
     return of(size + ((std::uint64_t{1} << (highest_bit(size) - fine_bits)) - 1));
   }
 
-  // The first list that is not empty, from `bin` on; `none` if there is none.
+  // The first list that is not empty, from `bin` on; `none` if all are empty.
   std::uint32_t occupied(std::uint32_t bin) const {
     const std::uint32_t level = bin >> fine_bits;
     if (const std::uint32_t here = lists_[level] & (~0u << (bin & (fine - 1)))) {

@@ -182,7 +182,7 @@ std::uint64_t basic_stream_pool<Streams, Engine>::trim() {
     shard* of;  // null for a forgotten stream
     mark_pointer mark;
   };
-  // Others may put memory together while the marks are awaited, behind marks of its own.
+  // Others may put memory together while the marks are awaited, after marks of its own.
   constexpr int passes = 4;
   for (int pass = 0; pass < passes; ++pass) {
     host_lock lock(common_);

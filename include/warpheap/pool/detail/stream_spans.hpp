@@ -96,7 +96,7 @@ void basic_stream_pool<Streams, Engine>::drop_reached_marks() {
   }
 }
 
-// Moves the shard's mark behind all work of its stream so far. If it throws, the mark is where it was.
+// Moves the shard's mark after all work of its stream so far. If it throws, the mark is where it was.
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::record_mark(shard& of) {
   if (of.mark != nullptr && of.mark.use_count() == 1) {
@@ -108,7 +108,7 @@ void basic_stream_pool<Streams, Engine>::record_mark(shard& of) {
   of.mark = std::move(fresh);
 }
 
-// Gives all that a stream has free to the common pool, behind its mark.
+// Gives all that a stream has free to the common pool, after its mark.
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::gather(shard& from) {
   const host_lock lock(from.mutex);
@@ -180,7 +180,7 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
   }
   shard& other = *std::prev(holder)->second.owner;
   {
-    // Always in the same order, though whoever holds two holds `common_` too.
+    // Always in the same order, though a thread that holds two holds `common_` too.
     const bool own_first = std::less<shard*>{}(&own, &other);
     const host_lock first((own_first ? own : other).mutex);
     const host_lock second = &own == &other ? host_lock() : host_lock((own_first ? other : own).mutex);

@@ -43,8 +43,8 @@ struct buddy_layout {
     std::uint64_t refused[orders];  // 1 + the value of `given` at which there was no block of an order
     alignas(128) std::uint64_t given;
     change_counts changes[tallies];
-    alignas(128) std::uint64_t
-        turns[levels];  // of each level: threads that need its units broken, and 2^32 times those that break them
+    // Of each level: threads that need its units broken, and 2^32 times those that break them.
+    alignas(128) std::uint64_t turns[levels];
     alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level
   };
 

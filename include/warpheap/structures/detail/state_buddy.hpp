@@ -329,8 +329,8 @@ WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) cons
         have = true;
       }
       if (up && mine.what() == produces && at != most) {
-        fence(memory_order::release,
-              thread_scope::device);  // a thread that sees what is taken above sees what is expected here
+        // A thread that sees what is taken above sees what is expected here.
+        fence(memory_order::release, thread_scope::device);
         mine = upper_->blocks[++at].ask(1, 2);
         continue;
       }
