@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
 #include <string>
 #include <warpheap/platform.hpp>
@@ -102,6 +103,71 @@ TEST(explored_queue, push_against_retire) {
   explore_queue<virtual_array>(1, few_switches(3));
 }
 TEST(explored_queue, two_pushes_against_retire) { explore_queue<virtual_list>(2, few_switches(2)); }
+
+WARPHEAP_TEST_PRIVATE(make_segment, virtual_queue::make_segment)
+WARPHEAP_TEST_PRIVATE(give_back, virtual_queue::give_back)
+
+// A segment of two chunks that come from two leaves, so that the set of free chunks gets them back by two changes. The
+// header lies in one of the chunks and names both.
+struct parted_segment {
+  static constexpr std::uint32_t low = 3;
+  static constexpr std::uint32_t high = bit_tree::leaf_bits;
+
+  virtual_queue_state state;
+  bit_tree::levels levels;
+  std::uint64_t leaves[2];
+  std::uint32_t name;
+  alignas(128) std::byte arena[high + 1][chunk_bytes];
+
+  bit_tree free_chunks() { return {&levels, reinterpret_cast<std::byte*>(leaves), sizeof(leaves[0])}; }
+  virtual_queue queue() {
+    return {chunk_segments{arena[0], static_cast<std::uint32_t>(highest_bit(chunk_bytes))}, free_chunks()};
+  }
+  void make() {
+    free_chunks().add({low, 1});
+    free_chunks().add({high, 1});
+    state.size_hint = 1;  // two chunks
+    name = make_segment(queue(), lane_bit(), state);
+  }
+};
+
+// Lane 0 gives the segment back. Lane 1 takes one chunk, the highest or the lowest that is free, and writes to all of it,
+// as the holder of a block does.
+struct give_back_against_take {
+  parted_segment* of;
+  bool high;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) return give_back(of->queue(), segment_name::unpack(of->name).id);
+    std::uint32_t leaf = 0;
+    const std::uint64_t mask =
+        high ? of->free_chunks().take_high(lane_bit(), 1, 1, leaf) : of->free_chunks().take_low(lane_bit(), 1, 1, leaf);
+    if (mask == 0) return;
+    out[1] = leaf * bit_tree::leaf_bits + static_cast<std::uint64_t>(lowest_bit(mask));
+    std::memset(of->arena[out[1]], 0, chunk_bytes);
+  }
+};
+
+TEST(explored_queue, give_back_of_a_segment_against_take) {
+  snapshot memory(sizeof(parted_segment));
+  auto& of = *reinterpret_cast<parted_segment*>(memory.data());
+  in_one_lane([to = &of] { to->make(); });
+  memory.freeze();
+  const std::uint32_t id = segment_name::unpack(of.name).id;
+  ASSERT_EQ(of.queue().segments().header(id).parts, 2u) << "the segment lies in one leaf";
+  for (const bool high : {false, true}) {
+    exploration_options options = few_switches(3);
+    options.reduction = false;  // reads of the header and the memset are plain
+    expect_all_clean(explore_snapshot(
+        memory, 2, give_back_against_take{&of, high},
+        [&](const results& out) -> std::string {
+          const std::uint64_t low = std::uint64_t{1} << parted_segment::low;
+          const bool low_is_right = of.leaves[0] == (out[1] == parted_segment::low ? 0 : low);
+          const bool high_is_right = of.leaves[1] == (out[1] == parted_segment::high ? 0u : 1u);
+          return low_is_right && high_is_right ? "" : "a chunk was lost or made";
+        },
+        options));
+  }
+}
 
 }  // namespace
 }  // namespace warpheap::test::queue_exploration_test

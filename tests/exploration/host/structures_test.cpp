@@ -96,6 +96,52 @@ TEST(explored_bit_tree, the_last_member_is_found_again) {
   expect_all_clean(explore_snapshot(memory.memory(), 2, take_if_there{memory.tree()}, look, all_schedules()));
 }
 
+WARPHEAP_TEST_PRIVATE(blocks_from_leaf, bit_tree::blocks_from_leaf)
+
+// Three neighbours. Lane 0 takes a run of blocks from their leaf; between its read of the leaf and its claim, lane 1 can
+// take the member in the middle, or the first one. Then lane 0 claims members that do not follow its run, and must put
+// them back.
+struct run_against_member {
+  static constexpr std::uint32_t members = 3;
+  bit_tree tree;
+  std::uint32_t contended;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 1) {
+      out[1] = tree.take_exactly({contended, 1});
+    } else {
+      out[0] = blocks_from_leaf(tree, 0u, any_blocks{1, members}).count;
+    }
+  }
+  // Converts to the parameter, whose type is private.
+  struct any_blocks {
+    std::uint32_t size, most;
+    template <class Wanted>
+    operator Wanted() const {
+      return {size, most};
+    }
+  };
+};
+
+TEST(explored_bit_tree, a_broken_run_is_put_back) {
+  for (const std::uint32_t contended : {0u, 1u}) {
+    set_memory memory;
+    memory.set_up([](const bit_tree& tree) { tree.add({0, run_against_member::members}); });
+    expect_all_clean(explore_snapshot(
+        memory.memory(), 2, run_against_member{memory.tree(), contended},
+        [&](const results& out) -> std::string {
+          const std::uint64_t left = memory.members();
+          if (left + out[0] + out[1] != run_against_member::members) return "a member was lost or made";
+          std::uint64_t found = 0;
+          in_one_lane([tree = memory.tree(), to = &found] {
+            std::uint64_t got = 0;
+            while ((got = tree.take_run(lane_bit(), run_against_member::members).count) != 0) *to += got;
+          });
+          return found == left ? "" : "a member is not found";
+        },
+        all_schedules()));
+  }
+}
+
 class buddy_memory {
  public:
   buddy_memory() : memory_(spans_at + sizeof(buddy_tree::span)) {}

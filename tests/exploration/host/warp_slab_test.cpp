@@ -19,7 +19,9 @@ namespace warpheap::test::warp_slab_exploration_test {
 namespace {
 
 WARPHEAP_TEST_PRIVATE(add_slabs, warp_slab::add_slabs)
+WARPHEAP_TEST_PRIVATE(add_or_search, warp_slab::add_or_search)
 WARPHEAP_TEST_PRIVATE(claim, warp_slab::claim)
+WARPHEAP_TEST_PRIVATE(free_units, warp_slab::free_units)
 WARPHEAP_TEST_PRIVATE(without_foreign, warp_slab::without_foreign)
 WARPHEAP_TEST_PRIVATE(put_back, warp_slab::put_back)
 WARPHEAP_TEST_PRIVATE(show, warp_slab::show)
@@ -274,6 +276,81 @@ TEST(explored_warp_slab, a_unit_that_moves_is_found) {
   ASSERT_NE(held, nullptr);
   expect_all_clean(explore_snapshot(memory.memory(), 2, move_unit_and_extend{memory.allocator(), held},
                                     [&](const results&) { return std::string{}; }));
+}
+
+// Two slabs, both listed; the first has one free block, lane 1 holds one of the second. Lane 1 twice frees the block that
+// it holds before it claims the other one, so there is a free block at any time, but it moves, twice. Nothing is listed or
+// unlisted, so the counts of changes do not tell of it. Lane 0 searches; a pass that followed a hint and came too late
+// must not take the class for exhausted.
+struct search_while_a_block_moves {
+  warp_slab self;
+  std::uint32_t c;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) {
+      out[0] = reinterpret_cast<std::uint64_t>(search(self, lane_bit(), lane_bit(), c));
+      require(out[0] != 0, "refused with a free block");
+      return;
+    }
+    slab_claim held{word_number::make(1, 0), 1};
+    for (const std::uint32_t other : {0u, 1u}) {
+      put_back(self, held);
+      std::uint32_t left = 0;
+      held = claim(self, c, word_number::make(other, 0), 1u, left);
+      if (held.blocks == 0) return;  // lane 0 has it
+    }
+  }
+};
+
+TEST(explored_warp_slab, a_block_that_moves_is_found) {
+  heap_memory memory(2);
+  const std::uint32_t c = class_of(512);
+  memory.set_up([c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 2u);
+    std::uint32_t left = 0;
+    claim(self, c, word_number::make(0, 0), ~1u, left);
+    claim(self, c, word_number::make(1, 0), ~0u, left);
+  });
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, search_while_a_block_moves{memory.allocator(), c},
+      [](const results&) { return std::string{}; }, few_switches(4)));
+}
+
+// Of two units one is a slab with one free block, and lane 1 holds the other one. Lane 1 frees its unit before it claims
+// the block, and frees the block before it takes the unit again: there is one or the other at any time. Lane 0, which
+// holds the heap's lock, wants a slab or a block. It looks for units, for blocks, and for units again, and can miss all
+// three; then it must know that units moved.
+struct extend_while_a_unit_moves {
+  warp_slab self;
+  std::uint32_t c;
+  void operator()(std::uint64_t*, unsigned lane) const {
+    if (lane == 0) {
+      void* found = nullptr;
+      auto then = add_or_search(self, lane_bit(), lane_bit(), c, 1u, found);
+      require(then != decltype(then)::refused, "refused with a free unit or a free block");
+      return;
+    }
+    const bit_tree units = free_units(self);
+    units.mark(1);
+    const slab_claim got = claim_of(self, c, 0, 1);
+    if (got.blocks == 0) return;  // lane 0 has it
+    put_back(self, got);
+    std::uint32_t first = 0;
+    units.try_take_block(1, 0, 1, first);
+  }
+};
+
+TEST(explored_warp_slab, an_extension_knows_that_units_moved) {
+  heap_memory memory(2);
+  const std::uint32_t c = class_of(512);
+  memory.set_up([c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 1u);
+    claim_of(self, c, 0, ~1u);
+    std::uint32_t first = 0;
+    free_units(self).try_take_block(1, 0, 1, first);
+  });
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, extend_while_a_unit_moves{memory.allocator(), c},
+      [](const results&) { return std::string{}; }, few_switches(3)));
 }
 
 }  // namespace
