@@ -127,10 +127,10 @@ std::unique_ptr<stage<A>> prepared(Prepare prepare) {
 ///
 /// All refusals come to one heap, which each time serves what it did, and after the last one does the operation. What it
 /// has room for is taken to see it and given back; where a design cannot, each refusal gets a heap of its own. Another
-/// heap does the operation right after its refusal: one for each refusal, or at a small scale for every fourth.
+/// heap does the operation right after its refusal: one for each refusal, or at a small scale for every eighth.
 template <class A, class Prepare, class Change>
 void expect_all_or_nothing(Prepare prepare, Change change, bool keeps_blocks = true) {
-  const std::uint64_t stride = scale_in_force() == work_scale::small ? 4 : 1;
+  const std::uint64_t stride = scale_in_force() == work_scale::small ? 8 : 1;
   const auto undisturbed = prepared<A>(prepare);
   const std::vector<std::uint64_t> before = figures(undisturbed->of());
   const std::uint64_t room_before = undisturbed->room();
@@ -200,7 +200,7 @@ TYPED_TEST(failures, a_heap_that_cannot_be_made_takes_nothing) {
 
 TYPED_TEST(failures, growth) {
   const auto grow = [](auto& of) {
-    of.grow(2 * heap_bytes + 5000);
+    of.grow(3 * heap_bytes + 5000);
     return std::ptrdiff_t{0};
   };
   expect_all_or_nothing<TypeParam>(nothing, grow);
