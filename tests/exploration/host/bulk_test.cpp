@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The lists, pins and readers of bulk under every schedule of two threads. A chunk that is given back becomes a block
-// of somebody else, who writes to it: whoever still changes its head is found.
+// The lists, pins and readers of bulk under every schedule of two threads. A chunk that is returned
+// becomes a block of another lane, which writes to it: a lane that still changes its head is found.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,6 @@
 #include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
 #include <string>
-#include <tuple>
-#include <type_traits>
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/platform/exploration.hpp>
@@ -24,21 +22,11 @@ namespace {
 using allocator = bulk_allocator<buddy_tree, 4>;
 using layout = detail::bulk_layout<buddy_tree, 4>;
 
-WARPHEAP_TEST_PRIVATE(take_chunk, allocator::take_chunk)
-WARPHEAP_TEST_PRIVATE(set_up, allocator::set_up)
-WARPHEAP_TEST_PRIVATE(take_top, allocator::take_top)
 WARPHEAP_TEST_PRIVATE(take_quickly, allocator::take_quickly)
-WARPHEAP_TEST_PRIVATE(give_units, allocator::give_units)
-WARPHEAP_TEST_PRIVATE(drain_shelf, allocator::drain_shelf)
-WARPHEAP_TEST_PRIVATE(header_at, allocator::header_at)
-WARPHEAP_TEST_PRIVATE(shelf_of, allocator::shelf_of)
-WARPHEAP_TEST_PRIVATE(readers_of, allocator::readers_of)
+WARPHEAP_TEST_PRIVATE(parts_of, allocator::search)
 
-template <class R, class C, class... A>
-std::tuple<std::remove_reference_t<A>...> arguments_of(R (C::*)(A...) const);
-using quick_arguments = decltype(arguments_of(member_of(take_quickly_tag{})));
-using credit = std::tuple_element_t<2, quick_arguments>;
-using hold = std::tuple_element_t<3, quick_arguments>;
+using list_units = detail::bulk_list_units;
+using bin_units = detail::bulk_bin_units;
 
 constexpr std::uint32_t arena_index = 0;
 constexpr std::uint32_t c = layout::classes - 2;  // the largest blocks, of which a chunk has 7
@@ -46,6 +34,13 @@ constexpr std::uint32_t units = layout::units(c);
 static_assert(units == 7);
 constexpr std::uint64_t all_units = layout::all_bits(c, 0);
 constexpr std::uint64_t heap_bytes = 18 * layout::chunk_bytes;
+
+layout::header& header_at(const allocator& self, std::uint32_t page) { return parts_of(self).pages().header_at(page); }
+layout::bin_list& list_of(const allocator& self) { return parts_of(self).lists().list_at(arena_index, c); }
+void free_units(const allocator& self, std::uint32_t page, std::uint32_t of_class, std::uint32_t word,
+                std::uint64_t bits) {
+  parts_of(self).lists().free_units(page, of_class, word, bits);
+}
 
 // Two chunks that are bins of class `c`, on the same list or on none. All others are taken.
 struct bins {
@@ -65,10 +60,10 @@ class heap_memory {
     in_one_lane([self = self(), body, to = &made] {
       std::uint32_t found[18];
       std::uint32_t count = 0;
-      while (count < 18 && take_chunk(self, found[count])) ++count;
+      while (count < 18 && parts_of(self).pages().take_chunk(found[count])) ++count;
       for (std::uint32_t i = 0; i < count; ++i) {
         for (std::uint32_t j = 0; j < i; ++j) {
-          if (layout::list_of(found[i]) == layout::list_of(found[j])) *to = {found[i], found[j]};
+          if (layout::stack_of(found[i]) == layout::stack_of(found[j])) *to = {found[i], found[j]};
         }
       }
       body(self, *to);
@@ -89,21 +84,21 @@ class heap_memory {
 
 // A bin with `free` units to be had; the others are blocks in use.
 void make_bin(const allocator& self, std::uint32_t page, std::uint32_t free) {
-  set_up(self, arena_index, c, page, units - free);
+  parts_of(self).source().set_up(arena_index, c, page, units - free);
   header_at(self, page).bits[0] = (std::uint64_t{1} << free) - 1;
-  if (free != 0) shelf_of(self, arena_index, c).count.signal(free);
+  if (free != 0) list_of(self).count.signal(free);
 }
-bool take_top_of(const allocator& self, std::uint32_t page) {
-  hold got{0, 0, 0};
-  return take_top(self, arena_index, c, layout::list_of(page), 1u, got);
+bool count_off_top_of(const allocator& self, std::uint32_t page) {
+  bin_units got{0, 0, 0};
+  return parts_of(self).lists().count_off_top(arena_index, c, layout::stack_of(page), 1u, got);
 }
 
 // What a list should hold: each bin with units, once, and each of them marked.
 std::string expect_listed(const allocator& self, bins which, std::int32_t first_units, std::int32_t second_units) {
-  const std::uint32_t list = layout::list_of(which.first);
+  const std::uint32_t stack = layout::stack_of(which.first);
   std::uint32_t seen_first = 0;
   std::uint32_t seen_second = 0;
-  auto at = static_cast<std::uint32_t>(shelf_of(self, arena_index, c).top[list]);
+  auto at = static_cast<std::uint32_t>(list_of(self).top[stack]);
   for (int i = 0; at != 0; ++i) {
     if (i == 4) return "the list goes round in a circle";
     seen_first += at == which.first + 1;
@@ -122,18 +117,18 @@ std::string expect_listed(const allocator& self, bins which, std::int32_t first_
   return !first.empty() ? first : expect(which.second, seen_second, second_units);
 }
 
-// Two bins without units are on a list. Both lanes take tops off; one of them gives a unit of the first back, which is
-// on top again, and looks as it did before.
+// Two exhausted bins are on a list. Both lanes take tops off. One of them frees a unit of the first
+// bin, which is then on top again and looks as it did before.
 struct take_off_and_relist {
   allocator self;
   bins of;
   void operator()(std::uint64_t*, unsigned lane) const {
-    srcu& readers = readers_of(self, arena_index);
+    srcu& readers = parts_of(self).lists().readers_of(arena_index);
     const srcu::ticket in = readers.enter();
-    take_top_of(self, of.first);
-    if (lane == 1) take_top_of(self, of.first);
+    count_off_top_of(self, of.first);
+    if (lane == 1) count_off_top_of(self, of.first);
     readers.leave(in);
-    if (lane == 1) give_units(self, of.first, c, 0u, std::uint64_t{1});
+    if (lane == 1) free_units(self, of.first, c, 0u, std::uint64_t{1});
   }
 };
 
@@ -144,19 +139,19 @@ TEST(explored_bulk, a_top_that_was_taken_off_and_put_back_is_another_one) {
     make_bin(self, made.first, 0);
   });
   expect_all_clean(explore_snapshot(memory.memory(), 2, take_off_and_relist{memory.self(), of}, [&](const results&) {
-    // Who looks at the unit does not take it off for good.
+    // The lane that reads the unit does not take the bin off for good.
     const detail::bin_state state{header_at(memory.self(), of.first).state};
     return expect_listed(memory.self(), of, state.units(), 0);
   }));
 }
 
-// Sends the bins without blocks back, takes the chunk, and writes to it: by atomics, so that the explorer sees what
-// they conflict with.
-void drain_and_use(const allocator& self, bins of, std::uint64_t* out) {
-  drain_shelf(self, arena_index, c);
+// Reclaims the fully free bins, takes the chunk, and writes to it: by atomics, so that the explorer
+// sees what they conflict with.
+void reclaim_and_use(const allocator& self, bins of, std::uint64_t* out) {
+  parts_of(self).reclamation().reclaim_list(arena_index, c);
   std::uint32_t page = 0;
-  if (!take_chunk(self, page)) return;
-  require(page == of.first, "a chunk in use was given back");
+  if (!parts_of(self).pages().take_chunk(page)) return;
+  require(page == of.first, "a chunk in use was returned");
   layout::header& head = header_at(self, page);
   atomic_view{head.state}.store(0, memory_order::relaxed, thread_scope::device);
   atomic_view{head.next}.store(0, memory_order::relaxed, thread_scope::device);
@@ -165,48 +160,48 @@ void drain_and_use(const allocator& self, bins of, std::uint64_t* out) {
 }
 std::string expect_untouched(const allocator& self, bins of) {
   const layout::header& head = header_at(self, of.first);
-  if (head.state != 0 || head.bits[0] != 0 || head.next != 0) return "a chunk was changed by who had given it back";
-  const auto top = static_cast<std::uint32_t>(shelf_of(self, arena_index, c).top[layout::list_of(of.first)]);
-  return top == of.first + 1 ? "a chunk that was given back is on a list" : "";
+  if (head.state != 0 || head.bits[0] != 0 || head.next != 0) return "a thread changed a chunk that it had returned";
+  const auto top = static_cast<std::uint32_t>(list_of(self).top[layout::stack_of(of.first)]);
+  return top == of.first + 1 ? "a chunk that was returned is on a list" : "";
 }
 
-// A bin that is on no list gets its last units from two lanes; one of them sends it back when it can.
-struct give_and_drain {
+// Two lanes free the last units of a bin that is on no list; one of them reclaims it when it can.
+struct free_and_reclaim {
   allocator self;
   bins of;
   void operator()(std::uint64_t* out, unsigned lane) const {
     constexpr std::uint64_t low = 7;
-    give_units(self, of.first, c, 0u, lane == 0 ? low : all_units & ~low);
-    if (lane == 1) drain_and_use(self, of, out);
+    free_units(self, of.first, c, 0u, lane == 0 ? low : all_units & ~low);
+    if (lane == 1) reclaim_and_use(self, of, out);
   }
 };
 
-TEST(explored_bulk, a_bin_stays_until_who_gave_to_it_is_done) {
+TEST(explored_bulk, a_bin_stays_until_the_freeing_thread_has_left_it) {
   heap_memory memory;
   const bins of = memory.set_up([](const allocator& self, bins made) {
     make_bin(self, made.first, 0);
-    take_top_of(self, made.first);
+    count_off_top_of(self, made.first);
     make_bin(self, made.second, 4);  // whose units the semaphore has
   });
   ASSERT_FALSE(detail::bin_state{header_at(memory.self(), of.first).state}.listed());
   expect_all_clean(
-      explore_snapshot(memory.memory(), 2, give_and_drain{memory.self(), of}, [&](const results& out) -> std::string {
+      explore_snapshot(memory.memory(), 2, free_and_reclaim{memory.self(), of}, [&](const results& out) -> std::string {
         const allocator self = memory.self();
-        const std::int64_t available = shelf_of(self, arena_index, c).count.count().available;
+        const std::int64_t available = list_of(self).count.count().available;
         if (available != (out[8] != 0 ? 4 : 11)) return "units were lost or made";
         return out[8] != 0 ? expect_untouched(self, of) : expect_listed(self, of, 7, 4);
       }));
 }
 
-// A lane takes a block of the bin on top, while another one sends that back.
-struct take_and_drain {
+// A lane takes a block of the bin on top, while another lane reclaims that bin.
+struct take_and_reclaim {
   allocator self;
   bins of;
   void operator()(std::uint64_t* out, unsigned lane) const {
-    if (lane == 1) return drain_and_use(self, of, out);
-    credit left{0, 0};
-    hold held{0, 0, 0};
-    const auto got = take_quickly(self, c, 1u, left, held);
+    if (lane == 1) return reclaim_and_use(self, of, out);
+    list_units left{0, 0};
+    bin_units taken{0, 0, 0};
+    const auto got = take_quickly(self, c, 1u, left, taken);
     out[0] = got.bits;
     out[1] = got.page;
   }
@@ -217,12 +212,12 @@ TEST(explored_bulk, a_bin_stays_while_a_reader_may_look_at_it) {
   const bins of = memory.set_up([](const allocator& self, bins made) {
     make_bin(self, made.second, 4);
     make_bin(self, made.first, units);
-    atomic_view{shelf_of(self, arena_index, c).whole}.store(1, memory_order::relaxed, thread_scope::device);
+    atomic_view{list_of(self).fully_free}.store(1, memory_order::relaxed, thread_scope::device);
   });
   expect_all_clean(
-      explore_snapshot(memory.memory(), 2, take_and_drain{memory.self(), of}, [&](const results& out) -> std::string {
+      explore_snapshot(memory.memory(), 2, take_and_reclaim{memory.self(), of}, [&](const results& out) -> std::string {
         if (out[8] == 0) return "";
-        if (out[0] != 0 && out[1] == of.first) return "a block of a chunk that was given back";
+        if (out[0] != 0 && out[1] == of.first) return "a block of a chunk that was returned";
         return expect_untouched(memory.self(), of);
       }));
 }

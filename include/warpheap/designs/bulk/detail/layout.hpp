@@ -9,14 +9,15 @@
 
 namespace warpheap::detail {
 
-// The state of a bin or of a chunk that has bins, in one word:
-//
-//   | units, 32 bits, signed | listed, 1 | pins, 31 |
-//
-// units   free ones that nobody has counted off. Below 0 only while somebody counted off more than there were and is
-//         about to give them back. On top, where a borrow leaves the word.
-// listed  it is on the list of its shelf, or in the hands of who is about to put it there or took it off.
-// pins    threads that gave units and have business with the header yet; while there are any, it stays what it is.
+/// The state of a bin, or of a chunk that has bins, in one word:
+///
+///   | units, 32 bits, signed | listed, 1 | pins, 31 |
+///
+/// units   free ones that no thread has counted off. Below 0 only while a thread has counted off
+///         more than there were and is about to return them. In the upper half, so that a borrow
+///         leaves the word.
+/// listed  the mark: the bin is on its list, or a thread is about to list it or has detached it.
+/// pins    threads that freed units and still use the header. A bin with a pin cannot be withdrawn.
 struct bin_state {
   static constexpr std::uint64_t one_pin = 1;
   static constexpr std::uint64_t listed_bit = std::uint64_t{1} << 31;
@@ -31,18 +32,20 @@ struct bin_state {
   std::uint64_t bits;
 };
 
-// Parts of the allocator in memory.
-//
-//   chunk, of 32 pages here, in the form that pages share, and in the form of one large bin
-//
-//   | head  tail 1 ... tail 31 | head  blocks ... | head  blocks ... | ...     bins of 8 to 128 bytes
-//   | head  blocks ...                                               |         a bin of 256 to 2,048 bytes
-//
-// Heads and tails have 128 bytes. A bin of a page has 3,968 bytes for blocks behind its head and goes on in its tail, so it
-// holds a page full of them: 512 blocks of 8 bytes to 32 of 128, whole words of its bitmap, so that a warp takes half a
-// word. The head of the chunk is the tail that page 0 does not need.
+/// What the allocator keeps in memory, and the sizes of it.
+///
+///   chunk, of 32 pages here, as pages share it, and as one large bin
+///
+///   | head  tail 1 ... tail 31 | head  blocks ... | head  blocks ... | ...  bins of 8 to 128 bytes
+///   | head  blocks ...                                               |      a bin of 256 to 2,048 bytes
+///
+/// Heads and tails have 128 bytes. A bin of a page has 3,968 bytes for blocks between its head and
+/// the page's end, and goes on in its tail. So it holds a page full of blocks, 512 of 8 bytes to 32
+/// of 128: whole halves of words of its bitmap, which is what a warp takes at once. The head of the
+/// chunk is the tail that page 0 does not need.
 template <class Buddy, std::uint32_t ChunkPages>
 struct bulk_layout {
+  using buddy_type = Buddy;
   static constexpr std::uint64_t page_bytes = 4096;
   static constexpr std::uint32_t chunk_pages = ChunkPages;
   static constexpr std::uint32_t chunk_order = static_cast<std::uint32_t>(ChunkPages == 4    ? 2
@@ -51,11 +54,11 @@ struct bulk_layout {
                                                                                              : 5);
   static constexpr std::uint64_t chunk_bytes = page_bytes * chunk_pages;
   static constexpr std::uint32_t head_bytes = 128;
-  static constexpr std::uint32_t body_bytes = page_bytes - head_bytes;  // of a page, behind its head
+  static constexpr std::uint32_t body_bytes = page_bytes - head_bytes;  // of a page, without its head
   static_assert(1u << chunk_order == ChunkPages && ChunkPages * head_bytes <= page_bytes,
                 "bulk: a chunk has 4, 8, 16 or 32 pages, so that the first has room for the tails of all others");
 
-  // Classes: sizes, and behind them the pages of a chunk that become bins.
+  // Classes: the sizes, then the pages of a chunk that become bins.
   static constexpr std::uint32_t sizes = 9;        // 8 to 2,048 bytes
   static constexpr std::uint32_t paged_sizes = 5;  // 8 to 128 bytes
   static constexpr std::uint32_t pages_class = sizes;
@@ -85,58 +88,65 @@ struct bulk_layout {
     return count - index * 64 >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (count - index * 64)) - 1;
   }
 
-  // The head of a bin or a chunk. A word of the bitmap has a set bit for each unit that is free.
+  // The head of a bin or a chunk. The bitmap has a set bit for each unit that is no block, or page,
+  // in use.
   struct alignas(128) header {
     std::uint64_t bits[most_words];
     std::uint64_t state;     // bin_state
     srcu_node retired;       // while it waits to be reclaimed
-    std::uint32_t next;      // on a list: page of the next header plus 1, or 0
-    std::uint16_t arena;     // whose shelf it is on
+    std::uint32_t next;      // on a stack: page of the next header plus 1, or 0
+    std::uint16_t arena;     // on whose list it is
     std::uint16_t of_class;  // pages_class: the chunk has bins
     // Of a chunk that has bins: the class of each.
     std::uint8_t classes[32];
   };
   static_assert(sizeof(header) == head_bytes);
 
-  // Lists of a shelf: a warp begins at one of its own, since warps of a multiprocessor come together.
-  static constexpr std::uint32_t lists = 8;
-  WARPHEAP_FN static constexpr std::uint32_t list_of(std::uint32_t page) { return (page + page / chunk_pages) % lists; }
+  // Stacks of a bin list. A warp begins at one of its own, since the warps of a multiprocessor come
+  // together.
+  static constexpr std::uint32_t stacks = 8;
+  WARPHEAP_FN static constexpr std::uint32_t stack_of(std::uint32_t page) {
+    return (page + page / chunk_pages) % stacks;
+  }
 
-  // The free units of a class in an arena. Those who count them, those who look for them, and those who seldom come.
-  struct shelf {
-    bulk_semaphore count;
-    // Of each list: page plus 1, and above changes, so that no change goes unnoticed.
-    alignas(128) std::uint64_t top[lists];
-    alignas(128) std::uint32_t whole;  // bins of which all units are free; a hint, below 0 for a moment
-    std::uint32_t bins;                // that there are
+  // The bins of a class in an arena. Words that every malloc changes, words that it reads, and
+  // words that few use lie apart. Its invariants stand at bulk_bin_lists.
+  struct bin_list {
+    bulk_semaphore count;  // of free units
+    // Of each stack: page plus 1 in the lower half, number of changes in the upper half.
+    alignas(128) std::uint64_t top[stacks];
+    alignas(128) std::uint32_t fully_free;  // bins with all units free; a hint, below 0 for a moment
+    std::uint32_t bins;                     // that the list has, exhausted ones included
   };
   struct arena_state {
-    srcu readers;         // those who look at headers by way of a list
-    std::uint32_t whole;  // of all shelves
-    shelf shelves[classes];
+    srcu readers;              // threads that reach headers by way of a list
+    std::uint32_t fully_free;  // of all lists
+    bin_list lists[classes];
   };
 
-  // What happened, counted by those who did it, each near its multiprocessor.
+  // Counts that only rise, one copy of each for some multiprocessors. Their invariants stand at
+  // bulk_quiescence.
   struct alignas(128) tally {
-    std::uint64_t given;  // calls of `free` that made blocks free
-    std::uint64_t begun;  // changes: what others may need was, or will be, in a thread's hands
-    std::uint64_t ended;
-    std::uint64_t moved;  // changes that made or returned something, counted as they end
+    std::uint64_t freed;     // calls of `free` whose blocks can be found
+    std::uint64_t begun;     // changes
+    std::uint64_t ended;     // changes
+    std::uint64_t progress;  // changes that made or returned memory
   };
   static constexpr std::uint32_t tallies = 4;
   static constexpr std::uint32_t most_arenas = 128;
-  // Classes, and then the orders of blocks of pages.
+  // One for each class, then one for each order of blocks of pages.
   static constexpr std::uint32_t notes = classes + Buddy::largest_order + 1;
 
   struct alignas(128) control {
     typename Buddy::state pages;
-    std::uint32_t end;                          // behind the last page; 0 at first
-    alignas(128) std::uint64_t refused[notes];  // 1 + what was given when there was nothing of it
+    std::uint32_t end;                          // number after the last page; 0 at first
+    alignas(128) std::uint64_t refused[notes];  // 1 + count of frees at a proof of exhaustion
     tally tallies_[tallies];
     arena_state arenas[most_arenas];
   };
 
-  // Page numbers begin at a multiple of the largest block, so that all blocks are aligned to their size.
+  // Page numbers begin at a multiple of the largest block, so that all blocks are aligned to their
+  // size.
   static constexpr std::uint64_t base_alignment = page_bytes << Buddy::largest_order;
   static constexpr std::uint64_t most_pages = Buddy::most_pages - (std::uint64_t{1} << Buddy::largest_order);
 

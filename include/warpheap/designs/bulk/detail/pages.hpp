@@ -2,60 +2,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/bulk/bulk.hpp>
+#include <cstdint>
+#include <warpheap/allocator.hpp>
+#include <warpheap/designs/bulk/detail/layout.hpp>
+#include <warpheap/platform.hpp>
+#include <warpheap/structures.hpp>
 
-// Blocks of TBuddy: powers of two of pages. The order of each is in a byte of its first page.
+namespace warpheap::detail {
 
-namespace warpheap {
+/// The pages of a heap: their numbers, their addresses, and TBuddy, which owns those that are free.
+///
+/// This is the lowest part of `bulk`. Each part above has the part below as its only member, so a
+/// kernel carries these addresses once, and a part can call only what lies below it.
+///
+/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of the largest
+/// block. So a block of 2^k pages, which begins at a multiple of 2^k, is aligned to its size.
+template <class Layout>
+class bulk_pages {
+ public:
+  using buddy_type = typename Layout::buddy_type;
+  using header = typename Layout::header;
+  using control_type = typename Layout::control;
 
-template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_pages(std::uint64_t bytes) const {
-  static_assert(Buddy::largest_order < alignof(control));  // the control's address leaves room for the order
-  constexpr std::uint32_t tries = 2;
-  if (bytes > capabilities.largest_bytes) return nullptr;
-  const std::uint32_t order =
-      bytes <= layout::page_bytes ? 0 : static_cast<std::uint32_t>(highest_bit((bytes - 1) / layout::page_bytes) + 1);
-  const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_) | order);
-  std::uint32_t page = take_together(group, order, tries);
-  if (page == Buddy::none) page = find_pages(order);
-  if (page == Buddy::none) return nullptr;
-  buddy().tag(page) = static_cast<std::uint8_t>(order);
-  return reinterpret_cast<void*>(base_ + page * layout::page_bytes);
-}
+  explicit bulk_pages(const arena& from)
+      : base_(align_down(reinterpret_cast<std::uint64_t>(from.data), Layout::base_alignment)),
+        control_(reinterpret_cast<control_type*>(from.metadata)),
+        spans_(reinterpret_cast<typename buddy_type::span*>(from.metadata + sizeof(control_type))),
+        begin_(reinterpret_cast<std::uint64_t>(from.data) - base_),
+        initial_bytes_(from.bytes),
+        first_page_(static_cast<std::uint32_t>(divide_up(begin_, Layout::page_bytes))),
+        arena_mask_(Layout::arenas(from.bytes) - 1) {}
 
-// A block for each lane of `group`, as far as there are some, after `tries` searches at most. Collective.
-template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN std::uint32_t bulk_allocator<Buddy, ChunkPages>::take_together(lane_mask group, std::uint32_t order,
-                                                                                std::uint32_t tries) const {
-  return buddy().take(group, order, patience{tries});
-}
+  WARPHEAP_FN control_type& control() const { return *control_; }
+  /// Key by which lanes that use the same heap find each other. Its low bits are 0.
+  WARPHEAP_FN std::uint64_t key() const { return reinterpret_cast<std::uint64_t>(control_); }
+  WARPHEAP_FN buddy_type buddy() const { return {&control_->pages, spans_, first_page_ / buddy_type::span_pages}; }
 
-// Drains what is there without need, until there is a block, or there is none. One lane.
-template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN std::uint32_t bulk_allocator<Buddy, ChunkPages>::find_pages(std::uint32_t order) const {
-  constexpr std::uint32_t tries = 2;
-  const std::uint32_t what = layout::classes + order;
-  turns more{3, 64};
-  if (is_refused(what, given())) return Buddy::none;
-  for (;;) {
-    watch search = begin_watch();
-    const std::uint32_t page = take_together(lane_bit(), order, tries);
-    if (page != Buddy::none) return page;
-    if (drain()) search.restless = true;
-    search.uncertain = Buddy::notes_refusals && !buddy().refuses(order);
-    if (!goes_on(what, search, more)) return Buddy::none;
-    backoff().pause();
+  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return base_ + page * Layout::page_bytes; }
+  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const {
+    return static_cast<std::uint32_t>((address - base_) / Layout::page_bytes);
   }
-}
+  /// The header in the first bytes of a page that is a bin, or the first page of a chunk.
+  WARPHEAP_FN header& header_at(std::uint32_t page) const { return *reinterpret_cast<header*>(address_of(page)); }
 
-template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN void bulk_allocator<Buddy, ChunkPages>::give_pages(std::uint64_t address) const {
-  const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_));
-  const std::uint32_t page = page_of(address);
-  buddy().give(group, page, buddy().tag(page));
-  sync(group);
-  if (is_leader(group)) note_given();
-  sync(group);  // as in free
-}
+  /// The first whole page of the arena, as a number.
+  WARPHEAP_FN std::uint32_t first_page() const { return first_page_; }
+  /// Bytes between page 0 and the arena.
+  WARPHEAP_FN std::uint64_t begin() const { return begin_; }
+  /// Bytes that the arena has before it grows.
+  WARPHEAP_FN std::uint64_t initial_bytes() const { return initial_bytes_; }
+  /// Number of arenas of UAlloc, less 1. The number is a power of two.
+  WARPHEAP_FN std::uint32_t arena_mask() const { return arena_mask_; }
 
-}  // namespace warpheap
+  /// True if a whole chunk lies among the heap's pages. A chunk begins at a multiple of its size.
+  WARPHEAP_FN bool has_chunks() const {
+    return divide_up(first_page_, Layout::chunk_pages) * Layout::chunk_pages + Layout::chunk_pages <= control_->end;
+  }
+
+  /// Takes a block of 2^`order` pages for each lane of `group`, after at most `tries` searches.
+  /// Collective. Returns the first page of the lane's block, or `buddy_type::none`.
+  WARPHEAP_COLD_FN std::uint32_t take(lane_mask group, std::uint32_t order, std::uint32_t tries) const {
+    return buddy().take(group, order, patience{tries});
+  }
+
+  /// Takes a chunk and stores its first page in `page`; false if TBuddy has none. Lanes that come
+  /// together take theirs by one change of TBuddy where it can serve them so, whatever they want
+  /// the chunks for.
+  WARPHEAP_FN bool take_chunk(std::uint32_t& page) const {
+    constexpr std::uint32_t tries = 8;
+    const lane_mask together = match(active_group(), key());
+    page = take(together, Layout::chunk_order, tries);
+    return page != buddy_type::none;
+  }
+
+ private:
+  // Kernels get these fields by value, so no byte of them is padding.
+  std::uint64_t base_;  // address of page 0: a multiple of the largest block's size, at or below the arena
+  control_type* control_;
+  typename buddy_type::span* spans_;
+  std::uint64_t begin_;
+  std::uint64_t initial_bytes_;
+  std::uint32_t first_page_;
+  std::uint32_t arena_mask_;
+};
+
+}  // namespace warpheap::detail
