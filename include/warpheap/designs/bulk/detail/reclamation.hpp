@@ -30,6 +30,7 @@ class bulk_reclamation {
   WARPHEAP_FN const bulk_bin_source<Layout>& source() const { return source_; }
   WARPHEAP_FN const bulk_bin_lists<Layout>& lists() const { return source_.lists(); }
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return source_.pages(); }
+  WARPHEAP_FN bulk_quiescence<Layout> quiescence() const { return bulk_quiescence<Layout>{pages().control()}; }
 
   /// Reclaims the fully free bins of all lists; true if some were withdrawn. One lane.
   WARPHEAP_COLD_FN bool reclaim_all() const {
@@ -37,18 +38,18 @@ class bulk_reclamation {
     using enum thread_scope;
     constexpr std::uint32_t at_once = 4;  // independent loads hide their latency
     const std::uint32_t first = lists().home();
-    const std::uint32_t mask = pages().arena_mask();
     bool some = false;
-    for (std::uint32_t i = 0; i <= mask; i += at_once) {
+    for (std::uint32_t i = 0; i <= pages().arena_mask(); i += at_once) {
       std::int32_t fully_free[at_once];
       for (std::uint32_t j = 0; j < at_once; ++j) {
         // Relaxed: a hint, as the count of each list below.
         fully_free[j] = static_cast<std::int32_t>(
-            atomic_view{pages().control().arenas[(first + i + j) & mask].fully_free}.load(relaxed, device));
+            atomic_view{pages().control().arenas[(first + i + j) & pages().arena_mask()].fully_free}.load(relaxed,
+                                                                                                          device));
       }
       for (std::uint32_t j = 0; j < at_once; ++j) {
         if (fully_free[j] <= 0) continue;
-        const std::uint32_t arena = (first + i + j) & mask;
+        const std::uint32_t arena = (first + i + j) & pages().arena_mask();
         for (std::uint32_t c = 0; c < Layout::classes; ++c) {
           const std::uint32_t here = atomic_view{lists().list_at(arena, c).fully_free}.load(relaxed, device);
           if (static_cast<std::int32_t>(here) > 0 && reclaim_list(arena, c)) some = true;
@@ -62,8 +63,7 @@ class bulk_reclamation {
   WARPHEAP_COLD_FN bool reclaim_list(std::uint32_t arena, std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
-    const bulk_quiescence<Layout> quiescence{pages().control()};
-    quiescence.begin_change();
+    quiescence().begin_change();
     std::uint32_t withdrawn = 0;  // linked as on a stack
     for (std::uint64_t& each : lists().list_at(arena, c).top) {
       const atomic_view top{each};
@@ -86,7 +86,7 @@ class bulk_reclamation {
       }
     }
     if (withdrawn == 0) {
-      quiescence.end_change(false);
+      quiescence().end_change(false);
       return false;
     }
     // The change ends in return_memory, perhaps on another thread.
@@ -144,7 +144,7 @@ class bulk_reclamation {
         pages().buddy().give(page, Layout::chunk_order);
       }
     }
-    bulk_quiescence<Layout>{pages().control()}.end_change(true);
+    quiescence().end_change(true);
   }
 
   bulk_bin_source<Layout> source_;

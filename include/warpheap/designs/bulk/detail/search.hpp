@@ -29,7 +29,7 @@ class bulk_search {
   WARPHEAP_FN const bulk_bin_lists<Layout>& lists() const { return reclamation_.lists(); }
   WARPHEAP_FN const bulk_bins<Layout>& bins() const { return lists().bins(); }
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return reclamation_.pages(); }
-  WARPHEAP_FN bulk_quiescence<Layout> quiescence() const { return bulk_quiescence<Layout>{pages().control()}; }
+  WARPHEAP_FN bulk_quiescence<Layout> quiescence() const { return reclamation_.quiescence(); }
 
   /// Finds up to `wanted` units: counted off a semaphore, which are then `left`, or off a new bin,
   /// which are `taken`. False if memory is refused. One lane.
