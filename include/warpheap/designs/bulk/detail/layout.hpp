@@ -37,7 +37,7 @@ struct bin_state {
 ///   chunk, of 32 pages here, as pages share it, and as one large bin
 ///
 ///   | head  tail 1 ... tail 31 | head  blocks ... | head  blocks ... | ...  bins of 8 to 128 bytes
-///   | head  blocks ...                                               |      a bin of 256 to 2,048 bytes
+///   | head  blocks ...                                               |      one of 256 to 2,048 bytes
 ///
 /// Heads and tails have 128 bytes. A bin of a page has 3,968 bytes for blocks between its head and
 /// the page's end, and goes on in its tail. So it holds a page full of blocks, 512 of 8 bytes to 32
