@@ -113,5 +113,43 @@ TEST(spin_lock, groups_hold_it_in_turn) {
   });
 }
 
+/// Groups that hold one lock in turn, and go on afterwards.
+struct passage {
+  spin_lock lock;
+  std::uint32_t done;     // groups whose body is done
+  std::uint32_t gone_on;  // those of them that have gone on
+};
+
+/// The body of a group waits until each group whose body is done has gone on.
+struct go_on_kernel {
+  WARPHEAP_FN void operator()(passage* shared, std::uint64_t seed, int times) const {
+    using enum memory_order;
+    using enum thread_scope;
+    random_stream random{seed, grid_thread_index()};
+    for (int i = 0; i < times; ++i) {
+      const lane_mask group = match(active_group(), random.below(3));
+      shared->lock.hold(group, [&] {
+        if (!is_leader(group)) return;
+        const atomic_view gone_on{shared->gone_on};
+        for (backoff wait; gone_on.load(relaxed, device) != shared->done;) wait.pause();
+        ++shared->done;
+      });
+      if (is_leader(group)) atomic_view{shared->gone_on}.fetch_add(1, relaxed, device);
+    }
+  }
+};
+
+// A group that is done was held up by a vote with a group of its warp that had got the lock after it, and that one's body
+// waited for it: a renewal of Ouroboros did. Seed 5, random, of a mixed churn with `ouroboros_va_p` showed it.
+TEST(spin_lock, no_group_that_is_done_is_held_up) {
+  for_each_schedule([](std::uint64_t seed) {
+    const grid_shape grid = grid_shape::covering(scaled(128, 1 << 12), 64);
+    const device_array<passage> shared(1);
+    launch(grid, go_on_kernel{}, shared.data(), seed, 4);
+    EXPECT_EQ(shared.at(0).done, shared.at(0).gone_on);
+    EXPECT_NE(shared.at(0).done, 0u);
+  });
+}
+
 }  // namespace
 }  // namespace warpheap::test::spin_lock_test

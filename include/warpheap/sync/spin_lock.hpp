@@ -36,25 +36,30 @@ class spin_lock {
       if (all(together, done)) return;
     }
   }
-  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves when
-  /// its `body` is done.
+  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves as soon as
+  /// its own `body` is done, so a later holder may wait for what the group does next.
   ///
-  /// Groups of one warp that came together vote in each turn of the wait. So they stand still while one of them runs
-  /// its `body`, and the holder needs no more of the hardware than that a warp executes.
+  /// Of the groups of one warp that came together one at a time tries, and the others stand still in a vote until it has
+  /// failed or is done. So the holder needs no more of the hardware than that a warp executes, and no group that is done
+  /// waits for another one's `body`.
   template <class Body>
   WARPHEAP_FN void hold(lane_mask group, Body body) {
-    lane_mask waiting = active_group();  // part of the group may be in another one: all lanes vote equally often
+    lane_mask waiting = waiting_together(group);
     for (backoff wait;; wait.pause()) {
-      const bool entered = any(group, is_leader(group) && try_acquire());
-      if (entered) {
-        wait.end();
-        sync(group);  // what the leader acquired, all lanes did
-        body();
-        sync(group);  // the leader releases what all lanes did
-        if (is_leader(group)) release();
+      bool entered = false;
+      if ((group & lane_mask{1} << lowest_bit(waiting)) != 0) {
+        entered = any(group, is_leader(group) && try_acquire());
+        if (entered) {
+          wait.end();
+          sync(group);  // what the leader acquired, all lanes did
+          body();
+          sync(group);  // the leader releases what all lanes did
+          if (is_leader(group)) release();
+        }
       }
-      waiting &= ~ballot(waiting, entered);
+      const lane_mask left = ballot(waiting, entered);
       if (entered) return;
+      waiting &= ~left;
     }
   }
   /// Takes the lock if it is free; true if it did.
@@ -69,6 +74,15 @@ class spin_lock {
   WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }
 
  private:
+  // The lanes that wait together with `group`, the same for each of them: whole groups, or `group` alone if its lanes did
+  // not come together. Collective.
+  WARPHEAP_FN static lane_mask waiting_together(lane_mask group) {
+    const lane_mask together = active_group();
+    const bool whole = (group & ~together) == 0;
+    const lane_mask others = ballot(together, whole);
+    return whole ? others : group;
+  }
+
   std::uint32_t word_;
 };
 
