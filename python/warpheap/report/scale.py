@@ -78,7 +78,7 @@ def _scale_of_group(group: Sequence[Panel | Bars]) -> Scale:
 
 
 def _stretching(group: Sequence[Panel | Bars], whole: Scale) -> str:
-    """The allocator whose high values alone stretch a logarithmic axis; empty if there is none."""
+    """The allocator whose high values alone stretch a logarithmic axis; empty if no allocator does."""
     extents: dict[str, tuple[float, float]] = {}
     for panel in group:
         for line in panel.lines if isinstance(panel, Panel) else ():
