@@ -173,7 +173,7 @@ TEST_F(adaptors, writes_beside_a_block_are_found) {
       FAIL() << "not found: " << offset;
     } catch (const damaged_block& error) {
       const std::string distance =
-          offset < 0 ? std::to_string(-offset) + " before" : std::to_string(offset - 1000) + " behind";
+          offset < 0 ? std::to_string(-offset) + " before" : std::to_string(offset - 1000) + " after";
       EXPECT_NE(std::string(error.what()).find(distance), std::string::npos) << error.what();
     }
     EXPECT_EQ(blocks.statistics().live_blocks, 0u);
