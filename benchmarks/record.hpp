@@ -10,7 +10,7 @@
 
 namespace warpheap::bench {
 
-/// The version of the record's schema: `docs/survey.md` describes it. Raise it when a field changes its meaning or
+/// The version of the record's schema: `docs/records.md` describes it. Raise it when a field changes its meaning or
 /// goes.
 inline constexpr int record_schema = 2;
 

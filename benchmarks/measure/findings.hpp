@@ -26,7 +26,7 @@ inline constexpr measure_kind space_ratio{"ratio", false, false};
 inline constexpr measure_kind share_of_heap{"ratio", true, false};
 inline constexpr measure_kind bytes_taken{"bytes", false, false};
 
-/// What a case found, on its way into the record. docs/survey.md describes the fields.
+/// What a case found, on its way into the record. docs/records.md describes the fields.
 class findings {
  public:
   std::uint64_t requests = 0;  ///< that were made

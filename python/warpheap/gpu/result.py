@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lines of tests.jsonl and memcheck.jsonl: a run's head, its results, its end. docs/survey.md describes them."""
+"""The lines of tests.jsonl and memcheck.jsonl: a run's head, its results, its end. docs/records.md describes them."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The record: JSON lines, one object a case. docs/survey.md describes each field.
+"""The record: JSON lines, one object a case. docs/records.md describes each field.
 
 The schema has a version. A field that is added leaves it as it is; one that goes or changes its meaning raises it.
 Records of older versions are upgraded on reading; a newer one is refused.
