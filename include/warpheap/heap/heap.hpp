@@ -30,7 +30,7 @@ struct heap_options {
 /// What a heap has taken and handed out, in bytes.
 struct heap_statistics {
   std::uint64_t reserved_bytes;             ///< addresses that blocks can come to lie at
-  std::uint64_t committed_bytes;            ///< memory behind them
+  std::uint64_t committed_bytes;            ///< memory at such addresses
   std::uint64_t metadata_bytes;             ///< memory for the design's own state, beside the blocks
   std::optional<std::uint64_t> live_bytes;  ///< handed out and not taken back; nothing if the design does not know
 };
@@ -140,7 +140,7 @@ class heap {
   }
 
   /// The first fault in the use of the heap that was found since it was made, reset, or its fault was cleared; nothing
-  /// if there was none. Waits for the launches before. `describe` makes a sentence of it.
+  /// if the use was right. Waits for the launches before. `describe` makes a sentence of it.
   std::optional<memory_fault> first_fault() const
     requires(records_faults<A>)
   {

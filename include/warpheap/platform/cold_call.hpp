@@ -17,7 +17,7 @@ namespace warpheap {
 ///
 /// The compiler of a GPU lays the variables of a whole chain of calls into registers side by side where it can, and a
 /// kernel reserves as many registers as the deepest chain holds, whether a thread ever goes there or not. The function
-/// behind this call keeps the calling convention of the ABI: it has the registers that it needs itself, and saves its
+/// that is called so keeps the calling convention of the ABI: it has the registers that it needs itself, and saves its
 /// caller's on the stack. So a kernel reserves the most that one of these functions needs, not their sum.
 ///
 /// `body` captures by value: a captured reference would put the variable in memory on the path that is not cold, too.

@@ -67,7 +67,7 @@ exploration explore(const exploration_options& options, scenario_runner& scenari
 ///
 /// `make_scenario()` returns a new scenario, for each execution one. Its `run()` launches one kernel of at most 8
 /// lanes; its `check()` returns what is wrong with the outcome, an empty string if nothing is. What comes before `run`
-/// and after it may launch kernels, too; these are not explored. The same choices must lead to the same steps each
+/// and after it may launch kernels, too; these are not explored. Equal choices must lead to equal steps each
 /// time, so the scenario reads no clock and no random number.
 ///
 /// A schedule is a sequence of steps: each atomic operation, with what the lane does up to its next one, each meeting

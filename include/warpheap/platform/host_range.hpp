@@ -16,7 +16,7 @@
 
 namespace warpheap {
 
-/// A range of host addresses, reserved once, of which parts have memory behind them: the host's twin of `device_range`,
+/// A range of host addresses, reserved once, of which parts have memory: the host's twin of `device_range`,
 /// on both backends. Kernels cannot use it. Not thread-safe.
 ///
 /// Members promise what those of `device_range` do, in units of the system's page. They keep no list of what is
@@ -46,7 +46,7 @@ class host_range {
     std::swap(reserved_, other.reserved_);
   }
 
-  /// Puts memory behind the pages that touch `[offset, offset + bytes)`; those that have it keep it, with their
+  /// Gives memory to the pages that touch `[offset, offset + bytes)`; those that have it keep it, with their
   /// contents. Throws `std::out_of_range` past the range and `std::system_error` when the system refuses.
   void commit(std::uint64_t offset, std::uint64_t bytes) {
     require_inside(offset, bytes);

@@ -22,7 +22,7 @@ struct machine_description {
   int capability;                 ///< compute capability times ten, 90 for 9.0; 0 on the host
 };
 
-/// Describes the current device. Throws `launch_failure` when there is none.
+/// Describes the current device. Throws `launch_failure` when the machine has no device.
 inline machine_description describe_machine() { return target::describe_machine<machine_description>(); }
 
 /// True if kernels can run: always on the host; in a CUDA build if a driver and a device answer.

@@ -4,7 +4,7 @@
 
 namespace warpheap {
 
-/// Whose memory lies behind addresses that a device reaches.
+/// The owner of the memory at addresses that a device reaches.
 enum class memory_place {
   device,  ///< the device's own
   pinned,  ///< the host's, which stays where it is, so that both reach it

@@ -20,7 +20,7 @@
 
 namespace warpheap {
 
-/// True if this machine can put device memory behind parts of a reserved range. Throws when there is no device.
+/// True if this machine can give device memory to parts of a reserved range. Throws when there is no device.
 inline bool device_can_map() { return target::mapping_granularity(memory_place::device) != 0; }
 
 /// Bytes of addresses that the process may use for device memory, those in use included, as far as that is known: the
@@ -34,11 +34,11 @@ struct range_options {
   std::uint64_t piece_bytes = std::uint64_t{256} << 20;
   /// Take plain memory, all at once, as on a machine that cannot map memory at fixed addresses.
   bool plain = false;
-  /// Whose memory it is.
+  /// The owner of the memory.
   memory_place place = memory_place::device;
 };
 
-/// A range of device addresses, reserved once, of which parts have memory behind them: the device's, or pinned memory
+/// A range of device addresses, reserved once, of which parts have memory: the device's, or pinned memory
 /// of the host that the device reaches.
 ///
 /// On a GPU the driver's virtual memory calls serve it; on the host `mmap`. Where neither works, or `plain` asks for
@@ -60,7 +60,7 @@ class device_range {
   /// Exchanges the two ranges.
   void swap(device_range& other) noexcept;
 
-  /// Puts memory behind each piece that touches `[offset, offset + bytes)`; pieces that have it already keep it, with
+  /// Gives memory to each piece that touches `[offset, offset + bytes)`; pieces that have it already keep it, with
   /// their contents. New memory has any contents. All or nothing: a refused call throws and changes nothing. No kernel
   /// need be idle.
   void commit(std::uint64_t offset, std::uint64_t bytes);
@@ -72,7 +72,7 @@ class device_range {
   const device_context& context() const { return context_; }
   std::byte* data() const { return data_; }                     ///< start of the range, aligned to at least 4 KiB
   std::uint64_t reserved_bytes() const { return reserved_; }    ///< size of the range
-  std::uint64_t committed_bytes() const { return committed_; }  ///< bytes with memory behind them
+  std::uint64_t committed_bytes() const { return committed_; }  ///< bytes that have memory
   std::uint64_t piece_bytes() const { return piece_; }          ///< unit of commit and decommit
   bool can_map() const { return mapped_; }                      ///< true if parts can be committed and given back
 

@@ -64,7 +64,7 @@ namespace warpheap {
 /// The values of the lanes of `group` up to and including the caller, combined in lane order. Collective; any mask.
 ///
 /// Works on any mask by pointer doubling: each lane knows the nearest lane below it that its partial result does not
-/// cover yet (`below`, or itself when there is none) and after step k covers 2^k lanes.
+/// cover yet (`below`, or itself when no such lane exists) and after step k covers 2^k lanes.
 template <shuffleable T, class Combine>
 WARPHEAP_FN T inclusive_scan(lane_mask group, T value, Combine combine, call_site site = call_site::current()) {
   const lane_mask lower = lanes_below(group);

@@ -12,7 +12,7 @@ enum class segment_state : std::uint8_t {
   unused,  ///< not a segment
   free,    ///< memory that can be handed out
   live,    ///< handed out
-  absent,  ///< addresses without memory behind them
+  absent,  ///< addresses without memory
 };
 
 /// Names a segment of one engine for as long as it exists; splitting and merging end segments and make new ones.

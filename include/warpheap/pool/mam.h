@@ -46,7 +46,7 @@ MAM_Error MAM_Create(size_t bytes);
  * refuses, fifteen sixteenths of the size before. Fails as MAM_Create does. */
 MAM_Error MAM_Create_auto(void);
 
-/** Ends the environment and gives the chunk back, blocks or not. MAM_ERROR_NOT_CREATED if there is none. */
+/** Ends the environment and gives the chunk back, blocks or not. MAM_ERROR_NOT_CREATED without an environment. */
 MAM_Error MAM_Destroy(void);
 
 /** Sets `*block` to the begin of a block of at least `bytes` bytes, 256-byte aligned: a part of the smallest free segment

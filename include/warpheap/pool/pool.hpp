@@ -32,7 +32,7 @@ struct pool_options {
 /// A pool: hands out parts of one range of memory, of any kind, from the host.
 ///
 /// All it knows it keeps in host memory, in an engine; it never reads or writes the range. It grows in place, by
-/// putting memory behind more of the range's addresses, so that blocks of all ages lie in one range and merge with each
+/// giving memory to more of the range's addresses, so that blocks of all ages lie in one range and merge with each
 /// other. After Aknesil and Unat, "MAM: a memory allocation manager for GPUs" (2017), which takes one chunk and never
 /// grows.
 ///

@@ -11,8 +11,7 @@
 
 namespace warpheap {
 
-/// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory behind
-/// them.
+/// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory.
 ///
 /// Derive from it to put a pool over memory of another kind. A pool owns its space and calls it from one thread at a
 /// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed. While a space
@@ -24,9 +23,9 @@ class pool_space {
   pool_space(const pool_space&) = delete;
   pool_space& operator=(const pool_space&) = delete;
 
-  /// Puts memory behind the pieces of `[offset, offset + bytes)`; pieces that have it keep it and their contents.
-  /// Throws anything derived from `std::exception` when there is none, and has then changed nothing that was committed
-  /// before.
+  /// Gives memory to the pieces of `[offset, offset + bytes)`; pieces that have it keep it and their contents.
+  /// Throws anything derived from `std::exception` when memory is refused, and has then changed nothing that was
+  /// committed before.
   virtual void commit(std::uint64_t offset, std::uint64_t bytes) = 0;
   /// Gives the memory of the pieces of `[offset, offset + bytes)` back; nobody uses it any more. Only called where
   /// `can_map()`.
@@ -127,7 +126,7 @@ class pinned_space final : public pool_space {
   device_range range_;
 };
 
-/// Managed memory: `bytes` of addresses, which the driver puts pages behind where they are first used. So a space can
+/// Managed memory: `bytes` of addresses, to which the driver gives pages where they are first used. So a space can
 /// be as large as the pool may ever grow, and costs what is used; its pages stay until the pool ends, as the driver
 /// takes none back. It is of the device that was current when it was made.
 class managed_space final : public pool_space {

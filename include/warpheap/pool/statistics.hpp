@@ -9,7 +9,7 @@ namespace warpheap {
 /// What a pool has taken and handed out, at one moment. Sizes in bytes, the rounding to granules included.
 struct pool_statistics {
   std::uint64_t reserved_bytes;      ///< addresses that the pool can grow over
-  std::uint64_t committed_bytes;     ///< of them with memory behind them
+  std::uint64_t committed_bytes;     ///< of them with memory
   std::uint64_t live_bytes;          ///< handed out and not taken back
   std::uint64_t peak_live_bytes;     ///< the most that ever was, since the pool was made or released
   std::uint64_t live_blocks;         ///< blocks handed out and not taken back

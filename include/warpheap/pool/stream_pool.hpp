@@ -35,7 +35,7 @@ struct stream_pool_options {
 /// What a stream pool has taken and handed out, at one moment, in bytes.
 struct stream_pool_statistics {
   std::uint64_t reserved_bytes;   ///< addresses that the pool can grow over
-  std::uint64_t committed_bytes;  ///< of them with memory behind them
+  std::uint64_t committed_bytes;  ///< of them with memory
   std::uint64_t live_bytes;       ///< in blocks that were not taken back
   std::uint64_t live_blocks;      ///< such blocks
   std::uint64_t stream_bytes;     ///< free, and kept for the stream that freed them
@@ -133,7 +133,8 @@ class basic_stream_pool {
   shard* find_or_make(std::uint64_t key, stream which);
   std::vector<shard*> all_shards() const;
 
-  // Looks for a span, or lets the pool grow by one. Null if no span is large enough. Called without a lock or with `common_`.
+  // Looks for a span, or lets the pool grow by one. Null if no span is large enough. Called without a lock or with
+  // `common_`.
   void* take_span(std::uint64_t bytes, std::uint64_t alignment);
   void* grow_span(std::uint64_t bytes, std::uint64_t alignment);
 

@@ -12,7 +12,7 @@ namespace warpheap {
 /// Neighbouring members of a set, `[first, first + count)`.
 struct index_run {
   std::uint64_t first;  ///< the lowest of them
-  std::uint64_t count;  ///< 0: there was none
+  std::uint64_t count;  ///< 0: nothing was found
 };
 
 /// A set of small integers in device memory that threads add to and take from, with runs of neighbours found fast.
@@ -71,9 +71,9 @@ class bit_tree {
   WARPHEAP_COLD_FN bool take_exactly(index_run run) const;
 
   /// Takes between `least` and `most` neighbours, a multiple of `least`, from a member m on for which `phase + m` is a
-  /// multiple of `alignment`, a power of two: the lowest that it finds, or an empty run if there were none at one
-  /// moment of the call. One lane at a time, or two spoil each other's search by what they take and put back; others
-  /// may add and take.
+  /// multiple of `alignment`, a power of two: the lowest that it finds, or an empty run if the set had no such run at
+  /// one moment of the call. One lane at a time, or two spoil each other's search by what they take and put back;
+  /// others may add and take.
   WARPHEAP_COLD_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                              std::uint32_t phase) const;
 
@@ -103,7 +103,7 @@ class bit_tree {
   /// Makes `member` none, if it is one. One lane.
   WARPHEAP_COLD_FN void unmark(std::uint32_t member) const;
 
-  /// The first leaf from `from` on that may have members; false if there is none. A hint while others add and take.
+  /// The first leaf from `from` on that may have members; false if no leaf has. A hint while others add and take.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.

@@ -45,7 +45,7 @@ class buddy_tree {
   /// lane; others may use the system.
   WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const;
 
-  /// Takes a block of `order` and returns its first page; `none` if there was none at one moment of the call, but for
+  /// Takes a block of `order` and returns its first page; `none` if none was free at one moment of the call, but for
   /// blocks that came back in calls that had not returned then. One lane, or each for itself.
   ///
   /// A thread that finds nothing while others give looks again, up to `most.searches` times in all; then `none` says

@@ -12,7 +12,7 @@ namespace warpheap {
 /// A segment that its adopter hands out: entries [0, count) of `segment`.
 struct adopted_segment {
   segment_name segment;  ///< which one
-  std::uint32_t count;   ///< 0: there was none
+  std::uint32_t count;   ///< 0: the queue was empty
 };
 
 /// What all queues of segments share. Zero bytes are an empty queue. Counts of segments and their numbers are modulo

@@ -49,17 +49,17 @@ class state_buddy {
   /// lane; others may use the system.
   WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const;
 
-  /// Takes a block of `order` and returns its first page; `none` if there was none at any order that nobody else was to
+  /// Takes a block of `order` and returns its first page; `none` if no order had one that no other thread was to
   /// get, and no merge was under way, or if each of `most.searches` passes found none. One lane, or each for itself.
   WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
-  /// The same for each lane of `group`, one by one.
+  /// Takes a block for each lane of the group, one by one.
   WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order, patience most = {}) const { return take(order, most); }
   /// True if `take` would surely refuse at once, which this form does not know.
   WARPHEAP_FN static bool refuses(std::uint32_t order) { return order > largest_order; }
 
   /// Gives back the block of `order` at `page`, whole. One lane, or each for itself.
   WARPHEAP_FN void give(std::uint32_t page, std::uint32_t order) const;
-  /// The same for each lane of `group`, one by one.
+  /// Gives back a block of each lane of the group, one by one.
   WARPHEAP_FN void give(lane_mask, std::uint32_t page, std::uint32_t order) const { give(page, order); }
 
   /// A byte of each page, for the use of its owner; it keeps what is written to it.

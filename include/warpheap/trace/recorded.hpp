@@ -44,7 +44,7 @@ class recorded {
     inner_.grow(bytes);
   }
 
-  /// As `A`; notes the block and the bytes, or that there was none.
+  /// As `A`; notes the block and the bytes, or that the heap gave none.
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const { return noted(inner_.malloc(bytes), bytes); }
   /// As `malloc`, aligned; the alignment is not noted.
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {

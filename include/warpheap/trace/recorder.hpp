@@ -32,11 +32,11 @@ class recorder {
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
-  /// The recorder that there is. Throws `trace_error` if there is none.
+  /// The present recorder. Throws `trace_error` if none was made.
   static const recorder& current();
 
   /// Waits for the kernels since the last call and makes them a phase; none if they used no heap. A free of a block
-  /// that another thread took in the same phase goes to a phase behind it. Throws `trace_error` if there was no room
+  /// that another thread took in the same phase goes to a later phase. Throws `trace_error` if there was no room
   /// for all that happened, or if the heap broke its promises; what was recorded is then of no use.
   void end_phase();
 

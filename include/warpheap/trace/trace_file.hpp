@@ -8,7 +8,7 @@
 
 namespace warpheap {
 
-/// `of` as text, as docs/traces.md describes it. The same trace always gives the same text.
+/// `of` as text, as docs/traces.md describes it. Equal traces give equal texts.
 std::string to_text(const trace& of);
 
 /// The trace that `text` describes. Throws `trace_error` that names the line if it is no trace, one of another version,

@@ -12,7 +12,7 @@ namespace warpheap {
 /// The baseline: an offset that only rises. A group of lanes that ask together moves it once.
 ///
 /// It cannot take back single blocks: `free` does nothing and `reset` takes back all. Requests are rounded up to 16
-/// bytes. Exhaustion is exact: a request is refused only if it does not fit behind the blocks that were granted.
+/// bytes. Exhaustion is exact: a request is refused only if it does not fit after the blocks that were granted.
 /// Survey: "Atomic" of Winter et al., Are Dynamic Memory Managers on GPUs Slow?, PPoPP 2021, with a 64-bit offset, null
 /// when full, and aggregation.
 class bump {

@@ -82,7 +82,7 @@ std::uint64_t heap<A>::trim()
   for (std::uint64_t i = 0; i < free.size(); ++i) free[i] |= trimmed_[i];
   const auto is_free = [&free](std::uint64_t unit) { return (free[unit / 64] >> unit % 64 & 1) != 0; };
 
-  // In bytes of the range: where the arena lies, and its first unit. What is in front of that, or behind the last one,
+  // In bytes of the range: where the arena lies, and its first unit. What is before that, or after the last one,
   // is part of no block.
   const auto begin = static_cast<std::uint64_t>(arena_.data - blocks_.data());
   const std::uint64_t end = begin + arena_.bytes;
@@ -121,7 +121,7 @@ void heap<A>::restore()
 }
 
 // Bytes of the arena up to which memory may be missing that growth makes part of a block: those of whole units. What is
-// behind them is part of no block until the heap grows, so `trim` gives it back.
+// beyond them is part of no block until the heap grows, so `trim` gives it back.
 template <device_allocator A>
 std::uint64_t heap<A>::whole_units() const {
   if constexpr (A::capabilities.trim_bytes == 0) {

@@ -11,7 +11,7 @@
 
 namespace warpheap::target {
 
-// The physical memory behind one piece of a range.
+// The physical memory of one piece of a range.
 struct mapping {
   CUmemGenericAllocationHandle handle = 0;
 };

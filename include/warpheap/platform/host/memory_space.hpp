@@ -20,7 +20,7 @@
 
 namespace warpheap::target {
 
-// Pages are behind their addresses as long as the addresses may be used, so there is nothing to keep.
+// Addresses have pages as long as they may be used, so there is nothing to keep.
 struct mapping {};
 
 inline std::uint64_t mapping_granularity(memory_place) { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }

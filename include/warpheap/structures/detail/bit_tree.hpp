@@ -44,8 +44,8 @@ WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
 // Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's
 // algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at
 // the leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the
-// earlier, and with it what came before: either the hider sees the member, or the adder the cleared bit. The same holds
-// one level up. A fence before a change of an upper word lets threads that see the change see that it was begun.
+// earlier, and with it what came before: either the hider sees the member, or the adder the cleared bit. This holds
+// one level up, too. A fence before a change of an upper word lets threads that see the change see that it was begun.
 
 // Sets the bits above a leaf that has members now. A bit that is there already has those above it, or is just being set
 // or cleared by somebody whom the counts tell of.

@@ -69,7 +69,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const bloc
   return false;
 }
 
-// The first leaf with a block of `size`; false if at one moment of the call there was none. Collective.
+// The first leaf with a block of `size`; false if at one moment of the call no leaf had one. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
   bool quiet = false;
   while (!look_for_blocks_once(group, leaf, size, quiet)) {  // not a spin: it searches anew, and pauses in between
@@ -80,7 +80,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_
   return true;
 }
 
-// One search; `quiet` if it found none and there was none. Collective.
+// One search; `quiet` if it found no block and the set had none. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
                                                             bool& quiet) const {
   const watch before = begin_watch();

@@ -259,7 +259,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
 }
 
 // Whether the caller may break a large unit of a level; then it calls `broke`. Of those who are in need of one only so
-// many may as serve them all, and the others wait: so units stay whole that nobody needs. Who is in need is counted
+// many may as serve them all, and the others wait: so units stay whole that nobody needs. A thread in need is counted
 // until it has what it asked for; `needs` has a bit for each level at which the caller is.
 //
 // Those who break wait for nobody, and as long as somebody is in need and nobody breaks, the next who looks may. No
@@ -299,8 +299,8 @@ WARPHEAP_FN inline void buddy_tree::end_needs(std::uint32_t needs) const {
 //
 // Others wait for what becomes free, so this does for all levels side by side what `put` and `show` do for one, without
 // a look. The first fence releases what the last owners did, with the parts; the second one the parts, and the bits
-// above, with the bits that show them. No acquire: who hides a word clears its bit and then looks at it. Is the bit set
-// before, then he acquires that and sees the part; else it stays.
+// above, with the bits that show them. No acquire: a thread that hides a word clears its bit and then looks at it. If
+// the bit was set before, the hider acquires that and sees the part; else the bit stays.
 WARPHEAP_COLD_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t level, std::uint32_t order,
                                                     std::uint32_t most) const -> grab {
   using enum memory_order;
@@ -371,8 +371,8 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
     }
     begin_change();
     grab unit{{level, 0}, 0};
-    // Who had the turn before may have made smaller ones, and of the largest none is broken without need. Of others it
-    // may be: who takes a smaller one at its turn leaves those who wait with less.
+    // The thread that had the turn before may have made smaller ones, and of the largest none is broken without need.
+    // Of others it may be: who takes a smaller one at its turn leaves those who wait with less.
     if (from + 1 == layout::levels && level + 1 < from && may_have(from - 1)) unit = glance(from - 1, 0, 1);
     if (unit.starts == 0 && !through) unit = glance(from, 0, 1);
     if (unit.starts == 0 && turn >= 2) unit = walk(from, 0, 1);
@@ -384,7 +384,7 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
   return {{level, 0}, 0};
 }
 
-// Takes up to `most` blocks of one word. None means that there was none at one moment of the call, but for those of
+// Takes up to `most` blocks of one word. None means that no block was free at one moment of the call, but for those of
 // `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
 // was given by a call that has returned, and nothing was under way.
 WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most,

@@ -97,9 +97,9 @@ WARPHEAP_FN inline std::uint32_t state_buddy::state_from_below(node of) const {
   return layout::partial | (pair ? layout::paired : (left | right) & layout::paired);
 }
 
-// Brings a node up to date whose child changed, and so on up. Who changes a node comes here for its parent afterwards,
-// so the last one finds all changes. A node that is available hides what is below it; one in hand has only busy nodes
-// below.
+// Brings a node up to date whose child changed, and so on up. A thread that changes a node comes here for its parent
+// afterwards, so the last one finds all changes. A node that is available hides what is below it; one in hand has only
+// busy nodes below.
 WARPHEAP_FN inline void state_buddy::update(node of) const {
   for (backoff wait; of.order <= layout::page_bits;) {
     std::uint32_t before = 0;

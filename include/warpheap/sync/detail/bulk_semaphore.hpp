@@ -11,7 +11,7 @@ namespace warpheap {
 //   take      balance -= n. If it was n or more, that is the grant. If not, the request stands in the balance as a debt.
 //   reserve   reserved += n: the debt is entered.
 //   await     on_hand >= n: reserved -= n is the grant. outlook < 0: expected += 1 makes the caller a producer, or, if
-//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. Whose debt began a batch
+//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. A request whose debt began a batch
 //             need not look first: expected += 1 goes with the entry.
 //
 // Invariant: let physical be the units signalled and delivered, less those granted; never negative. Then
@@ -211,9 +211,9 @@ WARPHEAP_FN inline auto bulk_semaphore::make_or_withdraw(word seen, request& min
 
 // True if the caller, which saw that a batch is lacking, becomes a producer.
 //
-// Whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since those who try
-// do not see each other. Of all others, who are needed only after a failure, about as many try a swap as batches are
-// lacking; it succeeds only while one is.
+// A request whose debt began a batch tries an addition, in a quarter of the places at a time that there are, since
+// those who try do not see each other. Of all others, who are needed only after a failure, about as many try a swap as
+// batches are lacking; it succeeds only while one is.
 WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& mine) {
   const std::uint64_t lacking = seen.lacking(mine.batch_);
   if (mine.elected_ && mine.one_each_) {
@@ -250,7 +250,7 @@ WARPHEAP_FN inline void bulk_semaphore::enter(word before, std::uint64_t came, r
     mine.what_ = standing::granted;
     return;
   }
-  // Whom all others will wait for sees it at a glance; what comes next would say the same.
+  // The request that all others will wait for sees it at a glance; what comes next would say the same.
   const bool first = mine.may_produce_ && before.begins_first(mine.n_);
   if (!first && refuses(before, mine)) {
     if (withdraw(mine, 0)) mine.what_ = standing::failed;

@@ -35,7 +35,7 @@ struct trace_event {
 ///
 /// The invariant: of two appends, if one happens before the other it stands before it. All appends add to one counter,
 /// and adds to one object stand in an order that agrees with happens-before, so relaxed is enough. A malloc is appended
-/// behind its return and a free ahead of its call. So the malloc of a block stands before its free, by whatever the
+/// after its return and a free before its call. So the malloc of a block stands before its free, by whatever the
 /// program hands the pointer on with, and the free before the next malloc of the same address, since the heap orders
 /// the two owners.
 ///

@@ -16,8 +16,8 @@
 
 namespace warpheap {
 
-// A page of the chunk that each lane's unit hints at, or null if there is none any more. Collective over the lanes with
-// units of the same batch.
+// A page of the chunk that each lane's unit hints at, or null if the chunk has no page left. Collective over the lanes
+// with units of the same batch.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32_t q, lane_mask group,
                                                                      batch_ring::place at) const {

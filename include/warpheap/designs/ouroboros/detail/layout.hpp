@@ -12,8 +12,8 @@ namespace warpheap {
 
 /// What is known of one chunk. Zero bytes: free, or never used.
 struct chunk_record {
-  /// Who uses it: a page size (1 + its number), or the first of a run of n chunks (`run_base` + n). Written with each
-  /// page that is handed out, always the same value as long as the chunk stays with its owner.
+  /// What uses the chunk: a page size (1 + its number), or the first of a run of n chunks (`run_base` + n). Written
+  /// with each page that is handed out, always the same value as long as the chunk stays with its owner.
   std::uint32_t owner;
   std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1; `link_pending` until that is known
   /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).

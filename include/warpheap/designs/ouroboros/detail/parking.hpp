@@ -12,9 +12,9 @@
 // same compare-and-swap, so nobody else can give it back or take its pages.
 //
 // Invariant: a chunk with a count above 0 has a hint, and its hint field tells where that lies: in the queue of its own
-// size, or in the list of its size. Whoever sets the field puts the hint there; whoever takes the hint clears the field
-// by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is out of date and
-// is dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
+// size, or in the list of its size. The thread that sets the field puts the hint there; the thread that takes the hint
+// clears the field by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is
+// out of date and is dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
 
 namespace warpheap {
 
@@ -171,7 +171,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, st
   link.store(first, release, device);
 }
 
-// The chunk behind `chunk` in a list that was emptied, plus 1; who pushed it runs, and waits for nobody.
+// The chunk after `chunk` in a list that was emptied, plus 1. The thread that pushed it runs, and waits for no other.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::following(std::uint64_t chunk) const {
   const atomic_view link{record(chunk).link};

@@ -5,7 +5,7 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // All that the design keeps names chunks, pages and segments by number, as the paper has it ("addressed by an integer
-// index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid behind any base.
+// index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid for any base.
 // Two things depend on the size of the heap: where the records begin, and the rings of the static queues. Rings are not
 // made longer or cut otherwise, but emptied and made anew: then no number of a segment is left that would have to be
 // rewritten.

@@ -254,8 +254,8 @@ WARPHEAP_COLD_FN auto basic_ouroboros<Items, Kind, Options>::harvest(std::uint32
   return source::make(source::staged, id);
 }
 
-// Adds pages of a chunk for each lane to the `units` that staging segment `id` has; false if there are none, or no
-// room. Collective.
+// Adds pages of a chunk for each lane to the `units` that staging segment `id` has; false if no chunk has pages, or if
+// no room is left. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::harvest_some(std::uint32_t q, lane_mask group,
                                                                           std::uint32_t id,

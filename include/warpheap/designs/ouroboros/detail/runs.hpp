@@ -4,8 +4,8 @@
 
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-// Blocks above the largest page are runs of chunks. Their first chunk's record knows how many. Who looks for a run
-// holds the heap's lock, so that no two spoil each other's search by what they take and put back.
+// Blocks above the largest page are runs of chunks. Their first chunk's record knows how many. A thread that looks for
+// a run holds the heap's lock, so that no two spoil each other's search by what they take and put back.
 
 namespace warpheap {
 

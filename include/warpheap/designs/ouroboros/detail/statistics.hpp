@@ -15,7 +15,7 @@
 // The record of a chunk tells who owns it if a page of it was handed out. It tells nothing of chunks of a fresh batch
 // of which nobody has claimed a page, of chunks that hold a queue, and of all but the first chunk of a block that has
 // several: those still say who had them before. The first two are known by number and set aside; the others are stepped
-// over, from a block's first chunk to the chunk behind its last.
+// over, from a block's first chunk to the chunk after its last.
 
 namespace warpheap {
 namespace detail {

@@ -9,8 +9,8 @@
 //
 // Those of the CUDA library work at any address, and for that ptxas 13.0 makes each a branch, in case the address is
 // one of shared memory. Where lanes of a warp add to one word it also has one of them add for all and hand out the
-// numbers behind that branch. On an H200 lanes were seen not to meet there: two of them got numbers of others
-// (results/essays/warp_slab.md). Without the branch there is nothing to meet behind, and a kernel is shorter.
+// numbers after that branch. On an H200 lanes were seen not to meet there: two of them got numbers of others
+// (results/essays/warp_slab.md). Without the branch there is nothing to meet after, and a kernel is shorter.
 
 namespace warpheap::target {
 
