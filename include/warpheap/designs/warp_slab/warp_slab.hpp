@@ -18,11 +18,11 @@ namespace warpheap {
 ///
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. Who finds nothing at its seat looks, with the help
-/// of all lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs, then takes
-/// whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes: `slab_classes`; larger
-/// blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its size can lie.
-/// docs/design/warp_slab.md explains it all.
+/// the size. Frees of a warp into one word are one operation, too. A warp that finds nothing at its seat looks, with
+/// the help of all lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs,
+/// then takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes:
+/// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
+/// size can lie. docs/design/warp_slab.md explains it all.
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///

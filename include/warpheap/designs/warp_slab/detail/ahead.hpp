@@ -64,7 +64,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::may_have_room(std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t share_of_heap = 16;
-  // Who has no seat yet asks for the first time.
+  // A warp without a seat asks for the first time.
   const slab_seat named{seat(c).load(relaxed, device)};
   if (!named.is_of(c) || !is_picked(named.word(c))) return false;
   const std::uint64_t places = atomic_view{of_class(c).places}.load(relaxed, device);

@@ -89,8 +89,8 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
 //
 // Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim,
 // however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks are
-// scattered over all slabs, and who finds a word with room to spare has his seat there: so warps that share a crowded
-// word part, and the words of a class come to be used alike.
+// scattered over all slabs, and a warp that finds a word with room to spare has its seat there: so warps that share a
+// crowded word part, and the words of a class come to be used alike.
 WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got,
                                                  void*& block) const {
   const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
@@ -99,8 +99,8 @@ WARPHEAP_FN inline void warp_slab::take_anywhere(lane_mask group, std::uint32_t&
   take_seen<true>(group, lacking, c, look, got, block);
 }
 
-// What the caller sees of a word of his class, if he `looks` for himself; else of the class, from now on in `c`, of one
-// of those that are `lacking` a block. `salt` is a number that differs from look to look. Collective.
+// What the caller sees of a word of its own class, if it `looks` for itself; else of the class, from now on in `c`, of
+// one of the lanes that are `lacking` a block. `salt` is a number that differs from look to look. Collective.
 WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
                                                  std::uint32_t& c) const {
   const int whom = whom_to_help(lacking, looks);
@@ -109,7 +109,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_for(lane_mask group, lane_mask lack
   return look_anywhere(c, salt + grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index()));
 }
 
-// The lane for which the caller looks: himself, or one of those that are `lacking` a block, by equal parts.
+// The lane for which the caller looks: its own, or one of those that are `lacking` a block, by equal parts.
 WARPHEAP_FN inline int warp_slab::whom_to_help(lane_mask lacking, bool looks) {
   const auto lane = static_cast<std::uint32_t>(lane_index());
   const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
@@ -140,8 +140,8 @@ WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking,
   }
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
   const int rank = group_rank(wanting);
-  // Whose claim has the caller's block, and which of its blocks that is: of one claim each takes the next, or each has
-  // a claim.
+  // The source lane of the caller's block, and the block's index in that claim: of one claim each lane takes the next,
+  // or each lane has a claim of its own.
   const int turn = best != 0 ? 0 : rank;
   const int nth = best != 0 ? rank : 0;
   const bool is_there = turn < group_size(finders);
@@ -162,13 +162,13 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
   const std::uint32_t entry = table(c, at_place.high).load(relaxed, device);
   // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
   const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
-  // Of a small heap's slabs some of these words are none. They are of no class, either.
+  // Of a small heap's slabs some of these words do not exist. They are of no class, either.
   const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
   return {at, slab_word{word(at).load(relaxed, device)}.free_of(c)};
 }
 
 // The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a
-// small heap warps of several classes may share some; a seat that is of another class is none.
+// small heap warps of several classes may share some; a seat of another class does not count.
 WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
   constexpr std::uint32_t there = unit_group::seats_of_group;
   static_assert(classes::count <= unit_group::class_seats);

@@ -4,13 +4,13 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// A table without gaps. Who looks for blocks looks at places at random, so places without slabs would cost each of them
+// A table without gaps. Probes are at places at random, so places without slabs would cost each of them
 // a look: of a class that had most of the heap once, and has little now, nearly all.
 //
-// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. Who comes by
-// the old one finds it vacant. Who follows hints may miss the slab in between; that is a change under way, as when its
-// hint is hidden. Who sets or clears its hint meanwhile goes by the place that the hint names, in one operation with
-// the rest of it, so what he marks is where the slab is then, or is marked by the mover.
+// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. A thread that
+// comes by the old one finds it vacant. A search along the hints may miss the slab in between; that is a change under
+// way, as when its hint is hidden. A thread that sets or clears its hint meanwhile goes by the place that the hint
+// names, in one operation with the rest of it, so what it marks is where the slab is then, or is marked by the mover.
 
 namespace warpheap {
 
@@ -45,7 +45,7 @@ WARPHEAP_COLD_FN inline void warp_slab::fill_gaps(lane_mask group, std::uint32_t
 }
 
 // A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which
-// goes on behind those that are used up. Collective.
+// goes on after those that are used up. Collective.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_gap(lane_mask group, std::uint32_t c, bool moves,
                                                           std::uint32_t slabs, std::uint32_t& gap) const {
   const std::uint32_t place = gap + static_cast<std::uint32_t>(group_rank(group));

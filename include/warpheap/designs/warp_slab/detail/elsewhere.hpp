@@ -17,7 +17,8 @@
 
 namespace warpheap {
 
-// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
+// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
+// Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
   group = meet(group);
@@ -166,14 +167,15 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask wantin
   const int rank = group_rank(finders);
   slab_claim got;
   if ((finders & lane_bit()) != 0 && rank < wanted) {
-    // Of so many that are dealt by turns, this finder has as many as there are turns until the last that reaches him.
+    // Of so many that are dealt by turns, this finder has as many as there are turns until the last that reaches it.
     const int turns = part_of(wanted - rank - 1, group_size(finders)).turn + 1;
     got = go_to(c, look, static_cast<std::uint32_t>(turns));
   }
   return deal(group, finders, wanting, c, got);
 }
 
-// Who is the `rank`-th of those that are dealt to `count` by turns: in which turn, and the how many-th of it.
+// The part of the `rank`-th of the blocks that are dealt to `count` lanes by turns: in which turn, and the how many-th
+// of it.
 WARPHEAP_COLD_FN inline auto warp_slab::part_of(int rank, int count) -> dealt {
   if (count == 1) return {rank, 0};
   if (rank < count) return {0, rank};

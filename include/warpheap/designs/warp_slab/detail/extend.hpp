@@ -7,11 +7,11 @@
 // More slabs for a class that has no free block.
 //
 // One group at a time does it, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
-// they begin. Who waits takes a refusal for its own if the attempt began after it had begun to wait: then the moment at
-// which nothing was to be had lies within its call.
+// they begin. A waiting group takes a refusal for its own if the attempt began after it had begun to wait: then the
+// moment at which nothing was to be had lies within its call.
 //
-// That moment lies in the last search for blocks of the class. If there are no units after it, and meanwhile nobody
-// took any, there were none during it.
+// That moment lies in the last search for blocks of the class. If no units are free after it, and meanwhile no thread
+// took any, none were free during it.
 
 namespace warpheap {
 
@@ -124,8 +124,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   return quiet ? outcome::refused : outcome::served;
 }
 
-// Stops waiting for blocks, unless somebody, the caller himself maybe, took the demand upon himself after it was
-// counted. One lane.
+// Stops waiting for blocks, unless a lock holder, maybe the caller, took the demand after it was counted. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;

@@ -33,8 +33,8 @@ struct slab_word {
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
 };
 
-// The numbers of words. The same word of neighbouring units has neighbouring numbers, and addresses: slabs that lie
-// together have it in one sector of memory, and those of one word each touch no more memory than their words need.
+// The numbers of words. Words of one index in neighbouring units have neighbouring numbers, and addresses: slabs that
+// lie together have it in one sector of memory, and those of one word each touch no more memory than their words need.
 struct word_number {
   static constexpr int unit_bits = 6;   // units of a group
   static constexpr int index_bits = 5;  // words of a unit
@@ -63,7 +63,7 @@ struct slab_claim {
   std::uint32_t blocks = 0;  // none: nothing was claimed
 
   WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
-  // Whether there is one for who has `rank` others before him.
+  // True if the claim covers this rank.
   WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
 };
 
@@ -78,7 +78,7 @@ struct slab_seat {
   WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
     return {std::uint64_t{found.word | of_class << word_bits} << word_shift | found.blocks};
   }
-  // Whether it may be a seat of the class; one of the next three is none.
+  // True if it may be a seat of the class; a seat of the next three is not.
   WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
     return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
   }
@@ -153,8 +153,8 @@ struct slab_look {
 };
 
 // The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
-// and the place in the table of the class, and 0 if no slab begins there. Who comes late, to a slab that was taken back
-// meanwhile, sees that.
+// and the place in the table of the class, and 0 if no slab begins there. A thread that comes late, to a slab that was
+// taken back meanwhile, sees that.
 struct slab_hint {
   static constexpr int class_bits = 6;
   static constexpr std::uint32_t shown_bit = 1u << class_bits;
@@ -166,7 +166,7 @@ struct slab_hint {
   WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
   WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value & (shown_bit - 1)) == of_class + 1; }
   WARPHEAP_FN std::uint32_t place() const { return value >> (class_bits + 1); }
-  // The same at another place.
+  // The hint of this slab at another place.
   WARPHEAP_FN slab_hint at(std::uint32_t place) const { return {value % (2 * shown_bit) | place << (class_bits + 1)}; }
   WARPHEAP_FN std::uint32_t with() const { return value | shown_bit; }
   WARPHEAP_FN std::uint32_t without() const { return value & ~shown_bit; }
@@ -174,8 +174,8 @@ struct slab_hint {
 static_assert(slab_classes::count < slab_hint::shown_bit);
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u << (31 - slab_hint::class_bits));
 
-// Blocks that those want who wait for a class to be extended, and above them how often somebody took all of that demand
-// upon himself. Who stops waiting sees by it whether his own part is still in there.
+// Blocks that waiting threads want of a class that is to be extended, and above them how often a lock holder took all
+// of that demand. A thread that stops waiting sees by it whether its own part is still in there.
 //
 // It changes by additions alone, but for the one who takes it: of a class that begins, or of a heap that is full, all
 // warps may come and go at once, and of many compare-and-swaps all but one fail.
@@ -184,7 +184,7 @@ struct slab_demand {
 
   WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
   // How often it was taken, modulo 2^32. A waiting lane compares it with what it was: each time takes the heap's lock
-  // and an extension, so it is not taken 2^32 times within one wait; and a part that is left behind only makes a class
+  // and an extension, so it is not taken 2^32 times within one wait; and a part that is left over only makes a class
   // larger. A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
   WARPHEAP_FN std::uint32_t times() const {
     return static_cast<std::uint32_t>((value - static_cast<std::uint64_t>(std::int64_t{blocks()})) >> 32);
@@ -210,7 +210,7 @@ class refused_run {
     atomic_view{units_}.store(units, release, device);
     atomic_view{attempt_}.store(attempt, release, device);
   }
-  // Whether an attempt behind number `earlier`, for `units` units or fewer, is known to have found none.
+  // True if an attempt after number `earlier`, for `units` units or fewer, is known to have found none.
   WARPHEAP_FN bool since(std::uint64_t earlier, std::uint32_t units) {
     using enum memory_order;
     using enum thread_scope;

@@ -6,8 +6,9 @@
 
 // What a pointer means: the header of its unit tells what the unit is part of, the slab's words which blocks are free.
 //
-// Orders: all loads are relaxed. Who may ask for a block has it from somebody who took it, so what was written before
-// it was handed out is visible. Of all other memory the answer is exact only if nobody changes it meanwhile.
+// Orders: all loads are relaxed. A thread that may ask for a block has it from the thread that took it, so what was
+// written before it was handed out is visible. Of all other memory the answer is exact only if no thread changes it
+// meanwhile.
 
 namespace warpheap {
 
@@ -33,7 +34,7 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   const std::uint32_t slab = unit - owner.below();
   const std::uint32_t in_slab = owner.in_slab(offset);
   const std::uint32_t at = owner.block_at(in_slab);
-  if (at >= blocks_of(c)) return block_location::free;  // what is left behind the last block
+  if (at >= blocks_of(c)) return block_location::free;  // what is left after the last block
   const slab_word seen{word(word_number::make(slab, at / 32)).load(relaxed, device)};
   // A slab that is being taken back has no block, and its words are of no class.
   if (!seen.is_of(c) || (seen.free() >> at % 32 & 1) != 0) return block_location::free;

@@ -9,8 +9,8 @@
 //
 // What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each,
 // and what is waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a
-// grid has not begun yet, the rest will ask as those did that have. Who comes again in a launch mallocs and frees by
-// turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
+// grid has not begun yet, the rest will ask as those did that have. A warp that comes again in a launch mallocs and
+// frees by turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
 
 namespace warpheap {
 
@@ -19,7 +19,7 @@ namespace warpheap {
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
   gather_demand(c);
   const std::int32_t waiting = take_demand(c);
-  // Who was refused may have taken the caller's.
+  // A thread that was refused may have taken the caller's.
   const std::uint32_t least =
       waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
   return (least + blocks_of(c) - 1) / blocks_of(c) + slabs_in_store(c, least, mixed);
@@ -89,7 +89,7 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c
 
 // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some microseconds,
 // and one extension for all of them is quicker than one for each few, and leaves each its place. Where no units are
-// left there is none to wait for. One lane, the lock's holder.
+// left it does not wait. One lane, the lock's holder.
 WARPHEAP_COLD_FN inline void warp_slab::gather_demand(std::uint32_t c) const {
   constexpr int pauses = 8;  // two microseconds on a GPU
   const auto waiting = [this, c] {
@@ -109,7 +109,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_units() const {
   return free_units().next_leaf(0, leaf);
 }
 
-// All blocks that are waited for, which the caller takes upon himself. One lane, the lock's holder: nobody else changes
+// All blocks that are waited for, whose demand the caller takes. One lane, the lock's holder: no other thread changes
 // how often that was.
 WARPHEAP_COLD_FN inline std::int32_t warp_slab::take_demand(std::uint32_t c) const {
   using enum memory_order;

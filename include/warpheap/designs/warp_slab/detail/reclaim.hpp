@@ -11,8 +11,8 @@
 
 namespace warpheap {
 
-// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if there was
-// none. The lock's holder. Collective.
+// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class had
+// one. The lock's holder. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group, std::uint32_t units) const {
   bool found = false;
   for (std::uint64_t left = control_->used_classes; left != 0 && !found;
@@ -23,9 +23,9 @@ WARPHEAP_COLD_FN inline bool warp_slab::reclaim(lane_mask group, std::uint32_t u
   return found;
 }
 
-// The same for one class. Only a slab with a hint can be all free, unless a hint is just changing: then once more,
-// after a pause for whoever changes it. Each repetition means that somebody did, for a block that was claimed or
-// released.
+// Takes slabs of one class back. Only a slab with a hint can be all free, unless a hint is just changing: then it looks
+// once more, after a pause for the thread that changes it. Each repetition means that a thread did, for a block that
+// was claimed or released.
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
   for (;;) {  // not a spin: it looks anew, and pauses in between
     bit_tree::watch before{};
@@ -63,7 +63,7 @@ WARPHEAP_COLD_FN inline void warp_slab::reclaim_hinted(lane_mask group, std::uin
   }
 }
 
-// The same for the places of one leaf, all of it. One lane.
+// Takes back the slabs at the places of one leaf, all of it. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places,
                                                      reclaimed& got) const {
   constexpr std::uint32_t bits = bit_tree::leaf_bits;
@@ -73,8 +73,8 @@ WARPHEAP_COLD_FN inline void warp_slab::reclaim_leaf(std::uint32_t c, std::uint3
   while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
 }
 
-// The same for the next few of the places `marked` from `first` on, which it drops. Several at a time, since each look
-// waits for memory. One lane.
+// Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time, since
+// each look waits for memory. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
                                                      reclaimed& got) const {
   for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
@@ -116,7 +116,7 @@ WARPHEAP_COLD_FN inline std::uint64_t warp_slab::take_whole_marks(std::uint32_t 
 WARPHEAP_COLD_FN inline bool warp_slab::reclaim_slab(std::uint32_t c, std::uint32_t place) const {
   const std::uint32_t entry = table(c, place).load(memory_order::relaxed, thread_scope::device);
   if (entry == 0 || !is_whole(c, entry - 1)) return false;
-  // Whoever misses these blocks meanwhile sees the change.
+  // A search that misses these blocks meanwhile sees the change.
   begin_change(c);
   const bool all = take_words(c, entry - 1);
   if (all) retire(c, place, entry - 1);
@@ -151,7 +151,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_
   return taken == words;
 }
 
-// Puts the first `count` words of the slab at `unit` back, behind a fence. A hider may have been there meanwhile, so
+// Puts the first `count` words of the slab at `unit` back, after a fence. A hider may have been there meanwhile, so
 // they do not say that they are shown. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
   WARPHEAP_ROLLED while (count-- > 0) {

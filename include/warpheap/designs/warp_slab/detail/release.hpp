@@ -8,19 +8,20 @@
 //
 // Three levels lead to a free block: the class's set of places, the hint of the slab, and the word. Invariant: after a
 // release has returned, and while the block was not claimed, the hint and the bit of the place are set, or a thread
-// that is about to set them, or cleared them to look again, has begun a change and not ended it. The same holds for a
+// that is about to set them, or cleared them to look again, has begun a change and not ended it. This also holds for a
 // word that says that it is shown. A hint of a slab without free blocks only costs time, and so does a word that is
 // shown and does not say so.
 //
-// A slab can be taken back as soon as its last block is free, so who shows or hides it may come late, and find another
-// slab in its place. Hints are changed only if they are still those of the class, and of the place that is meant. Of
-// the set of places, late news can only be a mark too many.
+// A slab can be taken back as soon as its last block is free, so a thread that shows or hides it may come late, and
+// find another slab in its place. Hints are changed only if they are still those of the class, and of the place that is
+// meant. Of the set of places, late news can only be a mark too many.
 //
-// Orders: who hides a slab clears the hint and then looks at all words by RMWs, which make them say that they are not
-// shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the later, the
-// releaser reads that the word is not shown. Who makes a word say so does it before he looks at the hint. His RMW and
-// the hider's acquire and release, by themselves or by the fences around them, so of the two the later sees the earlier
-// and what came before it: either the hider takes it back, or he sees the cleared hint. The same holds one level up.
+// Orders: a thread that hides a slab clears the hint and then looks at all words by RMWs, which make them say that they
+// are not shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the
+// later, the releaser reads that the word is not shown. A thread that makes a word say so does it before it looks at
+// the hint. Its RMW and the hider's acquire and release, by themselves or by the fences around them, so of the two the
+// later sees the earlier and what came before it: either the hider takes it back, or that thread sees the cleared hint.
+// This holds one level up, too.
 
 namespace warpheap {
 

@@ -51,7 +51,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::u
 }
 
 // A run of `count` units at a multiple of `alignment` for each lane of `group`; false if at one moment of the call
-// there was none, and no slab without blocks either. The lanes may want different things. Collective.
+// no such run was free, and no slab without blocks either. The lanes may want different things. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                                           std::uint32_t& first) const {
   const lane_mask peers = match(group, std::uint64_t{alignment} << 32 | count);
@@ -76,8 +76,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::
 
 // Up to `times` runs of `count` units that are neighbours, if need be of slabs without blocks. One lane.
 //
-// Who waits for the lock meanwhile sees an attempt refused that began after his call, for as many units or fewer: then
-// he is refused, too, and of many for whom there is nothing only a few have to look.
+// A lane that waits for the lock meanwhile sees an attempt refused that began after its call, for as many units or
+// fewer: then it is refused, too, and of many lanes for which nothing is free only a few have to look.
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t count, std::uint32_t times,
                                                                  std::uint32_t alignment) const {
   using enum memory_order;
@@ -112,7 +112,7 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std
   return free_units().take_neighbours(least, most, alignment, static_cast<std::uint32_t>(phase));
 }
 
-// The same, if need be after slabs without blocks were taken back. The lock's holder, one lane.
+// Neighbouring units, if need be after slabs without blocks were taken back. The lock's holder, one lane.
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units_now(std::uint32_t least, std::uint32_t most,
                                                             std::uint32_t alignment) const {
   index_run run = take_units(least, most, alignment);

@@ -8,7 +8,8 @@
 
 namespace warpheap {
 
-// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if there is none. Collective.
+// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
+// Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c, void* found) const {
   bool wants = found == nullptr;
   // Not a spin: for each class that is wanted a turn serves a lane, or waits until the class is extended or refused.
@@ -53,7 +54,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::follow_hints(lane_mask group, std::uint
   using enum memory_order;
   using enum thread_scope;
   // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of
-  // one that comes after many others; what it leaves behind is found by later searches, since each clears the hints
+  // one that comes after many others; what it passes over is found by later searches, since each clears the hints
   // that it followed in vain.
   constexpr std::uint32_t patience = 4;
   // One lane tells, since all have to go the same way.
@@ -102,8 +103,8 @@ WARPHEAP_COLD_FN inline bool warp_slab::has_place(lane_mask group, std::uint32_t
 // Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab of
 // the class had any. Collective over `group`.
 //
-// A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. Who released a
-// block before that would have set one.
+// A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. A thread that
+// released a block before that would have set one.
 WARPHEAP_COLD_FN inline void* warp_slab::search(lane_mask group, lane_mask wanting, std::uint32_t c) const {
   void* found = nullptr;
   while (!search_once(group, wanting, c, found)) backoff{}.pause();  // not a spin: it searches anew
@@ -146,7 +147,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (is_leader(group)) places = atomic_view{of_class(c).places}.load(acquire, device);
   places = shuffle(group, places, leader(group));
   if (places == 0) return nullptr;
-  // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went behind
+  // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went after
   // each other, and each hint in vain was followed by thousands.
   const std::uint32_t home = split(std::uint64_t{scatter(grid_warp_index())} * places).high;
   part.from = home;
@@ -197,7 +198,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_m
 }
 
 // The first place in [from, to) with a hint, or `to`; in `marked` the hints from there to the end of the leaf that it
-// is in, none at `to` or behind. One lane.
+// is in, none at `to` or above. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t warp_slab::next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                                             std::uint64_t& marked) const {
   constexpr std::uint32_t bits = bit_tree::leaf_bits;

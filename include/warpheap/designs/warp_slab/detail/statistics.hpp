@@ -12,7 +12,7 @@ namespace warpheap {
 
 namespace detail {
 
-// A kernel's arguments cannot be private, so this is none of the design's members.
+// A kernel's arguments cannot be private, so this is no member of the design.
 struct tally_warp_slab {
   WARPHEAP_FN void operator()(warp_slab allocator, warp_slab_tally* sums) const { allocator.tally(*sums); }
 };
