@@ -25,8 +25,8 @@ struct index_run {
 /// is about to set them, or set again what it cleared, has begun a change and not ended it. A
 /// set bit above a zero word only costs time.
 ///
-/// A thread that takes a member sees what its adder wrote before. Of a collective take that is the lane that took it:
-/// the others see it after a `sync` of their own.
+/// A thread that takes a member sees what its adder wrote before. In a collective take that
+/// is the lane that took the member; the other lanes of the group see it after a `sync` of their own.
 class bit_tree {
  public:
   static constexpr std::uint32_t leaf_bits = 64;          ///< members that a leaf has a bit for

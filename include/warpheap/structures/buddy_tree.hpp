@@ -17,11 +17,11 @@ namespace warpheap {
 /// word, is one bit in a word of the next of four levels; and so on. So within a word splitting and merging is no work
 /// at all, and each operation is one atomic, unless a word is broken open or becomes whole.
 ///
-/// Any subset of lanes may call. Zero bytes are a system without pages. Nobody waits for another thread, except who
-/// finds no block while words are being broken or merged.
+/// Any subset of lanes may call. Zero bytes are a system without pages. No thread waits for another one, except a
+/// thread that finds no block while words are being broken or merged.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the thread does that takes a page of
-/// it. Of a collective take that is the lane that took: the others have it from a `sync` in it.
+/// it. A collective take passes it on to all lanes of the group by a `sync`.
 ///
 /// TBuddy of Gelado & Garland, Throughput-oriented GPU memory allocation, PPoPP 2019, keeps three states in a binary
 /// tree with locks and a semaphore for each order; docs/design/buddy_tree.md tells why this form, and what it promises.

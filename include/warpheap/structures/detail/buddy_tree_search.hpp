@@ -294,8 +294,8 @@ WARPHEAP_FN inline void buddy_tree::end_needs(std::uint32_t needs) const {
   }
 }
 
-// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. Of a word on the way the
-// caller keeps some, so there is nothing to merge.
+// Breaks a unit: keeps a word of `level` with what is asked for, and makes the rest free. The
+// caller keeps a part of each word on the way, so no word is complete and nothing merges.
 //
 // Others wait for what becomes free, so this does for all levels side by side what `put` and `show` do for one, without
 // a look. The first fence releases what the last owners did, with the parts; the second one the parts, and the bits

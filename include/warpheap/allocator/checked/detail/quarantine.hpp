@@ -30,8 +30,8 @@ struct quarantine {
   WARPHEAP_FN void* put(void* freed) {
     using enum memory_order;
     using enum thread_scope;
-    atomic_view{held}.fetch_add(1, relaxed,
-                                device);  // its own count, which it sees itself, as do those that come after it
+    // Relaxed: the caller sees its own count, and so do the threads that come after it.
+    atomic_view{held}.fetch_add(1, relaxed, device);
     const std::uint64_t ticket = atomic_view{tickets}.fetch_add(1, relaxed, device);  // only spreads over the slots
     return atomic_view{slot[ticket % Slots]}.exchange(freed, acq_rel, device);
   }

@@ -9,12 +9,6 @@
 
 namespace warpheap::detail {
 
-/// Number of the caller's warp in the grid.
-WARPHEAP_FN inline std::uint32_t bulk_warp() {
-  return static_cast<std::uint32_t>(block_index()) * ((block_threads() + warp_width - 1) / warp_width) +
-         thread_index() / warp_width;
-}
-
 /// Units of a bin list that the caller counted off its semaphore, and not yet off a bin.
 struct bulk_list_units {
   std::uint32_t arena;
@@ -168,7 +162,7 @@ class bulk_bin_lists {
   /// lane. Waits for a thread that is about to list a bin, which by the invariant there is.
   WARPHEAP_COLD_FN bulk_bin_units count_off_some_bin(std::uint32_t arena, std::uint32_t c, std::uint32_t most) const {
     bulk_bin_units got{0, 0, 0};
-    std::uint32_t stack = bulk_warp();
+    std::uint32_t stack = grid_warp_index();
     for (backoff wait;; ++stack) {
       const srcu::ticket in = readers_of(arena).enter();
       const bool there = count_off_top(arena, c, stack, most, got);

@@ -64,7 +64,7 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::take_quickly(std::uint32_t c
   constexpr std::uint32_t attempts = 3;
   const srcu::ticket in = lists().readers_of(arena).enter();
   for (std::uint32_t i = 0; i < attempts && taken.units == 0; ++i) {
-    if (!lists().count_off_top(arena, c, detail::bulk_warp(), wanted, taken)) break;
+    if (!lists().count_off_top(arena, c, grid_warp_index(), wanted, taken)) break;
   }
   lists().readers_of(arena).leave(in);
   if (taken.units == 0) return {0, 0, 0};

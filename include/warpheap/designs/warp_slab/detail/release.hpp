@@ -14,7 +14,7 @@
 //
 // A slab can be taken back as soon as its last block is free, so a thread that shows or hides it may come late, and
 // find another slab in its place. Hints are changed only if they are still those of the class, and of the place that is
-// meant. Of the set of places, late news can only be a mark too many.
+// meant. A late change of the set of places can only leave a mark too many.
 //
 // Orders: a thread that hides a slab clears the hint and then looks at all words by RMWs, which make them say that they
 // are not shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the
