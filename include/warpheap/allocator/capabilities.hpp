@@ -24,9 +24,12 @@ struct allocator_capabilities {
   bool needs_full_warp = false;        ///< calls need all lanes of the warp together
   bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
-  std::uint64_t trim_bytes = 0;   ///< bytes; what the host can take out of the heap one by one, 0: nothing
-  std::uint64_t stack_bytes = 0;  ///< bytes; the most stack that a call takes below its caller on a GPU, optimised
-  std::uint64_t alignment = 16;   ///< bytes; of every block
+  std::uint64_t trim_bytes = 0;  ///< bytes; what the host can take out of the heap one by one, 0: nothing
+  std::uint64_t stack_bytes =
+      0;                         ///< bytes of a thread's stack on a GPU, a multiple of 8, in an optimised build: a call
+                                 ///< below ten levels of a recursion that inline malloc and free takes no more than
+                                 ///< this beside what the recursion takes with the toolkit's malloc and free
+  std::uint64_t alignment = 16;  ///< bytes; of every block
   std::uint64_t largest_alignment = unlimited;  ///< bytes; the most that `aligned_malloc` grants
   std::uint64_t largest_bytes = unlimited;      ///< the largest request that the design can ever serve
 

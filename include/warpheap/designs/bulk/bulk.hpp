@@ -78,7 +78,7 @@ class bulk_allocator {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .state_in_arena = true,
-                                                       .stack_bytes = 3072,
+                                                       .stack_bytes = 3584,
                                                        .alignment = 8,
                                                        .largest_alignment = layout::page_bytes << Buddy::largest_order,
                                                        .largest_bytes = layout::page_bytes << Buddy::largest_order};
