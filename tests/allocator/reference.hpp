@@ -8,17 +8,35 @@
 
 namespace warpheap::test {
 
-/// A lock that threads wait for with backoff. `Unlock` is `release` for all but the test of tests.
+/// A lock that lanes wait for with backoff. `Unlock` is `release` for all but the test of tests.
+///
+/// Invariant: the word is 1 while one lane is between the exchange that found 0 and its store of 0.
 template <memory_order Unlock = memory_order::release>
 class spin_lock {
  public:
-  WARPHEAP_FN void lock() {
-    backoff wait;
-    while (atomic_view{held_}.exchange(1, memory_order::acquire, thread_scope::device) != 0) wait.pause();
+  /// Runs `body()` with the lock. Of the lanes that call together one at a time tries while the others stand in a
+  /// barrier: a warp weighs on the word as one thread does, and no holder waits for a lane of its own warp.
+  template <class Body>
+  WARPHEAP_FN void hold(Body body) {
+    const lane_mask together = active_group();
+    for (lane_mask left = together; left != 0; left &= left - 1) {
+      if (lane_index() == lowest_bit(left)) {
+        const atomic_view held{held_};
+        for (backoff wait; !try_acquire(held); wait.pause()) {
+        }
+        body();
+        held.store(0, Unlock, thread_scope::device);
+      }
+      sync(together);
+    }
   }
-  WARPHEAP_FN void unlock() { atomic_view{held_}.store(0, Unlock, thread_scope::device); }
 
  private:
+  WARPHEAP_FN static bool try_acquire(const atomic_view<std::uint32_t>& held) {
+    return held.load(memory_order::relaxed, thread_scope::device) == 0 &&
+           held.exchange(1, memory_order::acquire, thread_scope::device) == 0;
+  }
+
   std::uint32_t held_;
 };
 
@@ -72,19 +90,18 @@ class locked_list {
 
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
     if (bytes > largest || alignment > largest) return nullptr;
-    control_->lock.lock();
-    const std::uint64_t at = take(alignment < granule ? 1 : alignment / granule, divide_up(bytes, granule));
-    control_->lock.unlock();
+    std::uint64_t at = none;
+    control_->lock.hold([&] { at = take(alignment < granule ? 1 : alignment / granule, divide_up(bytes, granule)); });
     return at == none ? nullptr : data_ + at * granule;
   }
 
   WARPHEAP_FN void free(void* block) const {
-    control_->lock.lock();
-    cell& run = cells_[index(block)];
-    control_->live -= length(run);
-    run = free_run(length(run));
-    if (index(block) < control_->lowest) control_->lowest = index(block);
-    control_->lock.unlock();
+    control_->lock.hold([&] {
+      cell& run = cells_[index(block)];
+      control_->live -= length(run);
+      run = free_run(length(run));
+      if (index(block) < control_->lowest) control_->lowest = index(block);
+    });
   }
 
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const { return length(cells_[index(block)]) * granule; }
@@ -96,11 +113,12 @@ class locked_list {
   WARPHEAP_FN block_location locate(const void* pointer) const {
     const std::uint64_t offset = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(data_);
     if (offset / granule >= control_->granules) return block_location::outside;
-    control_->lock.lock();
     std::uint64_t at = 0;
-    while (at + length(cells_[at]) <= offset / granule) at += length(cells_[at]);
-    const bool live = is_block(cells_[at]);
-    control_->lock.unlock();
+    bool live = false;
+    control_->lock.hold([&] {
+      while (at + length(cells_[at]) <= offset / granule) at += length(cells_[at]);
+      live = is_block(cells_[at]);
+    });
     if (!live) return block_location::free;
     return offset == at * granule ? block_location::block : block_location::inside;
   }
