@@ -207,6 +207,39 @@ def test_an_example_is_judged_by_its_exit_code(warpheap: Command, tmp_path: Path
     assert statuses(out / "tests.jsonl") == {"example_first_cuda": status}
 
 
+@pytest.mark.parametrize(
+    ("listed", "chosen", "seen"),
+    [
+        ("0 1", None, ["0,1", "1,0", "0,1"]),
+        ("0", None, ["", "", ""]),
+        ("0 1", "1", ["1", "1", "1"]),
+    ],
+    ids=["two GPUs", "one GPU", "the caller chose"],
+)
+def test_programs_spread_over_the_gpus_and_see_all_of_them(
+    warpheap: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    listed: str,
+    chosen: str | None,
+    seen: list[str],
+) -> None:
+    (tmp_path / "tools").mkdir()
+    for name, script in (("nvidia-smi", f"printf '%s\\n' {listed}"), *((f"example_{i}_cuda", "") for i in "abc")):
+        tool = name == "nvidia-smi"
+        made = tmp_path / ("tools" if tool else "bin") / name
+        made.parent.mkdir(exist_ok=True)
+        made.write_text(f"#!/bin/sh\n{script if tool else f'echo $CUDA_VISIBLE_DEVICES > {tmp_path}/{name}.seen'}\n")
+        made.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "tools"), prepend=":")
+    if chosen is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", chosen)
+    warpheap("gpu", "--out", tmp_path / "out", "--prebuilt", tmp_path, "--only", "tests", "--jobs", "1")
+    assert [(tmp_path / f"example_{i}_cuda.seen").read_text().strip() for i in "abc"] == seen
+
+
 def test_what_the_budget_has_no_room_for_is_recorded_as_missed(
     warpheap: Command, fake_tests: MakeTests, tmp_path: Path
 ) -> None:

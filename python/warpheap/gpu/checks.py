@@ -5,10 +5,12 @@
 import os
 import time
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 from warpheap import terminal
 from warpheap.gpu import build, gtest, memcheck
+from warpheap.gpu.device import Environment, orders_of_devices
 from warpheap.gpu.expected import longest_first, recorded_costs
 from warpheap.gpu.job import Course
 from warpheap.gpu.result import FAULTS, Head, Result, ResultFile
@@ -22,10 +24,10 @@ def run_tests(course: Course, built: list[Result]) -> None:
     """Run all test programs. `built` tells how the build ended, if this part is the first to say so."""
     gate = Gate(course.device, course.deadline, "the budget was used up")
 
-    def work(program: Path) -> list[Result]:
+    def work(program: Path, environment: Environment) -> list[Result]:
         if build.is_example(program):
-            return [gtest.run_example(program, limit())]
-        return list(gtest.run_tests(program, course.job.test_filter, limit, gate.after))
+            return [gtest.run_example(program, limit(), environment)]
+        return list(gtest.run_tests(program, course.job.test_filter, limit, gate.after, environment))
 
     def limit() -> float:
         return min(course.job.time_limit, gate.left)
@@ -39,8 +41,8 @@ def run_memcheck(course: Course, built: list[Result]) -> None:
     end = time.monotonic() + share * course.left
     gate = Gate(course.device, end, "the checker's share of the budget was used up", course.lost)
 
-    def work(program: Path) -> list[Result]:
-        return [memcheck.check(program, course.job.test_filter, min(course.job.time_limit, gate.left))]
+    def work(program: Path, environment: Environment) -> list[Result]:
+        return [memcheck.check(program, course.job.test_filter, min(course.job.time_limit, gate.left), environment)]
 
     _run(course, "memcheck", course.files["memcheck"], memcheck.SCALE, gate, work, built)
 
@@ -56,7 +58,7 @@ def _run(
     file: ResultFile,
     scale: str,
     gate: Gate,
-    work: Callable[[Path], list[Result]],
+    work: Callable[[Path, Environment], list[Result]],
     built: list[Result],
 ) -> None:
     start = time.monotonic()
@@ -67,7 +69,12 @@ def _run(
     for name in course.programs.absent:
         _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
     jobs = max(1, min(course.job.jobs, os.cpu_count() or 1))
-    course.console.print(f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time", highlight=False)
+    orders = orders_of_devices()
+    environments = dict(zip(programs, cycle(orders)))
+    over = f" on {len(orders)} GPUs" if len(orders) > 1 else ""
+    course.console.print(
+        f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time{over}", highlight=False
+    )
     if course.programs.unlisted:
         names = ", ".join(course.programs.unlisted)
         course.console.print(
@@ -79,7 +86,7 @@ def _run(
         if reason := gate.why_closed():
             return [Result(kind, program.name, program.name, "missed", 0.0, reason)]
         try:
-            results = work(program)
+            results = work(program, environments[program])
         except OSError as problem:
             return [Result(kind, program.name, program.name, "crashed", 0.0, f"did not start: {problem.strerror}")]
         if results:

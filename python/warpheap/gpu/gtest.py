@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from warpheap import process
+from warpheap.gpu.device import Environment
 from warpheap.gpu.result import Result
 from warpheap.project import find_checkout
 
@@ -38,9 +39,9 @@ def list_tests(program: Path, wanted: str) -> list[str] | process.Outcome:
     return names
 
 
-def run_example(program: Path, time_limit: float) -> Result:
-    """Runs a program that is one test as a whole."""
-    outcome = process.run([program], time_limit)
+def run_example(program: Path, time_limit: float, environment: Environment) -> Result:
+    """Runs a program that is one test as a whole, with `environment` added to ours."""
+    outcome = process.run([program], time_limit, environment=environment)
     status, reason = "ok", ""
     if outcome.timed_out or outcome.exit_code != 0:
         status = "timeout" if outcome.timed_out else "failed" if (outcome.exit_code or 0) > 0 else "crashed"
@@ -49,11 +50,15 @@ def run_example(program: Path, time_limit: float) -> Result:
 
 
 def run_tests(
-    program: Path, wanted: str, time_limit: Callable[[], float], why_stop: Callable[[Result], str] = lambda _: ""
+    program: Path,
+    wanted: str,
+    time_limit: Callable[[], float],
+    why_stop: Callable[[Result], str] = lambda _: "",
+    environment: Environment | None = None,
 ) -> Iterator[Result]:
     """Run the tests that the filter `wanted` names and yield a result for each, in order.
 
-    `time_limit` gives the seconds of the next process. `why_stop` is asked with the last result before a new process
+    Processes have `environment` in addition to ours. `time_limit` gives the seconds of the next process. `why_stop` is asked with the last result before a new process
     starts; if it answers, the tests that are left are `missed` for that reason. They are `missed`, too, if a process
     ends before its first test; how it ended is then a result of the program's own name.
     """
@@ -70,7 +75,7 @@ def run_tests(
             "--gtest_fail_fast",
             "--gtest_color=no",
         ]
-        outcome = process.run(command, time_limit())
+        outcome = process.run(command, time_limit(), environment=environment)
         known = [result for result in _read(program.name, outcome) if result.name in left]
         if not known:
             status, seconds = "timeout" if outcome.timed_out else "crashed", round(outcome.seconds, 3)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from warpheap import process
 from warpheap.gpu.build import find_tool, is_example
+from warpheap.gpu.device import Environment
 from warpheap.gpu.result import Result
 
 # What the checker exits with when it found something; GoogleTest's own failure is 1.
@@ -15,8 +16,8 @@ _FOUND = 99
 SCALE = "small"
 
 
-def check(program: Path, wanted: str, time_limit: float) -> Result:
-    """Run the tests of `program` that the filter `wanted` names under the checker."""
+def check(program: Path, wanted: str, time_limit: float, environment: Environment) -> Result:
+    """Run the tests of `program` that the filter `wanted` names under the checker, with `environment` added to ours."""
     if "_mutants_" in program.name:
         return Result("memcheck", program.name, program.name, "skipped", 0.0, "its allocators are broken on purpose")
     sanitizer = find_tool("compute-sanitizer")
@@ -30,7 +31,7 @@ def check(program: Path, wanted: str, time_limit: float) -> Result:
     ]  # fmt: skip
     if not is_example(program):
         command += [f"--gtest_filter={wanted}", "--gtest_color=no"]
-    outcome = process.run(command, time_limit, environment={"WARPHEAP_TEST_SCALE": SCALE})
+    outcome = process.run(command, time_limit, environment={**environment, "WARPHEAP_TEST_SCALE": SCALE})
     status, reason = _judge(outcome)
     return Result("memcheck", program.name, program.name, status, round(outcome.seconds, 3), reason)
 
