@@ -21,6 +21,22 @@ worker& worker_of_lane(const char* message, call_site site) {
   return *found;
 }
 
+// Those of a thread that runs no lane.
+struct thread_fences : fence_notes {
+  ~thread_fences() { forget(); }
+};
+
+// Never called by a lane, in whose strand the record's destructor would be registered.
+fence_notes& fences_of_thread() {
+  thread_local thread_fences outside;
+  return outside;
+}
+
+fence_notes& fences_of_caller() {
+  worker* const found = this_worker();
+  return found != nullptr ? found->running().stack->fences : fences_of_thread();
+}
+
 constexpr const char* needs_kernel = "a collective was called outside a kernel: start the code with launch()";
 
 }  // namespace
@@ -52,6 +68,16 @@ void switch_point() noexcept {
 
 void access_point(access what, const void* object, std::size_t bytes) noexcept {
   if (worker* const found = this_worker()) found->access_point(what, object, bytes);
+}
+
+void note_write(void* word, bool releases) noexcept { fences_of_caller().write(word, releases); }
+
+void note_read(void* word) noexcept { fences_of_caller().read(word); }
+
+void note_fence(bool releases, bool acquires) noexcept {
+  fence_notes& caller = fences_of_caller();
+  if (acquires) caller.acquire();  // first, so that the release passes it on
+  if (releases) caller.release();
 }
 
 void wait(call_site site) {

@@ -78,6 +78,7 @@ fiber& fiber_pool::take(std::uint64_t launch) {
     ++fibers_;
   }
   found->last_launch = launch;
+  found->fences.begin_lane();
   return *found;
 }
 
@@ -100,6 +101,7 @@ void fiber_pool::give(fiber& idle) {
 
 void fiber_pool::discard(fiber& abandoned) {
   notes::destroy_strand(abandoned.state.strand);
+  abandoned.fences.forget();
   notes::allow(const_cast<void*>(abandoned.state.bottom), abandoned.state.bytes);
   ::munmap(abandoned.mapping, abandoned.mapping_bytes);
   const std::lock_guard guard(lock_);

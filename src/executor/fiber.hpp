@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "executor/context.hpp"
+#include "executor/fences.hpp"
 #include "executor/quiet.hpp"
 
 namespace warpheap::executor {
@@ -13,6 +14,7 @@ namespace warpheap::executor {
 /// top of its own mapping, so that keeping fibers takes no memory of the heap.
 struct fiber {
   context state;
+  fence_notes fences;             ///< of its lane
   fiber* next = nullptr;          ///< in the pool
   std::uint64_t last_launch = 0;  ///< the launch that used it last
   void* mapping = nullptr;        ///< the guard page, then the stack, then this record

@@ -106,17 +106,18 @@ WARPHEAP_FN T speculative_load(const T& word) {
   return target::speculative_load(&word);
 }
 
-/// Orders the caller's earlier accesses before its later ones, towards the threads of `scope`.
+/// Orders the caller's earlier accesses before its later ones, towards the threads of `scope`. As in C++ it does so
+/// through the atomic accesses beside it: what comes before a release fence happens before what follows an acquire
+/// fence, if the second thread reads before its fence what the first writes after its own.
 ///
-/// ThreadSanitizer knows no fences, so under it a fence also orders towards every other fence: a missing fence is then
-/// still found, a fence that is too weak is not.
+/// Under ThreadSanitizer the host executor says just that (executor/fences.hpp): a missing fence is found, one that is
+/// too weak, and one that stands beside the wrong accesses.
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) { target::fence(order, scope); }
 
-/// The order of stores that follow a release fence, one for all of them: relaxed on a GPU, where each release would
-/// wait for memory by itself. On the host, where it is free, release, so that ThreadSanitizer follows it, too.
-inline constexpr memory_order after_release_fence = target::after_release_fence;
+/// The order of writes that a release fence precedes, one for all of them: each release by itself would wait for memory.
+inline constexpr memory_order after_release_fence = memory_order::relaxed;
 
-/// The order of read-modify-writes that an acquire fence follows, one for all of them: the same the other way round.
-inline constexpr memory_order before_acquire_fence = target::before_acquire_fence;
+/// The order of reads and read-modify-writes that an acquire fence follows, one for all of them.
+inline constexpr memory_order before_acquire_fence = memory_order::relaxed;
 
 }  // namespace warpheap

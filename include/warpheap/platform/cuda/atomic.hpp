@@ -103,9 +103,6 @@ WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_sc
   return with_scope(object, scope, [=](auto ref) { return ref.fetch_max(value, cuda_order(order)); });
 }
 
-inline constexpr memory_order after_release_fence = memory_order::relaxed;
-inline constexpr memory_order before_acquire_fence = memory_order::relaxed;
-
 // The library makes each fence one that also empties the L1 cache, which only an acquire needs.
 WARPHEAP_FN inline void release_fence(thread_scope scope) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (switch (scope) {

@@ -3,13 +3,9 @@
 #pragma once
 
 #include <atomic>
-#include <type_traits>
+#include <functional>
 #include <warpheap/platform/atomic.hpp>
 #include <warpheap/platform/executor.hpp>
-
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace warpheap::target {
 
@@ -36,11 +32,44 @@ constexpr std::memory_order failure_order(memory_order order) {
   return std::memory_order_seq_cst;
 }
 
-// Every operation first offers the executor to run another lane, so that each interleaving of atomics can be scheduled.
-template <class T>
-std::atomic_ref<T> reached(T* object, executor::access what = executor::access::update) {
+constexpr bool acquires(memory_order order) { return order != memory_order::relaxed && order != memory_order::release; }
+constexpr bool releases(memory_order order) { return order != memory_order::relaxed && order != memory_order::acquire; }
+
+#if defined(__SANITIZE_THREAD__)
+// Lives as long as an atomic operation and tells what the caller's fences order by it: ThreadSanitizer follows the
+// orders of operations and knows no fences.
+class noted_access {
+ public:
+  noted_access(void* object, executor::access what, memory_order order)
+      : read_(what == executor::access::store || acquires(order) ? nullptr : object) {
+    if (what != executor::access::load) executor::note_write(object, releases(order));
+  }
+  ~noted_access() {
+    if (read_ != nullptr) executor::note_read(read_);
+  }
+  noted_access(const noted_access&) = delete;
+  noted_access& operator=(const noted_access&) = delete;
+
+ private:
+  void* read_;
+};
+#else
+struct noted_access {
+  noted_access(void*, executor::access, memory_order) {}
+};
+#endif
+
+// `operation` on the atomic object. First the executor is offered to run another lane, so that each interleaving of
+// atomics can be scheduled.
+template <class T, class Operation>
+auto operate(T* object, executor::access what, memory_order order, Operation operation) {
   executor::access_point(what, object, sizeof(T));
-  return std::atomic_ref<T>{*object};
+  [[maybe_unused]] const noted_access noted{object, what, order};
+  return operation(std::atomic_ref<T>{*object});
+}
+template <class T, class Operation>
+auto update(T* object, memory_order order, Operation operation) {
+  return operate(object, executor::access::update, order, operation);
 }
 
 // fetch_min and fetch_max, which the standard library lacks: exchanges until the stored value satisfies `settled`.
@@ -55,7 +84,7 @@ T replace_if(std::atomic_ref<T> object, T value, memory_order order, Better bett
 
 template <class T>
 T atomic_load(T* object, memory_order order, thread_scope) {
-  return reached(object, executor::access::load).load(standard_order(order));
+  return operate(object, executor::access::load, order, [=](auto word) { return word.load(standard_order(order)); });
 }
 // ThreadSanitizer is kept out: the reader allows for what a race can give.
 template <class T>
@@ -66,55 +95,47 @@ template <class T>
 
 template <class T>
 void atomic_store(T* object, T value, memory_order order, thread_scope) {
-  reached(object, executor::access::store).store(value, standard_order(order));
+  operate(object, executor::access::store, order, [=](auto word) { word.store(value, standard_order(order)); });
 }
 template <class T>
 T atomic_exchange(T* object, T value, memory_order order, thread_scope) {
-  return reached(object).exchange(value, standard_order(order));
+  return update(object, order, [=](auto word) { return word.exchange(value, standard_order(order)); });
 }
 template <class T>
 bool atomic_compare_exchange(T* object, T& expected, T desired, memory_order order, thread_scope) {
-  return reached(object).compare_exchange_strong(expected, desired, standard_order(order), failure_order(order));
+  return update(object, order, [&](auto word) {
+    return word.compare_exchange_strong(expected, desired, standard_order(order), failure_order(order));
+  });
 }
 template <class T>
 T atomic_fetch_add(T* object, T value, memory_order order, thread_scope) {
-  return reached(object).fetch_add(value, standard_order(order));
+  return update(object, order, [=](auto word) { return word.fetch_add(value, standard_order(order)); });
 }
 template <class T>
 T atomic_fetch_and(T* object, T value, memory_order order, thread_scope) {
-  return reached(object).fetch_and(value, standard_order(order));
+  return update(object, order, [=](auto word) { return word.fetch_and(value, standard_order(order)); });
 }
 template <class T>
 T atomic_fetch_or(T* object, T value, memory_order order, thread_scope) {
-  return reached(object).fetch_or(value, standard_order(order));
+  return update(object, order, [=](auto word) { return word.fetch_or(value, standard_order(order)); });
 }
 template <class T>
 T atomic_fetch_xor(T* object, T value, memory_order order, thread_scope) {
-  return reached(object).fetch_xor(value, standard_order(order));
+  return update(object, order, [=](auto word) { return word.fetch_xor(value, standard_order(order)); });
 }
 template <class T>
 T atomic_fetch_min(T* object, T value, memory_order order, thread_scope) {
-  return replace_if(reached(object), value, order, [](T a, T b) { return a < b; });
+  return update(object, order, [=](auto word) { return replace_if(word, value, order, std::less<T>{}); });
 }
 template <class T>
 T atomic_fetch_max(T* object, T value, memory_order order, thread_scope) {
-  return replace_if(reached(object), value, order, [](T a, T b) { return b < a; });
+  return update(object, order, [=](auto word) { return replace_if(word, value, order, std::greater<T>{}); });
 }
-
-#if defined(__SANITIZE_THREAD__)
-inline char fence_clock;  // what all fences are ordered by under ThreadSanitizer
-#endif
-
-inline constexpr memory_order after_release_fence = memory_order::release;
-inline constexpr memory_order before_acquire_fence = memory_order::acquire;
 
 inline void fence(memory_order order, thread_scope) {
   executor::access_point(executor::access::fence, nullptr, 0);
 #if defined(__SANITIZE_THREAD__)
-  if (order != memory_order::relaxed) {
-    __tsan_acquire(&fence_clock);
-    __tsan_release(&fence_clock);
-  }
+  executor::note_fence(releases(order), acquires(order));
 #else
   std::atomic_thread_fence(standard_order(order));
 #endif
