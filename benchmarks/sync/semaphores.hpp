@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <warpheap/baselines.hpp>
 #include <warpheap/sync.hpp>
 
 #include "../measure/stopwatch.hpp"

@@ -10,4 +10,3 @@
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>
-#include <warpheap/structures/state_buddy.hpp>

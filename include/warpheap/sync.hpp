@@ -8,7 +8,5 @@
 #include <warpheap/sync/batch_ring.hpp>
 #include <warpheap/sync/bulk_semaphore.hpp>
 #include <warpheap/sync/change_counter.hpp>
-#include <warpheap/sync/collective_mutex.hpp>
-#include <warpheap/sync/counting_semaphore.hpp>
 #include <warpheap/sync/spin_lock.hpp>
 #include <warpheap/sync/srcu.hpp>

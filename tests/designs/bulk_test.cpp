@@ -12,6 +12,7 @@
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
+#include <warpheap/baselines.hpp>
 #include <warpheap/designs/bulk/bulk.hpp>
 
 namespace warpheap::test::bulk_test {
@@ -20,6 +21,16 @@ namespace {
 /// Chunks of four pages: three bins of a page, or a bin of seven blocks of 2 KiB.
 using small_chunks = bulk_allocator<buddy_tree, 4>;
 const bool registered = register_conformance<small_chunks>();
+
+/// The buddy system that the paper describes.
+using paper_s_form = bulk_allocator<state_buddy, 4>;
+static_assert(device_allocator<paper_s_form>);
+
+/// Records tell the two forms apart by their names.
+TEST(bulk, has_a_name_for_each_buddy_system) {
+  EXPECT_STREQ(bulk::name, "bulk");
+  EXPECT_STREQ(paper_s_form::name, "bulk_states");
+}
 
 /// Takes blocks of `bytes` until there are no more; counts those that begin at a page, and those that begin elsewhere.
 struct fill_and_classify_kernel {
@@ -135,9 +146,7 @@ void largest_block_is_there_again() {
 /// When all came back, bins and chunks do not keep the largest block apart, at any size of the heap.
 TEST(bulk, largest_block_is_there_again) { largest_block_is_there_again<bulk>(); }
 TEST(bulk, largest_block_is_there_again_with_small_chunks) { largest_block_is_there_again<small_chunks>(); }
-TEST(bulk, largest_block_is_there_again_in_the_paper_s_form) {
-  largest_block_is_there_again<bulk_allocator<state_buddy, 4>>();
-}
+TEST(bulk, largest_block_is_there_again_in_the_paper_s_form) { largest_block_is_there_again<paper_s_form>(); }
 
 /// Threads of every multiprocessor fill a heap with one size, free all, and fill it with another: what one class and one
 /// arena leave serves any other.

@@ -9,6 +9,7 @@
 #include <exploration/host/snapshot.hpp>
 #include <new>
 #include <string>
+#include <warpheap/baselines.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/platform/exploration.hpp>
 #include <warpheap/sync.hpp>
@@ -57,7 +58,7 @@ TEST(explored_bulk_semaphore, take_against_give_at_the_last_unit) {
     const semaphore_memory memory(1);
     expect_all_clean(explore_snapshot(
         memory.memory(), 3, take_against_give{&memory.semaphore(), quick}, [&](const results& out) -> std::string {
-          // Who takes at once makes another one fail that looks meanwhile, and fails with it.
+          // A quick take that fails holds the unit for a moment, and another one that looks meanwhile fails with it.
           if (!quick && out[0] + out[1] == 0) return "the unit was there, and none took it";
           return expect_counts(memory.semaphore(), 2 - static_cast<std::int64_t>(out[0] + out[1]));
         }));

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/bulk/detail/layout.hpp>
+#include <warpheap/designs/bulk/detail/name.hpp>
 #include <warpheap/designs/bulk/detail/search.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/structures.hpp>
@@ -53,8 +53,9 @@ namespace warpheap {
 /// one thread waits for many (the paper's delegation). A thread whose arena lacks blocks takes
 /// those of other arenas before it is refused.
 ///
-/// `Buddy` is `buddy_tree` or the paper's own form, `state_buddy`; `ChunkPages` is a power of two
-/// from 4 to 32. What differs from the paper, and why: docs/design/bulk.md.
+/// `Buddy` is `buddy_tree` or another system with its calls, as the paper's own form `state_buddy` of
+/// the baselines; `ChunkPages` is a power of two from 4 to 32. What differs from the paper, and why:
+/// docs/design/bulk.md.
 ///
 /// Blocks of 8 bytes are aligned to 8, those of 16 to 128 bytes to their size, those of up to 2 KiB
 /// to 128 bytes, larger ones to their size. Null means that at one moment of the call no block was
@@ -69,7 +70,7 @@ class bulk_allocator {
   using claim = detail::bulk_claim;
 
  public:
-  static constexpr const char* name = std::is_same_v<Buddy, state_buddy> ? "bulk_states" : "bulk";
+  static constexpr const char* name = detail::bulk_name<Buddy>.data();
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .knows_size = true,
                                                        .reset = true,
@@ -138,7 +139,6 @@ class bulk_allocator {
 using bulk = bulk_allocator<>;
 
 static_assert(device_allocator<bulk>);
-static_assert(device_allocator<bulk_allocator<state_buddy>>);
 
 }  // namespace warpheap
 

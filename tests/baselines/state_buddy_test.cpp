@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "buddy_system.hpp"
+#include <structures/buddy_system.hpp>
+#include <warpheap/baselines.hpp>
 
 namespace warpheap::test::state_buddy_test {
 

@@ -11,7 +11,7 @@
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
-#include <warpheap/sync.hpp>
+#include <warpheap/baselines.hpp>
 
 namespace warpheap::test::collective_mutex_test {
 namespace {
@@ -53,7 +53,7 @@ struct group_kernel {
       ++mine.by_rank[group_rank(group)];
       sync(group);
       require(mine.mutex.inside() >= 1, "inside and not counted");
-      // The owner's mark goes before the first leaves; the others' writes are behind them already.
+      // The leader clears the mark before the first lane leaves. The other lanes have done their writes.
       if (is_leader(group)) mine.owner = 0;
       const bool together = shuffle(group, static_cast<std::uint32_t>(random.below(2)), leader(group)) != 0;
       if (!together) linger(random.below(4));
@@ -110,7 +110,7 @@ TEST(collective_mutex, is_held_until_the_last_leaves) {
       6);
 }
 
-/// Who does not get in at once goes on.
+/// A group that does not get in at once goes on.
 struct try_kernel {
   WARPHEAP_FN void operator()(guarded* shared, std::uint32_t* entered) const {
     for (int i = 0; i < 5; ++i) {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/structures/detail/aligned_blocks.hpp>
-#include <warpheap/structures/state_buddy.hpp>
+#include <warpheap/baselines/state_buddy.hpp>
 
 namespace warpheap {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/sync/counting_semaphore.hpp>
+#include <warpheap/baselines/counting_semaphore.hpp>
 
 namespace warpheap {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <warpheap/baselines/detail/state_buddy_layout.hpp>
 #include <warpheap/platform.hpp>
-#include <warpheap/structures/detail/state_buddy_layout.hpp>
-#include <warpheap/structures/patience.hpp>
+#include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap {
@@ -38,6 +38,7 @@ class state_buddy {
   using span = detail::state_buddy_layout::span;            ///< state of 4,096 pages
   using state = detail::state_buddy_layout::state;          ///< the rest
   static constexpr bool notes_refusals = false;             ///< `refuses` does not know
+  static constexpr const char* design_suffix = "_states";   ///< what a design over this system appends to its name
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::state_buddy_layout::span_pages;
 
@@ -117,4 +118,4 @@ class state_buddy {
 
 }  // namespace warpheap
 
-#include <warpheap/structures/detail/state_buddy.hpp>
+#include <warpheap/baselines/detail/state_buddy.hpp>

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <warpheap/baselines/detail/counting_semaphore_word.hpp>
 #include <warpheap/platform.hpp>
-#include <warpheap/sync/detail/counting_semaphore_word.hpp>
 
 namespace warpheap {
 
 /// Counts units of a resource that can grow, and lets one thread at a time grow it while all others that lack units
-/// wait: the baseline that `bulk_semaphore` is measured against, and enough where growth is rare.
+/// wait: the baseline that `bulk_semaphore` is measured against.
 ///
 /// It counts and knows nothing of the units themselves. A thread that was granted n units finds n in the structure that
 /// holds them; so put units in before they are signalled, and take them out after they were granted.
@@ -113,4 +113,4 @@ class alignas(128) counting_semaphore {
 
 }  // namespace warpheap
 
-#include <warpheap/sync/detail/counting_semaphore.hpp>
+#include <warpheap/baselines/detail/counting_semaphore.hpp>

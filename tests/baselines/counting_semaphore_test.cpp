@@ -11,7 +11,7 @@
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
-#include <warpheap/sync.hpp>
+#include <warpheap/baselines.hpp>
 
 namespace warpheap::test::counting_semaphore_test {
 namespace {
@@ -259,7 +259,7 @@ struct message_kernel {
       shared->message = 42;
       if (!by_signal) return shared->semaphore.deliver(grid_threads());
       shared->semaphore.signal(grid_threads());
-      // Those who wait get them beside a grower, so that his delivery orders nothing for them.
+      // The waiting threads get the units while this one grows, so its delivery orders nothing for them.
       for (backoff wait; shared->semaphore.count().available != warp_width;) wait.pause();
       shared->semaphore.deliver(0);
     } else {
