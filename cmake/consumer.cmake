@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Tests that build the projects of tests/consumer/ against the library, installed and as a subdirectory:
-# `consumer_<way>_<what>`. The host program is run too; those for CUDA need nvcc and no GPU, so their label is `toolkit`.
+# `consumer_<way>_<what>`. The host program is run too; those for CUDA need nvcc and no GPU, so their label is
+# `toolkit`.
 
 function(warpheap_add_consumer_test way backend label)
   cmake_parse_arguments(PARSE_ARGV 3 arg "RUN" "LANGUAGE;PROJECT;OPTION;REFUSED" "")

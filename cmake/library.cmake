@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The target warpheap::warpheap: the headers, and behind them the compiled host executor, if it is wanted.
+# The target warpheap::warpheap: the headers, and the compiled host executor that they call, if it is wanted.
 
 include(GNUInstallDirs)
 
@@ -16,8 +16,8 @@ target_compile_features(warpheap INTERFACE cxx_std_20)
 target_compile_options(warpheap INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
 target_link_libraries(warpheap INTERFACE ${CMAKE_DL_LIBS})
 
-# For the C++ files of a program whose kernels nvcc compiles: they see the CUDA backend too. A target that links it has called
-# find_package(CUDAToolkit).
+# For the C++ files of a program whose kernels nvcc compiles: they see the CUDA backend too. A target that links it has
+# called find_package(CUDAToolkit).
 add_library(warpheap_cuda INTERFACE)
 add_library(warpheap::cuda ALIAS warpheap_cuda)
 set_target_properties(warpheap_cuda PROPERTIES EXPORT_NAME cuda)
@@ -66,8 +66,8 @@ file(
   "${PROJECT_SOURCE_DIR}/src/executor/*.S"
 )
 add_library(warpheap_executor STATIC ${executor_sources})
-# Each switch of lanes goes through several of its files: compiled as one, and unseen from outside, they take a third less
-# time.
+# Each switch of lanes goes through several of its files: compiled as one, and unseen from outside, they take a third
+# less time.
 set_target_properties(
   warpheap_executor
   PROPERTIES

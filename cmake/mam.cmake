@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The C interface <warpheap/pool/mam.h>, which is compiled: warpheap::mam over the host's memory, and where there is nvcc
-# warpheap::mam_cuda over a GPU's.
+# The C interface <warpheap/pool/mam.h>, which is compiled: warpheap::mam over the host's memory, and where there is
+# nvcc warpheap::mam_cuda over a GPU's.
 
 if(WARPHEAP_HOST)
   add_library(warpheap_mam STATIC "${PROJECT_SOURCE_DIR}/src/mam/mam.cpp")

@@ -31,8 +31,9 @@ endfunction()
 
 # warpheap_cuda_sources(<target> <variable> [TOGETHER] <file>...)
 #
-# Sets <variable> to sources that nvcc compiles: for each C++ source a generated wrapper that includes it, or with TOGETHER
-# one wrapper for all of them. (The property LANGUAGE of a source would hold for the host program in the same folder too.)
+# Sets <variable> to sources that nvcc compiles: for each C++ source a generated wrapper that includes it, or with
+# TOGETHER one wrapper for all of them. (The property LANGUAGE of a source would hold for the host program in the same
+# folder too.)
 function(warpheap_cuda_sources target variable)
   cmake_parse_arguments(PARSE_ARGV 2 arg "TOGETHER" "" "")
   set(${variable} "")

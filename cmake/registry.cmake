@@ -31,8 +31,8 @@ endfunction()
 
 # warpheap_instantiate(<template> HOST <variable> CUDA <variable>)
 #
-# Writes one C++ source for each design, by `warpheap_configure_for`. The variables get the sources for a host program and
-# for a CUDA program. The template is a path below the current source folder.
+# Writes one C++ source for each design, by `warpheap_configure_for`. The variables get the sources for a host program
+# and for a CUDA program. The template is a path below the current source folder.
 function(warpheap_instantiate template)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "HOST;CUDA" "")
   get_filename_component(stem "${template}" NAME_WE)

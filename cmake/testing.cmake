@@ -55,13 +55,14 @@ endfunction()
 #                   [LIBRARIES <target>...] [HOST_LIBRARIES <target>...] [CUDA_LIBRARIES <target>...])
 #
 # Builds `<name>_host` from SOURCES and HOST_SOURCES, and `<name>_cuda` from SOURCES and CUDA_SOURCES; a program without
-# sources is left out. All files of a CUDA program, and of a host program under a sanitizer, are one translation unit: most
-# of the time goes into the same headers. So a file keeps its names in a namespace of its own.
+# sources is left out. All files of a CUDA program, and of a host program under a sanitizer, are one translation unit:
+# most of the time goes into the same headers. So a file keeps its names in a namespace of its own.
 #
 # Where no GPU can run CUDA programs (WARPHEAP_CUDA_PROGRAMS is OFF), their sources are compiled to PTX and no further;
-# with WHOLE also the program is built. APART compiles the CUDA program for separate linking (-rdc=true): nvcc then makes
-# machine code of a function once and not once for each kernel that calls it, which takes half the time. TIMEOUT is what a healthy run stays far below on two cores under a sanitizer; 300
-# unless given. COST is about how long the host program runs.
+# with WHOLE also the program is built. APART compiles the CUDA program for separate linking (-rdc=true): nvcc then
+# makes machine code of a function once and not once for each kernel that calls it, which takes half the time. TIMEOUT
+# is what a healthy run stays far below on two cores under a sanitizer; 300 unless given. COST is about how long the
+# host program runs.
 function(warpheap_add_test name)
   cmake_parse_arguments(
     PARSE_ARGV 1
@@ -102,7 +103,8 @@ function(warpheap_add_test name)
       if(arg_APART)
         set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
       else()
-        # Kernel by kernel on all cores. With -rdc=true the linker of CUDA 13.0 then takes calls for others than they are.
+        # Kernel by kernel on all cores. With -rdc=true the linker of CUDA 13.0 then takes calls for others than they
+        # are.
         target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-split-compile=0>")
       endif()
       target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1>")
@@ -116,9 +118,9 @@ endfunction()
 
 # warpheap_add_conformance([COST <seconds>] [APART <design>...] [NOT_SANITIZED <design>...])
 #
-# The conformance suite, instantiated for each design from conformance/instance.cpp.in: `conformance_<design>`. Designs that
-# need a GPU get the CUDA program only, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of those in
-# APART are compiled as `warpheap_add_test` says.
+# The conformance suite, instantiated for each design from conformance/instance.cpp.in: `conformance_<design>`. Designs
+# that need a GPU get the CUDA program only, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of
+# those in APART are compiled as `warpheap_add_test` says.
 function(warpheap_add_conformance)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED")
   foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)

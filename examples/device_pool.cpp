@@ -19,7 +19,7 @@ int main() {
   blocks.deallocate(b);
   blocks.trim();  // what no block lies in goes back to the machine
 
-  // In stream order a block is taken back while kernels still use it, and handed out again behind them.
+  // In stream order a block is taken back while kernels still use it. Work that the stream does later may use it again.
   warpheap::stream_pool ordered(std::make_unique<warpheap::device_space>(1024 * mib));
   const warpheap::device_streams::stream stream = {};  // the default stream; cudaStream_t on a GPU
   void* const c = ordered.allocate(stream, 3 * mib);

@@ -245,7 +245,7 @@ def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriv
     out, _ = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "0 of 2 cases" in out
-    # Nothing of the case is left behind.
+    # No process of the case is left.
     alive = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and _runs(pid, str(driver))]
     assert not alive
 

@@ -311,7 +311,7 @@ def main() -> None:
     except UsageError as problem:
         _complain(str(problem))
     except OSError as problem:
-        # Whoever knows the option says more; this is for what nobody foresaw, such as a name that is too long.
+        # A part that knows the option says more. This catches what no part foresaw, such as a name that is too long.
         _complain(f"{problem.filename}: {problem.strerror}" if problem.filename is not None else str(problem))
 
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions of platform/executor.hpp that a lane calls: each goes to the worker that runs the lane, or answers for a
-// thread that runs none.
+// The functions of platform/executor.hpp that a lane calls: each goes to the worker that runs the lane, or answers for
+// a thread that runs none.
 
 #include <sched.h>
 

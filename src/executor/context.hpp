@@ -37,7 +37,7 @@ struct context {
 /// `function` must call `arrived` first and must never return.
 void prepare(context& state, void* bottom, std::size_t bytes, void (*function)(void*), void* argument);
 
-// Inline, since each return behind a switch is one that the processor predicts wrongly.
+// Inline: the processor predicts each return after a switch wrongly.
 inline void switch_machine(context& from, context& to) {
 #if defined(WARPHEAP_FIBER_UCONTEXT)
   ::swapcontext(&from.machine, &to.machine);

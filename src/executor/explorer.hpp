@@ -21,7 +21,7 @@ inline bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size
   return first < second + b_bytes && second < first + a_bytes;
 }
 
-/// The search behind `explore`: it chooses the lane of each step, learns what the step did, and finds the steps before
+/// The search of `explore`: it chooses the lane of each step, learns what the step did, and finds the steps before
 /// which another choice can matter. docs/design/exploration.md explains the algorithm.
 ///
 /// It is the policy of an explored launch. A lane announces its next step and suspends; `take` finishes the step before

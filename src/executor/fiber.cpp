@@ -20,8 +20,8 @@ namespace {
 // Sanitizers put red zones into frames, and print their reports on the stack of the lane that they caught.
 constexpr std::size_t stack_bytes = (notes::address_sanitizer || notes::thread_sanitizer ? 256 : 64) << 10;
 
-// Stacks begin at different offsets in their pages. Else the frames of all lanes would fall into the same few sets of the
-// processor's first cache, and each switch would miss it.
+// Stacks begin at different offsets in their pages. Else the frames of all lanes would fall into the same few sets of
+// the processor's first cache, and each switch would miss it.
 std::size_t next_offset() {
   constexpr std::uint64_t offsets = 16;
   constexpr std::size_t step = 4096 / offsets;

@@ -64,8 +64,8 @@ inline void leave_stack(void** fake_stack, const void* bottom, std::size_t bytes
 inline void enter_stack(void* fake_stack, const void** from_bottom, std::size_t* from_bytes) {
   __sanitizer_finish_switch_fiber(fake_stack, from_bottom, from_bytes);
 }
-/// Whether `[begin, begin + bytes)` may be used. Frames that were left without returning leave red zones behind, so a
-/// stack must be allowed again before something else uses it.
+/// Lets AddressSanitizer accept accesses to `[begin, begin + bytes)`. The red zones of frames that never returned stay
+/// in a stack, so it must be unpoisoned before something else uses it.
 inline void allow(void* begin, std::size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
 inline void forbid(void* begin, std::size_t bytes) { __asan_poison_memory_region(begin, bytes); }
 #else

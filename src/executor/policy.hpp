@@ -94,11 +94,12 @@ class random_order : public policy {
 };
 
 /// As `random_order`, and any lane may be put to sleep between two of its steps, while the others do thousands: what a
-/// thread that stands still for so long relies on, and nobody keeps, a random order hardly ever shows. (Emmi, Qadeer and
-/// Rakamaric, "Delay-bounded scheduling", POPL 2011, bound the number of delays; here few lanes have one at a time.)
+/// thread that stands still for so long relies on, and nobody keeps, a random order hardly ever shows. (Emmi, Qadeer
+/// and Rakamaric, "Delay-bounded scheduling", POPL 2011, bound the number of delays; here few lanes have one at a
+/// time.)
 ///
-/// How many lanes sleep at most and how long is drawn for each launch. When all others wait, they have some turns to see
-/// whether they can go on; then a sleeper wakes.
+/// How many lanes sleep at most and how long is drawn for each launch. When all others wait, they have some turns to
+/// see whether they can go on; then a sleeper wakes.
 class stalling_order final : public random_order {
  public:
   /// Serves up to `lanes` lanes.

@@ -3,9 +3,9 @@
 #pragma once
 
 /// @file
-/// What the executor's threads share among themselves. Not `<atomic>` and `<mutex>`: their inline functions may be
-/// merged with copies that ThreadSanitizer instruments, and the order that they make between workers, which is none of
-/// the kernel's doing, could then hide a race between lanes.
+/// What the executor's threads share among themselves. Not `<atomic>` and `<mutex>`: the linker may merge their inline
+/// functions with copies that ThreadSanitizer instruments. The order between workers, which the kernel did not make,
+/// could then hide a race between lanes.
 
 #include <sched.h>
 

@@ -96,7 +96,7 @@ struct block {
   std::uint32_t able = 0;        ///< lanes that are ready
   std::uint32_t at_barrier = 0;  ///< lanes that are parked at the block barrier
   unsigned barrier = 0;          ///< number of barriers passed
-  void* clocks[2] = {};          ///< of barriers with even and odd numbers: no lane lags more than one behind
+  void* clocks[2] = {};          ///< of barriers with even and odd numbers: lanes are one barrier apart at most
   block_storage shared;
   worker* home = nullptr;
   std::unique_ptr<lane[]> lanes;

@@ -86,7 +86,7 @@ TYPED_TEST(checked_races, of_threads_that_free_a_block_together_one_does) {
   });
 }
 
-// Each thread frees a pointer of its own that is none, all at once.
+// All threads at once free pointers that lead to no block, each thread one of its own.
 struct all_err_kernel {
   template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint32_t* memory) const {

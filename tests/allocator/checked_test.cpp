@@ -127,7 +127,7 @@ TYPED_TEST(checked_heap, finds_an_interior_pointer) {
   expect_whole(heap);
 }
 
-// Takes a block, changes some bytes behind it, and frees it.
+// Takes a block, changes some bytes past its end, and frees it.
 struct overruns {
   std::uint64_t bytes;
   std::uint64_t by;
@@ -281,7 +281,8 @@ TEST(checked, watches_as_many_bytes_as_it_was_told) {
   }
 }
 
-// What is behind a block and what was freed is hidden from AddressSanitizer too, although it is written and read here.
+// Bytes past the end of a block and freed bytes are poisoned for AddressSanitizer too, although the adaptor writes and
+// reads them.
 #if defined(__SANITIZE_ADDRESS__)
 struct reads {
   std::uint64_t bytes;

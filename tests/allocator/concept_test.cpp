@@ -47,7 +47,7 @@ struct growing : promising<promises_growth> {
 };
 static_assert(!reports_statistics<growing>);
 
-// Who moves to a larger place must also take what is new there.
+// A design that can move to a larger range must also grow into it.
 struct relocating : promising<promises_relocation> {
   using promising::promising;
   WARPHEAP_FN void grow(std::uint64_t) const {}
@@ -87,7 +87,7 @@ struct counting : promising<promises_counts> {
 };
 static_assert(device_allocator<growing> && device_allocator<sizing> && device_allocator<counting>);
 
-// Who tells blocks from other memory must know their sizes, too.
+// A design that tells blocks from other memory must know their sizes, too.
 struct locating : sizing {
   using sizing::sizing;
   WARPHEAP_FN block_location locate(const void*) const { return block_location::outside; }

@@ -168,7 +168,7 @@ class locked_list {
     return none;
   }
 
-  // Joins the free run at `at` with the free ones behind it and returns its length.
+  // Joins the free run at `at` with the free runs that follow it; returns its length in granules.
   WARPHEAP_FN std::uint64_t joined(std::uint64_t at) const {
     std::uint64_t run = length(cells_[at]);
     while (at + run < control_->granules && !is_block(cells_[at + run])) run += length(cells_[at + run]);

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Compiles for a GPU that is too old, which fails with an error that names the least compute capability. nvcc 13 compiles for
-# no such GPU, so the macros of one that does are set by hand.
+# Compiles for a GPU that is too old, which fails with an error that names the least compute capability. nvcc 13
+# compiles for no such GPU, so the macros of one that does are set by hand.
 #
 #   cmake -D CXX=<C++ compiler> -D INCLUDE=<our headers> -D FOLDER=<for the try> -P older_gpu.cmake
 

@@ -3,12 +3,13 @@
 
 # Builds a consumer project in an empty folder, and runs it if RUN is on.
 #
-#   cmake -D WAY=package|whole_package|subdirectory -D LANGUAGE=CXX|CUDA -D RUN=ON|OFF -D ARCHITECTURE=<of the GPU, for CUDA>
-#         -D PROJECT=<folder of it, below ours> -D OPTION=<one for its configuration> -D REFUSED=<what its failure says>
+#   cmake -D WAY=package|whole_package|subdirectory -D LANGUAGE=CXX|CUDA -D RUN=ON|OFF
+#         -D ARCHITECTURE=<of the GPU, for CUDA> -D PROJECT=<folder of it, below ours>
+#         -D OPTION=<one for its configuration> -D REFUSED=<what its failure says>
 #         -D GENERATOR=<of CMake> -D BUILD=<our build tree> -D FOLDER=<for the try> -P try_consumer.cmake
 #
-# The package is what our build tree installs; a whole one has the host executor, whatever our build tree has. With REFUSED
-# the build has to fail, with a message that this regular expression matches.
+# The package is what our build tree installs; a whole one has the host executor, whatever our build tree has. With
+# REFUSED the build has to fail, with a message that this regular expression matches.
 
 cmake_policy(VERSION 3.25)
 get_filename_component(source "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)

@@ -148,8 +148,8 @@ TEST(bulk, largest_block_is_there_again) { largest_block_is_there_again<bulk>();
 TEST(bulk, largest_block_is_there_again_with_small_chunks) { largest_block_is_there_again<small_chunks>(); }
 TEST(bulk, largest_block_is_there_again_in_the_paper_s_form) { largest_block_is_there_again<paper_s_form>(); }
 
-/// Threads of every multiprocessor fill a heap with one size, free all, and fill it with another: what one class and one
-/// arena leave serves any other.
+/// Threads of every multiprocessor fill a heap with one size, free all, and fill it with another: what one class and
+/// one arena leave serves any other.
 template <class A>
 void memory_changes_its_class() {
   const std::uint64_t least = scaled_block(8);
@@ -203,8 +203,9 @@ void storms_end() {
 TEST(bulk, storms_end) { storms_end<bulk>(); }
 TEST(bulk, storms_end_with_small_chunks) { storms_end<small_chunks>(); }
 
-/// The first thread takes a whole chunk as one block, writes to it and looks at it again; the others take and free small
-/// blocks meanwhile, so that bins are made, and drained for the large block while others still look at their heads.
+/// The first thread takes a whole chunk as one block, writes to it and looks at it again; the others take and free
+/// small blocks meanwhile, so that bins are made, and drained for the large block while others still look at their
+/// heads.
 struct look_at_the_drained_kernel {
   template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t large, std::uint64_t small, std::uint64_t seed,
@@ -237,8 +238,8 @@ struct look_at_the_drained_kernel {
   }
 };
 
-/// Nobody touches the head of a bin that was returned, though its memory is somebody's block by then; and nothing is lost.
-/// `small` blocks in a heap of `chunks` chunks.
+/// Nobody touches the head of a bin that was returned, though its memory is somebody's block by then; and nothing is
+/// lost. `small` blocks in a heap of `chunks` chunks.
 void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks, std::uint64_t small) {
   std::uint64_t taken = 0;
   for_each_seed(order, 40, [&](std::uint64_t seed) {
@@ -274,8 +275,8 @@ struct one_size_after_another_kernel {
   }
 };
 
-/// Memory that one thread has in its hands is not gone, however long it stands still: who needs it waits. The heap is one
-/// chunk, which has room for all blocks of a size, once bins of another size have been drained.
+/// Memory that one thread has in its hands is not gone, however long it stands still: who needs it waits. The heap is
+/// one chunk, which has room for all blocks of a size, once bins of another size have been drained.
 TEST(bulk, one_who_stands_still_is_waited_for) {
   for_each_seed(schedule::policy::stalling, 40, [](std::uint64_t) {
     const heap<small_chunks> of{16384 + 3 * 4096};  // one chunk, wherever it begins

@@ -50,8 +50,8 @@ TYPED_TEST(full_static_queue, parks_what_finds_no_room_and_hands_it_out_again) {
   });
 }
 
-// What a renewal took off the list and did not use, as it did not fit or was not looked at yet, is not lost when another
-// size needs the memory.
+// What a renewal took off the list and did not use, as it did not fit or was not looked at yet, is not lost when
+// another size needs the memory.
 TYPED_TEST(full_static_queue, a_sweep_finds_what_a_renewal_left_over) {
   each_schedule([&](std::uint64_t seed) {
     constexpr std::uint64_t bytes = 16;

@@ -95,8 +95,8 @@ TEST_F(ouroboros_queue_memory, virtual_queues_of_chunks_take_a_hundredth) {
   expect_a_hundredth<ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>(100'000, 4096, 2);
 }
 
-/// Each thread frees its block, one of two, and takes another, `rounds` times; `refused` counts the blocks that were not to
-/// be had.
+/// Each thread frees its block, one of two, and takes another, `rounds` times; `refused` counts the blocks that were
+/// not to be had.
 struct recycle_kernel {
   template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, void** blocks, std::uint64_t bytes, int rounds,
@@ -110,8 +110,8 @@ struct recycle_kernel {
   }
 };
 
-// A queue of hints has one for each chunk at most. In a heap of 32 chunks that is less than a chunk holds, however often
-// segments fill up: so the queue has one open, and two in reserve.
+// A queue of hints has one for each chunk at most. In a heap of 32 chunks that is less than a chunk holds, however
+// often segments fill up: so the queue has one open, and two in reserve.
 template <class A>
 void expect_small_queues() {
   constexpr std::uint64_t bytes = 2000;

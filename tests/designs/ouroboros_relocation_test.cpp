@@ -190,8 +190,8 @@ TYPED_TEST(static_queues_that_move, are_as_large_as_those_of_a_heap_made_so_larg
   if constexpr (TypeParam::capabilities.state_in_arena) {
     GTEST_SKIP() << "queues in chunks move with them";
   } else {
-    // Rings of pages are longer in the first new place, those of hints as long; in the second all are as long as before,
-    // but hints have twice as many segments of half the size.
+    // Rings of pages are longer in the first new place, those of hints as long; in the second all are as long as
+    // before, but hints have twice as many segments of half the size.
     constexpr bool pages = std::is_same_v<TypeParam, ouroboros_s_p>;
     {
       SCOPED_TRACE("to 16 MiB");

@@ -280,8 +280,8 @@ void expect_empty(stage<A>& s, std::uint64_t whole) {
   EXPECT_EQ(s.longest_run(), whole) << "chunks got lost, or wait in queues";
 }
 
-/// All of the paper's, or the one that this translation unit is for. Under a sanitizer each kind of queue and of what it
-/// holds: the others are made of the same parts, and their conformance suites run there, too.
+/// All of the paper's, or the one that this translation unit is for. Under a sanitizer each kind of queue and of what
+/// it holds: the others are made of the same parts, and their conformance suites run there, too.
 #if defined(WARPHEAP_TEST_DESIGN)
 using designs = testing::Types<WARPHEAP_TEST_DESIGN>;
 #elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

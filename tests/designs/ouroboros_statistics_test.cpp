@@ -112,7 +112,7 @@ TYPED_TEST(ouroboros_statistics_of, live_and_freed_blocks_of_one_size_are_where_
       const std::uint64_t count = page <= 4096 ? 131 : 5;
       const std::vector<request> live = s.take(page, count);
       ASSERT_EQ(live.size(), count);
-      // There were none of the size, so as many chunks were taken as are needed, or shares of the heap.
+      // No page of the size was free, so the design took as many chunks as it needed, or shares of the heap.
       const std::uint64_t per_chunk = std::max<std::uint64_t>(chunk_bytes / page, 1);
       const std::uint64_t needed = divide_up(count * page, chunk_bytes);
       const ouroboros_statistics all = checked(s, live);

@@ -32,7 +32,8 @@ std::uint64_t warps_with_a_word(const device_array<void*>& kept, std::uint64_t b
   return whole;
 }
 
-// First the warps share words, so some find their seats taken later on. Whoever does moves to a word that is free.
+// At first warps share words, so some find the word of their cache entry taken later on. Such a warp moves to a free
+// word.
 TEST(warp_slab_growth, warps_come_to_have_words_of_their_own) {
   if constexpr (warp_width != 32) {
     GTEST_SKIP() << "a word has 32 blocks, for as many lanes";
@@ -123,8 +124,8 @@ struct take_any {
   }
 };
 
-// Where sizes are random each launch wants a little more or less of one. What the first launch leaves in store serves the later
-// ones: on an H200 0 to 6 of 70 extended a class, and 20 to 37 when classes began with a 64th beyond need.
+// Where sizes are random each launch wants a little more or less of one. What the first launch leaves in store serves
+// the later ones: on an H200 0 to 6 of 70 extended a class, and 20 to 37 when classes began with a 64th beyond need.
 TEST(warp_slab_growth, sizes_at_random_are_in_store_from_the_first_launch_on) {
   if constexpr (this_backend == backend::host) {
     GTEST_SKIP() << "all threads have to ask at about the same time";

@@ -80,7 +80,7 @@ class located : public testing::Test {
   void take_run(std::uint64_t bytes) { launch({1, 32}, take_run_kernel{}, slabs(), kept_.data(), bytes); }
   void free_each(std::uint64_t every) { launch({4, 32}, free_some_kernel{}, slabs(), kept_.data(), every); }
 
-  // Compares all looks, from a unit before the arena to one behind it.
+  // Compares what `locate` says, from a unit before the arena to one past it.
   void expect_all_told() {
     const std::uint64_t begin = reinterpret_cast<std::uint64_t>(place_.data);
     const std::uint64_t from = begin - unit;

@@ -77,7 +77,8 @@ TEST(warp_slab_reclaim, a_class_that_had_the_heap_begins_anew) {
   });
 }
 
-// Some slabs stay, spread over the table. All that they have free is found afterwards, by whoever looks, and so are the others' units.
+// Some slabs stay, spread over the table. All that they have free is found afterwards, by whoever looks, and so are the
+// others' units.
 TEST(warp_slab_reclaim, slabs_that_stay_lose_nothing) {
   constexpr std::uint64_t size = 2 * mib;
   constexpr std::uint64_t bytes = 256;

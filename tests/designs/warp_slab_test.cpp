@@ -204,7 +204,7 @@ TEST(warp_slab, demand_that_was_taken_is_told_from_later_demand) {
   slab_demand taken{demand.taken()};
   EXPECT_EQ(taken.blocks(), 0);
   EXPECT_EQ(taken.times(), demand.times() + 1);
-  // Who withdraws what was just taken does so for a moment.
+  // A thread that withdraws what it took leaves the count below zero for a moment.
   taken.value -= 77;
   EXPECT_EQ(taken.blocks(), -77);
   EXPECT_EQ(taken.times(), demand.times() + 1);
@@ -304,9 +304,9 @@ TEST(warp_slab, a_small_heap_serves_many_sizes) {
   });
 }
 
-/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same ones,
-/// but for a lane in each that wants what the others of its warp do not. Counts the blocks that somebody else had, too, or
-/// that are of another size.
+/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same
+/// ones, but for a lane in each that wants what the others of its warp do not. Counts the blocks that somebody else
+/// had, too, or that are of another size.
 struct share_seats {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint32_t* faults) const {
     const std::uint64_t warp = grid_thread_index() / warp_width;
@@ -381,8 +381,8 @@ struct take_run {
   }
 };
 
-// Twice as many ask as there is room for. Runs that fill leaves of the set of units are taken by whoever comes, others by
-// those who hold the lock in turn; both give out all that there is.
+// Twice as many ask as there is room for. Runs that fill leaves of the set of units are taken by whoever comes, others
+// by those who hold the lock in turn; both give out all that there is.
 TEST(warp_slab, runs_fill_a_heap) {
   for (const std::uint64_t units : {5, 8, 9, 16, 64, 100}) {
     for_each_schedule([&](std::uint64_t seed) {
@@ -436,7 +436,8 @@ TEST(warp_slab, a_run_that_is_there_is_not_refused) {
   }
 }
 
-/// Half of the warps ask for more than is left, in vain, and the others for runs of a few units, of which there are enough.
+/// Half of the warps ask for more than is left, in vain, and the others for runs of a few units, of which there are
+/// enough.
 struct refused_beside_served_kernel {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t large, int rounds, std::uint64_t* wrong) const {
     const bool asks_in_vain = grid_thread_index() / warp_width % 2 == 0;

@@ -84,7 +84,7 @@ TYPED_TEST(heap_of, a_heap_that_would_serve_nothing_is_refused_with_advice) {
 
 TYPED_TEST(heap_of, more_than_the_machine_has_is_refused) {
   EXPECT_THROW(heap<TypeParam>{std::uint64_t{1} << 62}, std::runtime_error);
-  // A refusal leaves nothing behind that the next heap could trip over.
+  // A refusal leaves nothing that could disturb the next heap.
   const heap<TypeParam> modest{mebibyte};
   EXPECT_NE(take_one(modest.ref(), 16), nullptr);
 }

@@ -45,7 +45,7 @@ struct count_bits {
   }
 };
 
-// The same answers, a bit at a time.
+// Writes to `out` the answers that `answer` must give for `word`, counted a bit at a time.
 void count_slowly(std::uint64_t word, std::uint64_t* out) {
   const auto set = [](std::uint64_t of) {
     std::vector<std::uint64_t> places;

@@ -225,8 +225,8 @@ TEST(collectives, a_small_group_meets_while_a_larger_one_waits) {
   });
 }
 
-// Lanes leave a function one by one, each when it has written, and meet behind it. They come in groups that earlier
-// turns have split.
+// Lanes leave a function one by one, each when it has written, and reconverge after the call. They come in groups that
+// earlier turns have split.
 struct leave_one_by_one {
   static constexpr std::uint32_t turns = 50;
 

@@ -91,7 +91,7 @@ TEST(same_result, on_every_machine_and_schedule) {
   });
 }
 
-// The same constants everywhere, so that a host run and a GPU run are compared with each other too.
+// Both backends compare with these constants, so a host run and a GPU run are compared with each other too.
 TEST(same_result, is_this_one) {
   result start{};
   start.smallest = ~0u;

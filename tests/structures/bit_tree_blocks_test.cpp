@@ -150,8 +150,8 @@ TEST(bit_tree_blocks, hands_out_blocks_while_others_add) {
 }
 
 /// Threads that hold one block at most each, of one block more than there are threads: a search for one never finds
-/// nothing, though blocks move from before it to behind it. Each leaf has one block and a member more, so none is ever
-/// hidden: only the takers themselves tell that something changes.
+/// nothing, though blocks move from words ahead of it to words that it has passed. Each leaf has one block and a member
+/// more, so none is ever hidden: only the takers themselves tell that something changes.
 struct moving_blocks_kernel {
   static constexpr std::uint32_t size = 32;
   bit_tree set;

@@ -46,7 +46,7 @@ struct steps_kernel {
     require(is(set.take_run(full_warp, 70), 3129, 70), "across one border");
     require(is(set.take_run(full_warp, ~std::uint64_t{0}), 3199, 1861), "the rest");
     require(is(set.take_run(full_warp, 1), 0, 0), "nothing is left");
-    // Gaps end a run, at the border and behind it.
+    // Gaps end a run, at the border and past it.
     if (leads) {
       set.add({10, 54});
       set.add({65, 100});
@@ -91,7 +91,7 @@ struct steps_kernel {
     require(set.leaf_word(0) == ~std::uint64_t{0} && set.leaf_word(1) == 0 && set.leaf_word(2) == ~std::uint64_t{0},
             "nothing was kept");
     require(set.take_exactly({0, 64}) && set.take_exactly({128, 64}) && high(set, 64, at) == 0, "all is taken");
-    // More leaves than are taken at a time; the one that lacks a member is none of the first.
+    // More leaves than are taken at a time; the one that lacks a member comes after the first ones.
     set.add({10, 700});
     require(set.take_exactly({500, 1}) && !set.take_exactly({10, 700}), "the eighth of twelve leaves lacks one");
     require(set.take_exactly({10, 490}) && set.take_exactly({501, 209}), "and all the others are there");
@@ -214,7 +214,8 @@ TEST(bit_tree, next_leaf_misses_none) {
   }
 }
 
-/// Who adds a member and takes one at once must get one: there are always as many as have added and not taken yet.
+/// A lane that adds a member and takes one at once must get one: there are always as many as have added and not taken
+/// yet.
 struct never_empty_kernel {
   bit_tree set;
   std::uint32_t* notes;  // plain; a member's holder counts
@@ -295,7 +296,7 @@ TEST(bit_tree, is_never_empty_beside_a_member) {
   });
 }
 
-/// Who marks a member finds it, though others hide and show the words above it meanwhile.
+/// A lane that inserts a member finds it, though others hide and show the words above it meanwhile.
 struct marks_kernel {
   bit_tree set;
   std::uint32_t spread;

@@ -130,7 +130,7 @@ inline std::vector<std::uint32_t> blocks_of(std::uint32_t first, std::uint32_t e
   return count;
 }
 
-/// Each thread takes blocks of `order` until there is none.
+/// Each thread takes blocks of `order` until no block is free.
 struct fill_buddy_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint32_t* owners, std::uint32_t order, std::uint32_t* blocks,
@@ -262,8 +262,9 @@ TYPED_TEST_P(buddy_system, churns_when_it_is_mostly_full) {
 TYPED_TEST_P(buddy_system, churns_when_next_to_nothing_is_there) { churn<TypeParam>(false, 2, 70); }
 TYPED_TEST_P(buddy_system, churns_with_large_blocks) { churn<TypeParam>(false, 14, 40'000); }
 
-/// Each thread has at most two blocks and there is one for each that it can have, so at no moment is there none for who
-/// takes one; but it can be behind a search, and those that the search is about to meet taken, when one comes back.
+/// Each thread has at most two blocks, and the system has as many as all threads can have. So at each moment a block is
+/// free for the thread that takes one. A search may have passed that block when it came back, and others may take the
+/// blocks ahead of the search.
 struct just_enough_kernel {
   template <class Tree>
   WARPHEAP_FN void operator()(Tree tree, std::uint32_t* owners, std::uint32_t order, std::uint64_t seed,

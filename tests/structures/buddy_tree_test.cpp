@@ -80,7 +80,7 @@ TEST(buddy_tree_words, picks_blocks_whose_buddies_are_not_free_first) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) launch({1, 8}, pick_kernel{}, seed);
 }
 
-// The top rank has a word for each 2^24 pages. In front of such a border all is taken, and behind it a unit is broken.
+// The top rank has a word for each 2^24 pages. Before such a border all is taken, and past it a unit is broken.
 TEST(buddy_tree_words, what_is_broken_behind_a_border_of_the_top_rank_is_found) {
   constexpr std::uint32_t border = 1u << 24;
   constexpr std::uint32_t unit = 1u << 12;

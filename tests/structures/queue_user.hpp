@@ -151,7 +151,7 @@ struct queue_user {
     }
     kind.retire(states[which], from.segment.id);
   }
-  /// Adopts a segment, with the lock held only for that, and reads it. False if there was none.
+  /// Adopts a segment, with the lock held only for that, and reads it. False if the queue had no segment to adopt.
   WARPHEAP_FN bool take_one(std::uint64_t which) const {
     adopted_segment from{};
     locks[which].hold([&] { from = queue(which).adopt(); });

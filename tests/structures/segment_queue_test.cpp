@@ -93,7 +93,8 @@ TYPED_TEST(segment_queues, give_back_in_order) {
 constexpr std::uint64_t nobody = std::uint64_t{1} << 40;
 constexpr std::uint64_t plenty = nobody;  // even while segments of the largest size that were adopted are read
 
-/// Each thread pushes and, now and then, takes. Who drained after its push can be sure that its value came out.
+/// Each thread pushes and, now and then, takes. A thread that drained after its push can be sure that its value came
+/// out.
 template <class Kind>
 struct storm_kernel {
   queue_user<Kind> user;
@@ -119,7 +120,7 @@ struct storm_kernel {
       if (drains) {
         user.drain(which);
         const atomic_view seen{user.values[value].seen};
-        // Who held the lock before us read it, or we did.
+        // An earlier holder of the lock read the value, or this one did.
         require(!pushed || seen.load(memory_order::relaxed, thread_scope::device) == 1, "a value is missing");
       } else {
         user.take_one(random.below(queues));

@@ -26,7 +26,7 @@ struct device_calls {
   std::uint32_t bits;  ///< of `target::device_call`
 
   static const device_calls reserve;   ///< reserving addresses; throws `std::system_error`
-  static const device_calls commit;    ///< putting memory behind reserved addresses; throws `std::system_error`
+  static const device_calls commit;    ///< mapping memory to reserved addresses; throws `std::system_error`
   static const device_calls allocate;  ///< device, pinned and managed memory; throws `std::system_error`
   static const device_calls stream;    ///< recording, waiting and asking; throws `launch_failure`
   static const device_calls memory;    ///< the first three

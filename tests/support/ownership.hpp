@@ -70,7 +70,7 @@ class ownership_view {
     return result;
   }
 
-  // Finds the page's slot or takes a free one; null if there is none. Linear probing; slots are never given back.
+  // Finds the page's slot or takes a free one; null if all slots are taken. Linear probing; slots are never given back.
   WARPHEAP_FN page* find(std::uint64_t key) const {
     for (std::uint64_t probe = 0; probe < slots_; ++probe) {
       page& slot = pages_[(key * 0x9e3779b97f4a7c15u + probe) & (slots_ - 1)];

@@ -150,7 +150,7 @@ TEST(batch_ring, small_batches_split_a_group) {
   });
 }
 
-/// Who has a unit keeps it until seven more batches are out: then the eighth has to wait.
+/// A thread that has a unit keeps it until seven more batches are out: then the eighth has to wait.
 struct hold_kernel {
   WARPHEAP_FN void operator()(source* from, unit* units) const {
     batch_ring& ring = from->ring;
@@ -180,8 +180,8 @@ TEST(batch_ring, a_slot_is_kept_until_its_units_are_finished) {
   });
 }
 
-/// Thread 0 has no unit and waits for the first batch to be finished; thread 1 publishes those behind it, with units
-/// that are nobody's, until one uses the slot of the first.
+/// Thread 0 has no unit and waits for the first batch to be finished; thread 1 publishes the next ones, with units
+/// that no thread has, until one uses the slot of the first.
 struct await_kernel {
   WARPHEAP_FN void operator()(source* from, unit* units) const {
     batch_ring& ring = from->ring;

@@ -32,7 +32,7 @@ struct supply {
     atomic_view{counter}.fetch_add(1, memory_order::release, thread_scope::device);
   }
 
-  /// Takes a batch from the parent; false if there is none.
+  /// Takes a batch from the parent; false if the parent has none left.
   WARPHEAP_FN bool take_batch() {
     const atomic_view left{parent};
     std::uint64_t seen = left.load(memory_order::relaxed, thread_scope::device);

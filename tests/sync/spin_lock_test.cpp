@@ -55,7 +55,7 @@ TEST(spin_lock, blocks_hold_it_in_turn) {
   });
 }
 
-/// Who does not get it at once goes on.
+/// A thread that does not get the lock at once goes on.
 struct try_kernel {
   WARPHEAP_FN void operator()(guarded* shared, std::uint32_t* taken, int times) const {
     for (int i = 0; i < times; ++i) {
@@ -139,8 +139,8 @@ struct go_on_kernel {
   }
 };
 
-// A group that is done was held up by a vote with a group of its warp that had got the lock after it, and that one's body
-// waited for it: a renewal of Ouroboros did. Seed 5, random, of a mixed churn with `ouroboros_va_p` showed it.
+// A group that is done was held up by a vote with a group of its warp that had got the lock after it, and that one's
+// body waited for it: a renewal of Ouroboros did. Seed 5, random, of a mixed churn with `ouroboros_va_p` showed it.
 TEST(spin_lock, no_group_that_is_done_is_held_up) {
   for_each_schedule([](std::uint64_t seed) {
     const grid_shape grid = grid_shape::covering(scaled(128, 1 << 12), 64);

@@ -41,7 +41,7 @@ class alignas(128) counting_semaphore {
   };
   /// Why a thread gives up growing.
   enum class cause {
-    parent_empty,  ///< there is nothing to grow from; until a unit comes, a request that lacks one is told `failed` at once
+    parent_empty,  ///< nothing is left to grow from; until a unit comes, a request that lacks one fails at once
     passing        ///< it may go better next time, so the next that lacks a unit grows
   };
   /// How a request ended, and how many units the caller has by it: those it asked for, or, with `grow`, all there were,

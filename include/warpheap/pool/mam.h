@@ -6,8 +6,8 @@
 /** @file
  * The procedures of Aknesil and Unat, "MAM: a memory allocation manager for GPUs" (2017), under their own names, for C.
  *
- * An environment is one chunk of device memory, taken once, of which blocks are handed out by best fit. There is one for
- * the process, on the device that was current when it was made. It can be made in three ways:
+ * An environment is one chunk of device memory, taken once, of which blocks are handed out by best fit. The process has
+ * one, on the device that was current when it was made. It can be made in three ways:
  *
  * - `MAM_Create(bytes)`: a chunk of a given size;
  * - `MAM_Create_auto()`: the largest chunk that the device gives;
@@ -42,18 +42,18 @@ typedef enum MAM_Error {
  * device has not as much, MAM_ERROR_NO_DEVICE. */
 MAM_Error MAM_Create(size_t bytes);
 
-/** Makes the environment with the largest chunk that the device gives: tries the device's whole memory, and as long as it
- * refuses, fifteen sixteenths of the size before. Fails as MAM_Create does. */
+/** Makes the environment with the largest chunk that the device gives: tries the device's whole memory, and as long as
+ * the device refuses, fifteen sixteenths of the size before. Fails as MAM_Create does. */
 MAM_Error MAM_Create_auto(void);
 
 /** Ends the environment and gives the chunk back, blocks or not. MAM_ERROR_NOT_CREATED without an environment. */
 MAM_Error MAM_Destroy(void);
 
-/** Sets `*block` to the begin of a block of at least `bytes` bytes, 256-byte aligned: a part of the smallest free segment
- * that can hold it. Time grows with the logarithm of the number of segments and not with the size.
+/** Sets `*block` to the begin of a block of at least `bytes` bytes, 256-byte aligned: a part of the smallest free
+ * segment that can hold it. Time grows with the logarithm of the number of segments and not with the size.
  *
- * MAM_ERROR_INVALID_VALUE for a null `block` or 0 bytes, MAM_ERROR_MEMORY_ALLOCATION if no free segment can hold it; and
- * without an environment as MAM_Create_auto. `*block` is then as before. */
+ * MAM_ERROR_INVALID_VALUE for a null `block` or 0 bytes, MAM_ERROR_MEMORY_ALLOCATION if no free segment can hold it;
+ * and without an environment as MAM_Create_auto. `*block` is then as before. */
 MAM_Error MAM_CudaMalloc(void** block, size_t bytes);
 
 /** Takes a block back and merges it with free neighbours. Null is ignored.

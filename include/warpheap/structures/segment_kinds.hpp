@@ -15,7 +15,7 @@
 // | `segments()` | where entries lie |
 // | `open(group, state)` | called by the opener's group: the packed name of a new segment, or 0 if there is no room |
 // | `take_oldest(state, number)` | called by the adopter: the name of the oldest segment, the `number`th of all |
-// | `following(state, i, before)` | the name of the i-th oldest, which follows `before`. Any name while others use the queue |
+// | `following(state, i, before)` | the name of the i-th oldest, after `before`. Any name while others use the queue |
 // | `most_segments(state, chunks)` | more segments than that the queue never has, if there are so many chunks |
 // | `retire(state, id)` | an adopted segment was read by all; gives its storage back, or keeps it in reserve |
 // | `trim(state)` | gives back what is in reserve; true if there was any. One lane |

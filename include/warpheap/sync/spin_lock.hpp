@@ -36,12 +36,12 @@ class spin_lock {
       if (all(together, done)) return;
     }
   }
-  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves as soon as
-  /// its own `body` is done, so a later holder may wait for what the group does next.
+  /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves as
+  /// soon as its own `body` is done, so a later holder may wait for what the group does next.
   ///
-  /// Of the groups of one warp that came together one at a time tries, and the others stand still in a vote until it has
-  /// failed or is done. So the holder needs no more of the hardware than that a warp executes, and no group that is done
-  /// waits for another one's `body`.
+  /// Of the groups of one warp that came together one at a time tries, and the others stand still in a vote until it
+  /// has failed or is done. So the holder needs no more of the hardware than that a warp executes, and no group that is
+  /// done waits for another one's `body`.
   template <class Body>
   WARPHEAP_FN void hold(lane_mask group, Body body) {
     lane_mask waiting = waiting_together(group);
@@ -74,8 +74,8 @@ class spin_lock {
   WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }
 
  private:
-  // The lanes that wait together with `group`, the same for each of them: whole groups, or `group` alone if its lanes did
-  // not come together. Collective.
+  // The lanes that wait together with `group`, the same for each of them: whole groups, or `group` alone if its lanes
+  // did not come together. Collective.
   WARPHEAP_FN static lane_mask waiting_together(lane_mask group) {
     const lane_mask together = active_group();
     const bool whole = (group & ~together) == 0;

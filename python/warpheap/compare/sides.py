@@ -60,7 +60,7 @@ def of_allocator(side: Side, allocator: str) -> Side:
 
 
 def pair(a: Side, b: Side, force: bool) -> Pairs:
-    """Finds the points of both. Raises `UsageError` if there are none, or if the devices differ and `force` is not."""
+    """The points of both sides. Raises `UsageError` if they share no point, or no device and `force` is false."""
     ignored = {"allocator"} if a.allocator is not None and b.allocator is not None else set()
     if not set(a.devices) & set(b.devices):
         if not force:

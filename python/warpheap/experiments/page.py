@@ -27,7 +27,7 @@ _OF_MACHINE = ("device", "backend", "version", "sources")
 class Page:
     """What a page says of its own."""
 
-    title: str  # the device's name is put behind it
+    title: str  # the device's name follows it
     brand: str
     text: str
     looks: Looks

@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 def read(path: Path, needs: Needs) -> list[Record]:
-    """The records of a file that an earlier run has left. Raises `UsageError` that names the first line that is none.
+    """The records of a file that an earlier run has left. Raises `UsageError` that names the first invalid line.
 
     `needs` names for each case the fields that a record of status ok must have.
     """

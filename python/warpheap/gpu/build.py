@@ -82,7 +82,7 @@ def sources_of(driver: Path | None) -> str:
 
 
 def prebuilt(folder: Path) -> Programs:
-    """The programs in `folder`/bin or in `folder`. Raises `UsageError` if there are none."""
+    """The programs in `folder`/bin or in `folder`. Raises `UsageError` if the folder has none of them."""
     place = folder / "bin" if (folder / "bin").is_dir() else folder
     if not place.is_dir():
         raise UsageError(f"--prebuilt: {folder} is no folder")

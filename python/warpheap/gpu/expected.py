@@ -32,7 +32,7 @@ class ProgramList:
         return None
 
     def costs(self) -> dict[str, float]:
-        """Seconds of each program, from the file of costs beside the list; empty if there is none."""
+        """Seconds of each program, from the file of costs beside the list; empty if that file is missing."""
         path = self.path.with_name(COSTS_NAME)
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         return dict(pair for line in lines for pair in _cost(line))

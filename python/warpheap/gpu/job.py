@@ -42,7 +42,7 @@ class Job:
 
     @property
     def parts(self) -> list[str]:
-        """The parts that are asked for. Raises `UsageError` for a name that is none."""
+        """The parts that are asked for. Raises `UsageError` for a name that no part has."""
         wanted = list(_PARTS_OF_DEFAULT) if self.only is None else [word.strip() for word in self.only.split(",")]
         for word in wanted:
             if word not in PARTS:
@@ -50,7 +50,7 @@ class Job:
         return wanted
 
     def check(self) -> None:
-        """Raises `UsageError` for a part or a preset that is none."""
+        """Raises `UsageError` for the name of an unknown part or preset."""
         if "bench" in self.parts and self.preset not in PRESETS:
             raise unknown_name("--preset", self.preset, PRESETS)
 

@@ -240,7 +240,7 @@ class Call(NamedTuple):
 def read_log(path: Path) -> list[Call]:
     """The calls of a log of logging_adaptor: `+ BLOCK BYTES ALIGNMENT`, `- BLOCK`, and `! BYTES ALIGNMENT` of refusals.
 
-    Raises `ValueError` that names the first line that is none, or that cannot be replayed; `OSError` for no file.
+    Raises `ValueError` that names the first line that holds no call or cannot be replayed; `OSError` for no file.
     """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")

@@ -40,7 +40,7 @@ class Job:
 
 
 def check(job: Job) -> tuple[list[str], list[str]]:
-    """The cases and the peers that the job asks for. Raises `UsageError` for a name or a log that is none."""
+    """Cases and peers that the job asks for. Raises `UsageError` for an unknown name or a file that is no log."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
     libraries = records.chosen(job.peers, "--peers", peers.LIBRARIES)
     if job.measures and job.log is not None and "replay" in cases:

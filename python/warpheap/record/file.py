@@ -108,7 +108,7 @@ def read_numbered(path: Path) -> list[tuple[int, Any]]:
 
 
 def read_records(path: Path) -> list[Record]:
-    """The records of a file, in the present schema. Raises `UsageError` that names the first line that is none."""
+    """The records of a file, in the present schema. Raises `UsageError` that names the first invalid line."""
     records = []
     for number, each in read_numbered(path):
         try:

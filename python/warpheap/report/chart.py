@@ -58,7 +58,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Bar:
-    """One allocator: a value, marks beside it (percentiles), or why there is none."""
+    """One allocator: a value, marks beside it (percentiles), or why the value is missing."""
 
     allocator: str
     point: Point | None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers behind a figure, as tables: what its panels plot, with the spread of each median."""
+"""The numbers of a figure as tables: what its panels plot, with the spread of each median."""
 
 from collections.abc import Sequence
 

@@ -4,7 +4,7 @@
 
 import math
 
-# Behind a ratio.
+# Follows a ratio.
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 _TIMES = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))

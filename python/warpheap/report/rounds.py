@@ -19,8 +19,9 @@ _SIZES = 3
 def series_charts(records: RecordSet) -> list[Chart]:
     """A figure for each series: a panel for each mode and each of a few sizes, at the largest number of threads."""
     drawn = []
+    measured = records.where(status="ok")
     for name, unit in records.series.items():
-        own = records.where(status="ok").only(lambda each, name=name: name in (each.get("series") or {}))  # type: ignore[misc]
+        own = measured.only(lambda each, name=name: name in (each.get("series") or {}))  # type: ignore[misc]
         most = max(own.values("threads"))
         own = own.where(threads=most)
         panels = []

@@ -10,7 +10,7 @@ from warpheap.report.chart import Chart
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table; `status` colours it, `aside` stands small behind the text, `note` under a pointer."""
+    """A cell of a table; `status` colours it, `aside` follows the text in small letters, `note` under a pointer."""
 
     text: str
     status: str = ""

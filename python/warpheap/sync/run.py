@@ -40,7 +40,7 @@ class Job:
 
 
 def check(job: Job) -> list[str]:
-    """The cases that the job asks for. Raises `UsageError` for a name that is none."""
+    """The cases that the job asks for. Raises `UsageError` for a name that no case has."""
     return records.chosen(job.cases, "--cases", measure.CASES)
 
 

@@ -63,7 +63,7 @@ void churn_with_room(findings& found) {
   churn<A>(found, roomy_heap_bytes(), true);
 }
 
-/// The same in a heap that is full most of the time.
+/// Takes and frees blocks as `churn_with_room` does, in a heap that is full most of the time.
 template <class A>
 void churn_when_full(findings& found) {
   churn<A>(found, this_backend == backend::host ? 128_KiB : 4_MiB, false);

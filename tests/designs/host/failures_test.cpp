@@ -49,8 +49,8 @@ struct check_kernel {
     atomic_view{*lost}.fetch_add(1, memory_order::relaxed, thread_scope::device);
   }
 };
-/// Takes blocks of one size after the other until there are no more, writes to them, and lists them. The large ones come
-/// first, since a heap is soon full of them; the small ones find what is left beside the held blocks.
+/// Takes blocks of one size after the other until there are no more, writes to them, and lists them. The large ones
+/// come first, since a heap is soon full of them; the small ones find what is left beside the held blocks.
 struct fill_kernel {
   template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t** blocks, std::uint64_t* count,
@@ -125,9 +125,9 @@ std::unique_ptr<stage<A>> prepared(Prepare prepare) {
 
 /// Lets each request for memory of `change` fail in turn, after `prepare`. `change` returns by how much blocks moved.
 ///
-/// All refusals come to one heap, which each time serves what it did, and after the last one does the operation. What it
-/// has room for is taken to see it and given back; where a design cannot, each refusal gets a heap of its own. Another
-/// heap does the operation right after its refusal: one for each refusal, or at a small scale for every eighth.
+/// All refusals come to one heap, which each time serves what it did, and after the last one does the operation. What
+/// it has room for is taken to see it and given back; where a design cannot, each refusal gets a heap of its own.
+/// Another heap does the operation right after its refusal: one for each refusal, or at a small scale for every eighth.
 template <class A, class Prepare, class Change>
 void expect_all_or_nothing(Prepare prepare, Change change, bool keeps_blocks = true) {
   const std::uint64_t stride = scale_in_force() == work_scale::small ? 8 : 1;
@@ -169,8 +169,8 @@ void expect_all_or_nothing(Prepare prepare, Change change, bool keeps_blocks = t
   }
 }
 
-/// Upkeep of a heap starts thousands of lanes that do not meet. The fewer of them there are at once, the less each access
-/// costs under ThreadSanitizer, whose clocks have an entry for each.
+/// Upkeep of a heap starts thousands of lanes that do not meet. The fewer of them there are at once, the less each
+/// access costs under ThreadSanitizer, whose clocks have an entry for each.
 template <class A>
 class failures : public testing::Test {
   static schedule few_at_once() {

@@ -142,7 +142,7 @@ TEST(explorer, reduction_keeps_every_final_state) {
       states);
 }
 
-// The same with waits, of which the paper's reduction knows nothing.
+// Kernels that wait, which the paper's reduction does not consider.
 TEST(explorer, reduction_keeps_every_final_state_with_waits) {
   std::set<outcome> states;
   compare(

@@ -53,7 +53,7 @@ exploration explore_words(unsigned lanes, Kernel kernel, Look look, exploration_
   return explore(options, [&] { return words_scenario<Kernel, Look>{grid_shape{lanes, 1}, kernel, look}; });
 }
 
-/// The same with the lanes in one warp.
+/// Explores `kernel` on `lanes` lanes of one warp; `look` judges each final state.
 template <class Kernel, class Look>
 exploration explore_warp(unsigned lanes, Kernel kernel, Look look, exploration_options options = {}) {
   return explore(options, [&] { return words_scenario<Kernel, Look>{grid_shape{1, lanes}, kernel, look}; });

@@ -89,7 +89,7 @@ TEST(explored_model, a_stack_without_a_count_is_caught) {
 }
 
 // Word 0 holds free blocks and, in `listed`, whether the list leads to it; word 1 is the list; words 2 and 3 count
-// changes begun and ended. Whoever has put a block back must find it.
+// changes begun and ended. A lane that put a block back must find it.
 struct listed_word {
   bool planted;
   static constexpr word listed = 16;
@@ -181,7 +181,7 @@ TEST(explored_model, a_search_that_ignores_begun_changes_is_caught) {
 }
 
 // Word 0 counts the units of a bin and its pins. Two lanes give a unit each, and then look at the bin once more, word
-// 1. Who sees both units and no pin takes the bin away, and writes to it.
+// 1. A lane that sees both units and no pin takes the bin away, and writes to it.
 struct pinned_bin {
   bool planted;
   static constexpr word pin = 16;

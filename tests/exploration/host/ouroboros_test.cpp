@@ -47,9 +47,9 @@ class full_heap {
   std::vector<void*> pages_ = std::vector<void*>(16);
 };
 
-// Each lane frees a page of the one chunk; lane 1 wants one then. The lane that counts the first page puts a hint to the
-// chunk where a search finds it, and the lane that counts the last page gives the chunk back. In between, pages of both
-// lanes are out of sight.
+// Each lane frees a page of the one chunk; lane 1 wants one then. The lane that counts the first page puts a hint to
+// the chunk where a search finds it, and the lane that counts the last page gives the chunk back. In between, pages of
+// both lanes are out of sight.
 template <class A>
 struct free_against_free_and_malloc {
   A self;

@@ -131,8 +131,8 @@ struct parted_segment {
   }
 };
 
-// Lane 0 gives the segment back. Lane 1 takes one chunk, the highest or the lowest that is free, and writes to all of it,
-// as the holder of a block does.
+// Lane 0 gives the segment back. Lane 1 takes one chunk, the highest or the lowest that is free, and writes to all of
+// it, as the holder of a block does.
 struct give_back_against_take {
   parted_segment* of;
   bool high;

@@ -98,9 +98,9 @@ TEST(explored_bit_tree, the_last_member_is_found_again) {
 
 WARPHEAP_TEST_PRIVATE(blocks_from_leaf, bit_tree::blocks_from_leaf)
 
-// Three neighbours. Lane 0 takes a run of blocks from their leaf; between its read of the leaf and its claim, lane 1 can
-// take the member in the middle, or the first one. Then lane 0 claims members that do not follow its run, and must put
-// them back.
+// Three neighbours. Lane 0 takes a run of blocks from their leaf; between its read of the leaf and its claim, lane 1
+// can take the member in the middle, or the first one. Then lane 0 claims members that do not follow its run, and must
+// put them back.
 struct run_against_member {
   static constexpr std::uint32_t members = 3;
   bit_tree tree;

@@ -93,7 +93,7 @@ void* take_run(const warp_slab& self) {
   return self.aligned_malloc(slab_classes::unit_bytes, slab_classes::unit_bytes);
 }
 
-// Of a hidden slab without free blocks two lanes release one each. Whoever has released one finds it by a search.
+// Two lanes release a block each of an unlisted slab that has no free block. Each lane then searches and finds a block.
 struct release_and_search {
   warp_slab self;
   std::uint32_t c;
@@ -278,10 +278,10 @@ TEST(explored_warp_slab, a_unit_that_moves_is_found) {
                                     [&](const results&) { return std::string{}; }));
 }
 
-// Two slabs, both listed; the first has one free block, lane 1 holds one of the second. Lane 1 twice frees the block that
-// it holds before it claims the other one, so there is a free block at any time, but it moves, twice. Nothing is listed or
-// unlisted, so the counts of changes do not tell of it. Lane 0 searches; a pass that followed a hint and came too late
-// must not take the class for exhausted.
+// Two slabs, both listed; the first has one free block, lane 1 holds one of the second. Lane 1 twice frees the block
+// that it holds before it claims the other one, so there is a free block at any time, but it moves, twice. Nothing is
+// listed or unlisted, so the counts of changes do not tell of it. Lane 0 searches; a pass that followed a hint and came
+// too late must not take the class for exhausted.
 struct search_while_a_block_moves {
   warp_slab self;
   std::uint32_t c;
@@ -315,10 +315,10 @@ TEST(explored_warp_slab, a_block_that_moves_is_found) {
       [](const results&) { return std::string{}; }, few_switches(4)));
 }
 
-// Of two units one is a slab with one free block, and lane 1 holds the other one. Lane 1 frees its unit before it claims
-// the block, and frees the block before it takes the unit again: there is one or the other at any time. Lane 0, which
-// holds the heap's lock, wants a slab or a block. It looks for units, for blocks, and for units again, and can miss all
-// three; then it must know that units moved.
+// Of two units one is a slab with one free block, and lane 1 holds the other one. Lane 1 frees its unit before it
+// claims the block, and frees the block before it takes the unit again: there is one or the other at any time. Lane 0,
+// which holds the heap's lock, wants a slab or a block. It looks for units, for blocks, and for units again, and can
+// miss all three; then it must know that units moved.
 struct extend_while_a_unit_moves {
   warp_slab self;
   std::uint32_t c;

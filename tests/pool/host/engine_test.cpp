@@ -90,8 +90,8 @@ TYPED_TEST(engine_test, sizes_beyond_all_memory_find_nothing_and_change_nothing)
   EXPECT_EQ(this->engine.segments_in(free), 1u);
 }
 
-// The list of a size may hold segments that are too small before one that is large enough. It is not to be missed,
-// however far behind it lies.
+// The list of a size may hold segments that are too small before one that is large enough. The engine must find that
+// one, however many small ones precede it.
 TYPED_TEST(engine_test, no_request_fails_while_a_segment_fits) {
   constexpr std::uint64_t width = 1024;  // sizes from 1024 to 1055 granules share a list
   auto& engine = this->engine;

@@ -32,7 +32,7 @@ void expect_promised_fit(const plain_book& before, std::uint64_t taken, std::uin
   }
 }
 
-/// The same steps on an engine and on the plain book, which must agree after each; `Random` chooses them, with
+/// Does each step on an engine and on the plain book, which must agree after it. `Random` chooses the steps, by
 /// `below(bound)` and `size(largest)`.
 template <class Engine, class Random>
 class paired_books {

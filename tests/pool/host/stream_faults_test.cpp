@@ -100,7 +100,7 @@ class stream_faults : public testing::Test {
     void* const a = allocate(pool, 0, 600 * kib);
     void* const b = allocate(pool, 1, 300 * kib);
     deallocate(pool, 0, a);
-    void* const c = allocate(pool, 1, 500 * kib);  // memory of stream 0, behind its mark
+    void* const c = allocate(pool, 1, 500 * kib);  // memory of stream 0, after its mark
     deallocate(pool, 2, b);                        // moves, and is more than a span
     void* const d = allocate(pool, 1'000, 50 * kib);
     deallocate(pool, 1'000, d);
@@ -333,7 +333,7 @@ TYPED_TEST(stream_faults, other_threads_go_on_while_trim_waits) {
   EXPECT_EQ(pool->statistics().committed_bytes, 0u);
 }
 
-// Memory that is put together while trim waits is behind a mark that trim has not seen.
+// Memory that is merged while trim waits depends on a mark that trim has not seen.
 TYPED_TEST(stream_faults, trim_gives_nothing_back_that_is_in_use) {
   const auto pool = this->make(mib);
   this->deallocate(*pool, 1, this->allocate(*pool, 1, 300 * kib));

@@ -208,7 +208,7 @@ TYPED_TEST(stream_order_test, a_forgotten_stream_leaves_its_memory_and_its_name)
   EXPECT_NE(this->allocate(*pool, 3, mib), nullptr);
 }
 
-// A stream that only its thread can name marks each block that it takes back, so that others can come behind.
+// A stream that only its thread can name marks each block that it takes back, so that others can wait for the mark.
 TYPED_TEST(stream_order_test, memory_of_a_threads_own_stream_can_be_had_by_others) {
   const auto pool = this->make(mib);
   void* const a = this->allocate(*pool, 1'000, 600 * kib);

@@ -135,7 +135,7 @@ class watched_streams {
 };
 static_assert(stream_order<watched_streams>);
 
-/// Who used which bytes last: a block may be handed out for a stream only if all earlier users come before.
+/// The last user of each byte: a block may be handed out for a stream only if all its earlier users come before.
 class usage_watch {
  public:
   explicit usage_watch(stream_world& world) : world_(world) {}
@@ -167,7 +167,7 @@ class usage_watch {
   void end(int stream, const void* block) {
     const std::lock_guard lock(mutex_);
     use& last = uses_.at(reinterpret_cast<std::uintptr_t>(block));
-    world_.take_over(stream, last.seen);  // and so behind all that those came behind
+    world_.take_over(stream, last.seen);  // and so after all that the earlier users came after
     const std::uint64_t number = world_.work(stream);
     last = {last.bytes, stream, number, false, world_.now(stream)};
   }

@@ -26,10 +26,16 @@ struct checked_options {
 ///
 /// | fault | how it is found |
 /// |---|---|
-/// | `double_free` | the pointer is in no live block of `A`, or its block is in quarantine. Of threads that free one block together, all but one have it. Memory of the heap that never was a block looks the same. When a block has left the quarantine and was handed out again, a free by its former owner is one by the new owner |
+/// | `double_free` | the pointer is in no live block of `A`, or its block is in quarantine |
 /// | `foreign_pointer`, `interior_pointer` | `A` says so |
-/// | `overrun` | guard bytes after what was asked for, up to 256, and a trailer. Found by the free of the block, unless what was written is what was there |
-/// | `use_after_free` | a freed block is filled with a pattern and goes into quarantine. Writes are found when the block comes out, which is when so many others were freed, or the heap has no room |
+/// | `overrun` | the free of the block finds a changed guard byte: up to 256 after the request, and a trailer |
+/// | `use_after_free` | a freed block is filled with a pattern and goes into quarantine; a write changes the pattern |
+///
+/// If several threads free one block together, all but one commit a double free. A pointer to memory of the heap that
+/// never was a block is reported as a double free, too. When a block has left the quarantine and was handed out again,
+/// a free by its former owner passes for one by the new owner. An overrun that writes what was there is not found. The
+/// pattern of a freed block is checked when the block leaves the quarantine: after so many other frees, or when the
+/// heap has no room.
 ///
 /// A call that is wrong does nothing else; a block that was overrun is taken back. Each block has 16 bytes more and is
 /// rounded up to 16. A free writes the whole block, and another reads it, up to `Options.poison_bytes`; all frees count

@@ -21,8 +21,9 @@ struct warp_slab_statistics {
   std::uint64_t unit_bytes;  ///< size of a unit
   std::uint64_t units;       ///< units that the heap has
   std::uint64_t free_units;  ///< units that serve any request
-  std::uint64_t
-      large_blocks;  ///< blocks in units of their own: those above the largest class, and small ones of a heap in which no slab of their size can lie
+  /// Blocks in units of their own: those above the largest class, and small ones of a heap in which no slab of their
+  /// size can lie.
+  std::uint64_t large_blocks;
   std::uint64_t large_units;                        ///< units that those are made of
   std::vector<warp_slab_class_statistics> classes;  ///< by size, the smallest first
 

@@ -13,8 +13,8 @@ namespace warpheap {
 /// lock, so a callback may call any adaptor above it.
 ///
 /// - `allocate(bytes, alignment)`: a block, or an exception derived from `std::bad_alloc` when it has no room.
-/// - `deallocate(block)`: takes it back; null is ignored. Throws `unknown_block` if none begins there, and `damaged_block`
-///   after it took the block back. After any other exception the block is still live.
+/// - `deallocate(block)`: takes it back; null is ignored. Throws `unknown_block` if no live block begins there, and
+///   `damaged_block` after it took the block back. After any other exception the block is still live.
 /// - `block_bytes(block)`: the bytes that the live block takes, at least 1: with its rounding, and with what an adaptor
 ///   puts beside it. 0 only if no live block begins there.
 template <class S>

@@ -8,11 +8,11 @@ namespace warpheap {
 
 // A request for n units goes so (docs/design/bulk_semaphore.md tells why):
 //
-//   take      balance -= n. If it was n or more, that is the grant. If not, the request stands in the balance as a debt.
+//   take      balance -= n. If it was n or more, that is the grant. If not, the balance holds the request as a debt.
 //   reserve   reserved += n: the debt is entered.
 //   await     on_hand >= n: reserved -= n is the grant. outlook < 0: expected += 1 makes the caller a producer, or, if
-//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. A request whose debt began a batch
-//             need not look first: expected += 1 goes with the entry.
+//             the parent is empty, balance += n and reserved -= n withdraw it. Otherwise it waits. A request whose debt
+//             began a batch need not look first: expected += 1 goes with the entry.
 //
 // Invariant: let physical be the units signalled and delivered, less those granted; never negative. Then
 //   balance + reserved = physical - debts not yet entered - claims about to be taken back,

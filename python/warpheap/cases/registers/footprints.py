@@ -61,7 +61,7 @@ def _single(value: int, unit: str) -> Measure:
 
 
 def find_footprints(driver: Driver) -> Footprints:
-    """The footprints beside the driver, or those built in the checkout. Raises `CannotRunError` if there are none."""
+    """The footprints beside the driver, or those built in the checkout; `CannotRunError` if no folder has any."""
     places = [driver.path.parent.parent / "footprints", driver.path.parent / "footprints", *project.footprint_folders()]
     for folder in places:
         if any(folder.glob("*.cubin")):

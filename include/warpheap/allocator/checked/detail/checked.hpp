@@ -53,9 +53,10 @@ WARPHEAP_FN void* checked<A, Options>::aligned_malloc(std::uint64_t alignment, s
   return begin(block, bytes);
 }
 
-// Gives `A` what is in quarantine. Other threads may do so at the same time: each block is taken out by one of them, which
-// gives it to `A` before it looks for the next one. So a thread that comes to the end has seen each slot empty once. What
-// was in a slot when it began is `A`'s again by then, but for at most one block in the hands of each other thread.
+// Gives `A` what is in quarantine. Other threads may do so at the same time: each block is taken out by one of them,
+// which gives it to `A` before it looks for the next one. So a thread that comes to the end has seen each slot empty
+// once. What was in a slot when it began is `A`'s again by then, but for at most one block in the hands of each other
+// thread.
 template <locates_blocks A, checked_options Options>
 WARPHEAP_COLD_FN void checked<A, Options>::empty_quarantine() const {
   for (std::uint64_t i = 0; i < Options.quarantine; ++i) {

@@ -239,7 +239,9 @@ struct warp_slab_tally {
 // neither. With a slab comes how to divide by the size of its blocks, so that free need not work it out.
 //
 //   31     30 ........ 15   14 ... 11   10 ............. 6   5 ...... 0
-// | run |   reciprocal    |   power   |  units below it   |  class + 1  |   or, of a run, how many units below the top bit
+// | run |   reciprocal    |   power   |  units below it   |  class + 1  |
+//
+// Of a run, the bits below the top one are a number of units.
 struct unit_owner {
   static constexpr int below_shift = 6;
   static constexpr int power_shift = 11;
