@@ -47,6 +47,8 @@ def test_this_repository_passes():
         ("a.py", 'text = "Who is behind? # he"\nbehind = None  # the block after it\n'),
         ("a.sh", "echo 'there is none # behind'\nbehind=1\n"),
         ("build/a.md", "Who looks finds nothing behind him.\n"),
+        ("a.md", f"| {'a' * 120} |\n"),
+        ("a.cpp", f"// {'ü' * 117}\nint a;\n"),
     ],
 )
 def test_what_is_no_fault_passes(tree, name, text):
@@ -78,6 +80,27 @@ def test_each_pattern_is_found_on_its_line(tree, name, text, line, word):
     assert status == 1
     assert len(findings) == 1, findings
     assert findings[0].startswith(f"{name}:{line}: '{word}' ")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.cpp", "// "),
+        ("a.cpp", "int "),
+        ("a.cpp.in", "// "),
+        ("a.h", "/* */ int "),
+        ("a.py", "# "),
+        ("a.py", "a = "),
+        ("a.sh", "# "),
+        ("a.cmake", "set("),
+        ("CMakeLists.txt", "# "),
+    ],
+)
+def test_a_source_line_above_120_columns_is_found(tree, name, start):
+    status, findings = run_check(tree({name: f"\n{start}{'a' * (121 - len(start))}\n"}))
+    assert status == 1
+    assert len(findings) == 1, findings
+    assert findings[0].startswith(f"{name}:2: this line has more than 120 columns")
 
 
 def test_a_count_of_the_baseline_passes_and_one_more_fails(tree):
