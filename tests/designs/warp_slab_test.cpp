@@ -168,8 +168,8 @@ TEST(warp_slab, an_owner_says_what_its_unit_is_part_of) {
 }
 
 TEST(warp_slab, a_word_has_a_number_of_its_own) {
-  std::vector<bool> seen(word_number::of_group * 3);
-  for (std::uint32_t unit = 0; unit < word_number::group_units * 3; ++unit) {
+  std::vector<bool> seen(word_number::section_words * 3);
+  for (std::uint32_t unit = 0; unit < word_number::section_units * 3; ++unit) {
     for (std::uint32_t index = 0; index < classes::most_words; ++index) {
       const std::uint32_t number = word_number::make(unit, index);
       EXPECT_EQ(word_number::unit(number), unit);

@@ -158,15 +158,15 @@ class heap {
   }
 
  private:
-  // Where a heap lies; of the metadata, all bytes are zero.
-  struct place {
+  // The memory of a heap; of the metadata, all bytes are zero.
+  struct ranges {
     device_range blocks;
     device_range metadata;
     warpheap::arena arena;
-    detail::settles_first settled = {};  // a place that is given up has its metadata in the filling
+    detail::settles_first settled = {};  // the fill of `metadata` may still run when an error ends this
   };
-  static place take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
-  static place reserve_place(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
+  static ranges take_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
+  static ranges reserve_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
   static device_range reserve(std::uint64_t bytes, std::uint64_t heap_bytes, range_options options);
 
   // A bit for each unit of the design, on the host and on the device.

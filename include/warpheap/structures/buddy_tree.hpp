@@ -80,14 +80,14 @@ class buddy_tree {
  private:
   using layout = detail::buddy_layout;
 
-  // Where blocks are: the word, and its bits.
-  struct place {
+  // A word of the tree.
+  struct word_position {
     std::uint32_t level;
     std::uint32_t index;  // of the word in its level
   };
   // What a search found: blocks of one word, one for each lowest bit in `starts`.
   struct grab {
-    place at;
+    word_position at;
     std::uint64_t starts;
   };
   // A word that shows others, or one that they show, and what was seen in it.
@@ -108,21 +108,23 @@ class buddy_tree {
   };
 
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t rank, std::uint32_t column, std::uint32_t index) const;
-  WARPHEAP_FN atomic_view<std::uint64_t> free_word(place at) const { return word(at.level, at.level, at.index); }
+  WARPHEAP_FN atomic_view<std::uint64_t> free_word(word_position at) const {
+    return word(at.level, at.level, at.index);
+  }
   WARPHEAP_FN static std::uint32_t own_number(std::uint32_t turn);
-  WARPHEAP_FN void show(place at) const;
-  WARPHEAP_FN void hide(place at) const;
+  WARPHEAP_FN void show(word_position at) const;
+  WARPHEAP_FN void hide(word_position at) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN layout::change_counts& changes() const;
   WARPHEAP_FN std::uint32_t changes_begun() const;
   WARPHEAP_FN watch begin_watch() const;
   WARPHEAP_FN bool was_quiet(const watch& before) const;
-  WARPHEAP_FN void put(place at, std::uint64_t mask) const;
+  WARPHEAP_FN void put(word_position at, std::uint64_t mask) const;
   WARPHEAP_FN look read_top(std::uint32_t level) const;
   WARPHEAP_FN look read_on(std::uint32_t level, std::uint32_t index) const;
   WARPHEAP_FN bool next_shown(std::uint32_t level, std::uint32_t from, std::uint32_t end, std::uint32_t& index) const;
-  WARPHEAP_FN std::uint64_t take_from(place at, std::uint32_t order, std::uint32_t most) const;
+  WARPHEAP_FN std::uint64_t take_from(word_position at, std::uint32_t order, std::uint32_t most) const;
   WARPHEAP_FN bool may_have(std::uint32_t level) const;
   WARPHEAP_FN bool may_have_below(std::uint32_t level, look top) const;
   WARPHEAP_FN column words_below(std::uint32_t rank, std::uint32_t level, std::uint32_t index) const;

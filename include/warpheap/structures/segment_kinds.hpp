@@ -42,10 +42,10 @@ struct static_ring {
   /// The packed name of the next segment, or 0 if it is in use yet. Collective over the opener's group.
   WARPHEAP_FN std::uint32_t open(lane_mask group, state& of) const;
   /// The name of the oldest segment, the `number`th of all. One lane, the adopter.
-  WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return place(of, number); }
+  WARPHEAP_FN segment_name take_oldest(state& of, std::uint32_t number) const { return name_of(of, number); }
   /// The name of the i-th oldest. One that exists even while others use the queue.
   WARPHEAP_FN segment_name following(const state& of, std::uint32_t i, segment_name) const {
-    return place(of, speculative_load(of.adopted) + i);
+    return name_of(of, speculative_load(of.adopted) + i);
   }
   /// Segments that the queue can have.
   WARPHEAP_FN static std::uint64_t most_segments(const state& of, std::uint64_t) { return of.ring.count; }
@@ -55,7 +55,7 @@ struct static_ring {
   WARPHEAP_FN bool trim(state&) const { return false; }
 
  private:
-  WARPHEAP_FN static segment_name place(const state& of, std::uint32_t number) {
+  WARPHEAP_FN static segment_name name_of(const state& of, std::uint32_t number) {
     const segment_name first = segment_name::unpack(of.ring.packed_first);
     return {first.id + ((number & (of.ring.count - 1)) << first.size), first.size};
   }

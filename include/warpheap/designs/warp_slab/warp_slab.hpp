@@ -73,40 +73,40 @@ class warp_slab {
   using layout = warp_slab_layout;
   using classes = slab_classes;
   using unit_header = layout::unit_header;
-  using unit_group = layout::unit_group;
+  using unit_section = layout::unit_section;
   using class_state = layout::class_state;
 
   // Access to the parts.
-  WARPHEAP_FN unit_group* groups() const {
-    return reinterpret_cast<unit_group*>(reinterpret_cast<std::byte*>(control_) + layout::groups_at());
+  WARPHEAP_FN unit_section* sections() const {
+    return reinterpret_cast<unit_section*>(reinterpret_cast<std::byte*>(control_) + layout::sections_at());
   }
-  // Element `index` of the arrays of `each` elements that all groups have at byte `offset`. In an address each element
-  // is one further, and each group what else it has.
+  // Element `index` of the arrays of `each` elements that all sections have at byte `offset`. An address advances by
+  // one element for each index, and by the rest of a section for each section.
   template <class T, std::uint32_t each>
-  WARPHEAP_FN T& of_groups(std::uint64_t offset, std::uint32_t index) const {
-    constexpr std::uint64_t rest = sizeof(unit_group) - each * sizeof(T);
+  WARPHEAP_FN T& of_sections(std::uint64_t offset, std::uint32_t index) const {
+    constexpr std::uint64_t rest = sizeof(unit_section) - each * sizeof(T);
     // In this order the constants are part of the access.
     std::byte* at = reinterpret_cast<std::byte*>(control_) + std::uint64_t{index / each} * rest;
     at += std::uint64_t{index} * sizeof(T);
-    return *reinterpret_cast<T*>(at + (layout::groups_at() + offset));
+    return *reinterpret_cast<T*>(at + (layout::sections_at() + offset));
   }
   WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
-    return of_groups<unit_header, unit_group::units>(offsetof(unit_group, header), unit);
+    return of_sections<unit_header, unit_section::units>(offsetof(unit_section, header), unit);
   }
   WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
-    return of_groups<std::uint64_t, word_number::of_group>(offsetof(unit_group, word), word);
+    return of_sections<std::uint64_t, word_number::section_words>(offsetof(unit_section, word), word);
   }
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const { return atomic_view{word_of(word)}; }
   WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
-    constexpr std::uint32_t each = unit_group::units;
+    constexpr std::uint32_t each = unit_section::units;
     return atomic_view{
-        of_groups<std::uint32_t, each>(offsetof(unit_group, table) + c * each * sizeof(std::uint32_t), place)};
+        of_sections<std::uint32_t, each>(offsetof(unit_section, table) + c * each * sizeof(std::uint32_t), place)};
   }
   WARPHEAP_FN bit_tree free_units() const {
-    return {&control_->free_units, reinterpret_cast<std::byte*>(&groups()->free), sizeof(unit_group)};
+    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section)};
   }
   WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
-    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&groups()->hints[c]), sizeof(unit_group)};
+    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&sections()->hints[c]), sizeof(unit_section)};
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
@@ -170,7 +170,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask wanting, std::uint32_t c, slab_look look) const;
 
   struct dealt {
-    int turn, place;
+    int turn, finder;
   };
   WARPHEAP_COLD_FN static dealt part_of(int rank, int count);
   WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,

@@ -57,7 +57,7 @@ heap<A>::heap(std::uint64_t bytes, heap_options options)
           if (options.raise_stack_limit) reserve_call_stack(A::capabilities.stack_bytes);
         }
         if constexpr (A::capabilities.uses_arena) {
-          place here = take_place(bytes, options, 0, 1);
+          ranges here = take_ranges(bytes, options, 0, 1);
           const A made{here.arena};
           if constexpr (names_least_heap<A>) {
             if (bytes < made.least_bytes()) {
@@ -99,10 +99,10 @@ device_range heap<A>::reserve(std::uint64_t bytes, std::uint64_t heap_bytes, ran
 
 // Takes the memory for a heap whose blocks begin `phase` bytes after a multiple of `alignment`, a power of two.
 template <device_allocator A>
-auto heap<A>::take_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
-                         std::uint64_t alignment) -> place {
+auto heap<A>::take_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase,
+                          std::uint64_t alignment) -> ranges {
   options.plain = options.plain || !device_can_map();
-  place made = reserve_place(bytes, options, phase, alignment);
+  ranges made = reserve_ranges(bytes, options, phase, alignment);
   made.blocks.commit(static_cast<std::uint64_t>(made.arena.data - made.blocks.data()), bytes);
   made.metadata.commit(0, A::metadata_bytes(bytes));
   device_fill(made.metadata.data(), 0, A::metadata_bytes(bytes));
@@ -111,17 +111,17 @@ auto heap<A>::take_place(std::uint64_t bytes, heap_options options, std::uint64_
 
 // Addresses by default are a wish: where they are refused it takes a quarter of them, so that others find some too.
 template <device_allocator A>
-auto heap<A>::reserve_place(std::uint64_t bytes, heap_options options, std::uint64_t phase,
-                            std::uint64_t alignment) -> place {
+auto heap<A>::reserve_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase,
+                             std::uint64_t alignment) -> ranges {
   const bool by_default = options.reserve_bytes == 0 && !options.plain;
   if (by_default) options.reserve_bytes = std::min(describe_machine().memory_bytes, address_limit() / 4);
   std::uint64_t reserved = options.plain ? bytes : std::max(bytes, options.reserve_bytes);
   while (true) {
     try {
       const std::uint64_t slack = alignment - 1;
-      place made{.blocks = reserve(reserved + slack, bytes, detail::pieces_for(bytes, options.plain)),
-                 .metadata = {},
-                 .arena = {}};
+      ranges made{.blocks = reserve(reserved + slack, bytes, detail::pieces_for(bytes, options.plain)),
+                  .metadata = {},
+                  .arena = {}};
       const std::uint64_t lead = (phase - reinterpret_cast<std::uint64_t>(made.blocks.data())) & slack;
       const std::uint64_t room = options.plain ? bytes : made.blocks.reserved_bytes() - lead;
       made.metadata =
@@ -226,8 +226,8 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
   const scoped_device own{device_};
   synchronise();
   const std::uint64_t alignment = std::max(options.alignment, relocation_options::least_alignment);
-  place there = take_place(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
-                           reinterpret_cast<std::uint64_t>(arena_.data) & (alignment - 1), alignment);
+  ranges there = take_ranges(bytes, {.reserve_bytes = options.reserve_bytes, .plain = !blocks_.can_map()},
+                             reinterpret_cast<std::uint64_t>(arena_.data) & (alignment - 1), alignment);
   std::optional<unit_bits> trimmed;  // the new place has memory for them
   if constexpr (A::capabilities.trim_bytes != 0) {
     if (!trimmed_.empty()) {

@@ -382,12 +382,12 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
     if (shown) {
       std::uint64_t mask = leaf_view(leaf).load(relaxed, device);
       if (popcount(mask) > static_cast<int>(most)) {
-        // Keep what lies above the highest place above which there are more than wanted.
-        std::uint32_t place = 0;
+        // Keep the members above the highest bit above which there are more than wanted.
+        std::uint32_t bit = 0;
         for (std::uint32_t step = 32; step != 0; step /= 2) {
-          if (popcount(mask >> (place + step)) > static_cast<int>(most)) place += step;
+          if (popcount(mask >> (bit + step)) > static_cast<int>(most)) bit += step;
         }
-        mask &= ~std::uint64_t{0} << (place + 1);
+        mask &= ~std::uint64_t{0} << (bit + 1);
       }
       const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, acquire, device);
       emptied = (before & ~mask) == 0;

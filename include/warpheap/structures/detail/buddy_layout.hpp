@@ -108,9 +108,9 @@ WARPHEAP_FN inline std::uint64_t pick_blocks(std::uint64_t word, std::uint32_t o
   }
 }
 
-// Some bit of `bits`, which has one: the first from `place` on and around.
-WARPHEAP_FN inline std::uint32_t bit_from(std::uint64_t bits, std::uint32_t place) {
-  const std::uint64_t after = bits & ~std::uint64_t{0} << place % 64;
+// Number of a set bit of `bits`, which has one: the lowest from bit `first % 64` on, else the lowest of all.
+WARPHEAP_FN inline std::uint32_t bit_from(std::uint64_t bits, std::uint32_t first) {
+  const std::uint64_t after = bits & ~std::uint64_t{0} << first % 64;
   return static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : bits));
 }
 

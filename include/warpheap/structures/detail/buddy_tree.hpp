@@ -86,7 +86,7 @@ WARPHEAP_FN inline bool buddy_tree::was_quiet(const watch& before) const {
 
 // Sets the bits that show a word which is not 0. Acquires, so that a thread that relies on a bit of another relies on
 // those above it, too; they are set first.
-WARPHEAP_FN inline void buddy_tree::show(place at) const {
+WARPHEAP_FN inline void buddy_tree::show(word_position at) const {
   using enum memory_order;
   using enum thread_scope;
   if (at.level + 1 == layout::levels) return;
@@ -103,7 +103,7 @@ WARPHEAP_FN inline void buddy_tree::show(place at) const {
 }
 
 // Clears the bit that shows a word which was seen to be 0, and puts it back if it is not 0 any more.
-WARPHEAP_FN inline void buddy_tree::hide(place at) const {
+WARPHEAP_FN inline void buddy_tree::hide(word_position at) const {
   using enum memory_order;
   using enum thread_scope;
   if (at.level + 1 == layout::levels) return;
@@ -117,7 +117,7 @@ WARPHEAP_FN inline void buddy_tree::hide(place at) const {
 }
 
 // Makes the units of `mask` in a word free, and merges upwards.
-WARPHEAP_FN inline void buddy_tree::put(place at, std::uint64_t mask) const {
+WARPHEAP_FN inline void buddy_tree::put(word_position at, std::uint64_t mask) const {
   using enum memory_order;
   using enum thread_scope;
   for (bool merging = false;;) {  // not a spin: each turn goes one level up

@@ -73,7 +73,8 @@ WARPHEAP_FN inline bool buddy_tree::next_shown(std::uint32_t level, std::uint32_
 }
 
 // Takes up to `most` blocks of an order from one word; returns where they begin.
-WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(place at, std::uint32_t order, std::uint32_t most) const {
+WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(word_position at, std::uint32_t order,
+                                                       std::uint32_t most) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits = free_word(at);
@@ -160,10 +161,10 @@ WARPHEAP_FN inline auto buddy_tree::best_below(std::uint32_t level, std::uint32_
   using enum thread_scope;
   constexpr std::uint32_t looks = 4;
   const bool last = rank == level + 1;
-  std::uint32_t place = own_number(0);
+  std::uint32_t first = own_number(0);
   if (!last) {
     start >>= 6 * (rank - 1 - level);
-    place = start / 64 == above.index ? start : 0;
+    first = start / 64 == above.index ? start : 0;
   }
   // All loads before the first is needed, since each waits for memory; of fewer words some twice.
   std::uint32_t bits = 0;  // of each, eight each
@@ -172,9 +173,9 @@ WARPHEAP_FN inline auto buddy_tree::best_below(std::uint32_t level, std::uint32_
   const column below = words_below(rank, level, above.index);
   for (std::uint32_t i = 0; i < looks; ++i) {
     if (left == 0) left = above.bits;
-    const std::uint32_t bit = detail::bit_from(left, place);
+    const std::uint32_t bit = detail::bit_from(left, first);
     left &= ~(std::uint64_t{1} << bit);
-    place = last ? place + 21 : bit;
+    first = last ? first + 21 : bit;
     bits |= bit << 8 * i;
     seen[i] = atomic_view{*reinterpret_cast<std::uint64_t*>(below.first + std::uint64_t{bit} * below.step)}.load(
         relaxed, device);
@@ -244,7 +245,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
       end = start;
       continue;
     }
-    const place at{level, index};
+    const word_position at{level, index};
     if (free_word(at).load(relaxed, device) == 0) {
       hide(at);  // it was shown without need
     } else {

@@ -11,7 +11,7 @@ WARPHEAP_FN inline std::uint32_t static_ring::open(lane_mask group, state& of) c
   using enum thread_scope;
   std::uint32_t opened = 0;
   if (is_leader(group)) {
-    const segment_name fresh = place(of, of.opened);
+    const segment_name fresh = name_of(of, of.opened);
     const atomic_view in_use{flat.header(fresh.id).in_use};
     // Acquires the reads of the threads that used it a round ago.
     if (in_use.load(acquire, device) == 0) {
@@ -100,7 +100,7 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::fresh_segment(lane_mask group, v
   return fresh;
 }
 
-// What one place of the reserve holds. Acquires the accesses of its readers. One lane.
+// Takes the name out of a slot of the reserve; 0 if the slot is empty. Acquires the accesses of its readers. One lane.
 WARPHEAP_FN inline std::uint32_t virtual_queue::take_out(std::uint32_t& reserved) {
   using enum memory_order;
   using enum thread_scope;
@@ -110,8 +110,8 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::take_out(std::uint32_t& reserved
 
 // A segment of the reserve that is as large as the next one should be, or 0. One lane.
 WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state& of) const {
-  for (std::uint32_t& place : of.reserve) {
-    const std::uint32_t name = take_out(place);
+  for (std::uint32_t& slot : of.reserve) {
+    const std::uint32_t name = take_out(slot);
     if (name == 0) continue;
     const std::uint32_t wish = atomic_view{of.size_hint}.load(memory_order::relaxed, thread_scope::device);
     if (segment_name::unpack(name).size >= chunk_size() + wish) return name;
@@ -122,8 +122,8 @@ WARPHEAP_FN inline std::uint32_t virtual_queue::take_reserve(virtual_queue_state
 
 WARPHEAP_FN inline bool virtual_queue::trim(virtual_queue_state& of) const {
   bool any_kept = false;
-  for (std::uint32_t& place : of.reserve) {
-    const std::uint32_t name = take_out(place);
+  for (std::uint32_t& slot : of.reserve) {
+    const std::uint32_t name = take_out(slot);
     if (name == 0) continue;
     give_back(segment_name::unpack(name).id);
     any_kept = true;
@@ -137,8 +137,8 @@ WARPHEAP_FN inline void virtual_queue::retire(virtual_queue_state& of, std::uint
   const auto size = static_cast<std::uint32_t>(highest_bit(chunks.header(id).chunks));
   // As large as the next one should be: kept. Releases the accesses of its readers.
   if (size >= atomic_view{of.size_hint}.load(relaxed, device)) {
-    for (std::uint32_t& place : of.reserve) {
-      const atomic_view kept{place};
+    for (std::uint32_t& slot : of.reserve) {
+      const atomic_view kept{slot};
       std::uint32_t none = 0;
       if (kept.load(relaxed, device) == 0 && kept.compare_exchange(none, packed_name(id, size), release, device))
         return;

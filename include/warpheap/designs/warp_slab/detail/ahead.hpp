@@ -51,9 +51,9 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::enough_room(lane_mask group) co
 
 // What is remembered of the caller's warp, or of those that share it in a small heap.
 WARPHEAP_FN inline atomic_view<std::uint32_t> warp_slab::visit() const {
-  constexpr std::uint32_t there = unit_group::seats_of_group / unit_group::class_seats;
-  const std::uint32_t mine = grid_warp_index() & (seat_mask_ / unit_group::class_seats);
-  return atomic_view{groups()[mine / there].visits[mine % there]};
+  constexpr std::uint32_t there = unit_section::section_seats / unit_section::class_seats;
+  const std::uint32_t mine = grid_warp_index() & (seat_mask_ / unit_section::class_seats);
+  return atomic_view{sections()[mine / there].visits[mine % there]};
 }
 
 // Whether the caller's grid has more threads than a large GPU runs at once.

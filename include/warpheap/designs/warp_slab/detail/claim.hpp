@@ -170,10 +170,10 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
 // The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a
 // small heap warps of several classes may share some; a seat of another class does not count.
 WARPHEAP_FN inline atomic_view<std::uint64_t> warp_slab::seat(std::uint32_t c) const {
-  constexpr std::uint32_t there = unit_group::seats_of_group;
-  static_assert(classes::count <= unit_group::class_seats);
-  const std::uint32_t mine = (grid_warp_index() + c * (seat_mask_ / unit_group::class_seats + 1)) & seat_mask_;
-  return atomic_view{of_groups<std::uint64_t, there>(offsetof(unit_group, seats), mine)};
+  constexpr std::uint32_t there = unit_section::section_seats;
+  static_assert(classes::count <= unit_section::class_seats);
+  const std::uint32_t mine = (grid_warp_index() + c * (seat_mask_ / unit_section::class_seats + 1)) & seat_mask_;
+  return atomic_view{of_sections<std::uint64_t, there>(offsetof(unit_section, seats), mine)};
 }
 
 // Up to `wanted` blocks of the word at the seat of the caller's warp. One lane.

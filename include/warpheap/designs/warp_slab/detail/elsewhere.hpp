@@ -174,8 +174,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::share(lane_mask group, lane_mask wantin
   return deal(group, finders, wanting, c, got);
 }
 
-// The part of the `rank`-th of the blocks that are dealt to `count` lanes by turns: in which turn, and the how many-th
-// of it.
+// Turn in which the `rank`-th block is dealt when `count` finders deal by turns, and the index of the finder that
+// deals it.
 WARPHEAP_COLD_FN inline auto warp_slab::part_of(int rank, int count) -> dealt {
   if (count == 1) return {rank, 0};
   if (rank < count) return {0, rank};
@@ -189,7 +189,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::deal(lane_mask group, lane_mask finders
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
   dealt mine{0, 0};
   if (finders != 0) mine = part_of(group_rank(wanting), group_size(finders));
-  const int source = finders != 0 ? nth_set_bit(finders, mine.place) : lane_index();
+  const int source = finders != 0 ? nth_set_bit(finders, mine.finder) : lane_index();
   got.word = shuffle(met, got.word, source);
   got.blocks = shuffle(met, got.blocks, source);
   const bool wants = (wanting & lane_bit()) != 0;

@@ -36,20 +36,20 @@ struct slab_word {
 // The numbers of words. Words of one index in neighbouring units have neighbouring numbers, and addresses: slabs that
 // lie together have it in one sector of memory, and those of one word each touch no more memory than their words need.
 struct word_number {
-  static constexpr int unit_bits = 6;   // units of a group
+  static constexpr int unit_bits = 6;   // units of a section
   static constexpr int index_bits = 5;  // words of a unit
-  static constexpr std::uint32_t group_units = 1u << unit_bits;
-  static constexpr std::uint32_t of_group = 1u << (unit_bits + index_bits);
+  static constexpr std::uint32_t section_units = 1u << unit_bits;
+  static constexpr std::uint32_t section_words = 1u << (unit_bits + index_bits);
 
   // Word `index` of the slab that begins at `unit`.
   WARPHEAP_FN static constexpr std::uint32_t make(std::uint32_t unit, std::uint32_t index) {
-    return unit / group_units * of_group + index * group_units + unit % group_units;
+    return unit / section_units * section_words + index * section_units + unit % section_units;
   }
   WARPHEAP_FN static constexpr std::uint32_t unit(std::uint32_t number) {
-    return number / of_group * group_units + number % group_units;
+    return number / section_words * section_units + number % section_units;
   }
   WARPHEAP_FN static constexpr std::uint32_t index(std::uint32_t number) {
-    return number / group_units % (1u << index_bits);
+    return number / section_units % (1u << index_bits);
   }
 };
 static_assert(slab_classes::most_words == 1u << word_number::index_bits);
@@ -83,7 +83,7 @@ struct slab_seat {
     return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
   }
   // The word, if it is of the class; else no word.
-  WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return place() - (of_class << word_bits); }
+  WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return word_and_class() - (of_class << word_bits); }
   // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
   // are likely free again together.
   WARPHEAP_FN std::uint32_t guess(std::uint32_t wanted) const {
@@ -94,7 +94,7 @@ struct slab_seat {
 
  private:
   WARPHEAP_FN std::uint32_t blocks() const { return split(value).low; }
-  WARPHEAP_FN std::uint32_t place() const { return split(value).high; }
+  WARPHEAP_FN std::uint32_t word_and_class() const { return split(value).high; }
 };
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
               std::uint64_t{1} << slab_seat::word_bits);
@@ -283,17 +283,17 @@ struct warp_slab_layout {
     std::uint32_t hint;   // slab_hint
   };
 
-  // Metadata of 64 units.
-  struct unit_group {
-    static constexpr std::uint32_t units = word_number::group_units;
-    static constexpr std::uint32_t seats_of_group = 512;
+  // A section: the metadata of 64 units.
+  struct unit_section {
+    static constexpr std::uint32_t units = word_number::section_units;
+    static constexpr std::uint32_t section_seats = 512;
     static constexpr std::uint32_t class_seats = 64;  // at least as many as classes: warps have a seat for each
     std::uint64_t free;                               // leaf of the set of free units
     std::uint64_t hints[classes::count];              // leaves of the sets of places
     std::uint32_t table[classes::count][units];       // by class and place: first unit of the slab plus 1, or 0
     alignas(16) unit_header header[units];
-    std::uint64_t seats[seats_of_group];                          // slab_seat, by warp and class
-    std::uint32_t visits[seats_of_group / class_seats];           // slab_visit, by warp
+    std::uint64_t seats[section_seats];                           // slab_seat, by warp and class
+    std::uint32_t visits[section_seats / class_seats];            // slab_visit, by warp
     alignas(128) std::uint64_t word[classes::most_words][units];  // by word_number
   };
 
@@ -324,13 +324,13 @@ struct warp_slab_layout {
     class_state of_class[warp_slab_layout::classes::count];
   };
 
-  WARPHEAP_FN static constexpr std::uint64_t groups_at() { return align_up(sizeof(control), 128); }
+  WARPHEAP_FN static constexpr std::uint64_t sections_at() { return align_up(sizeof(control), 128); }
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
-    return groups_at() + divide_up(bytes, unit_group::units << classes::unit_shift) * sizeof(unit_group);
+    return sections_at() + divide_up(bytes, unit_section::units << classes::unit_shift) * sizeof(unit_section);
   }
   // Seats in a heap that begins with so many units: a power of two, so that finding one is no division.
   WARPHEAP_FN static std::uint32_t seats(std::uint32_t units) {
-    const std::uint64_t most = divide_up(units, unit_group::units) * unit_group::seats_of_group;
+    const std::uint64_t most = divide_up(units, unit_section::units) * unit_section::section_seats;
     return most == 0 ? 1 : 1u << highest_bit(most);
   }
   // A heap that begins with fewer units is small: a sixteenth of it may be less than the seven units of a slab.

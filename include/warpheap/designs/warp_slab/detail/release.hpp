@@ -145,7 +145,7 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   slab_claim back{word_number::make(unit - owner.below(), at / 32), 1u << at % 32};
   if (!alone) {
     // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
-    const std::uint64_t common = layout::groups_at() + offsetof(unit_group, word);
+    const std::uint64_t common = layout::sections_at() + offsetof(unit_section, word);
     const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&word_of(back.word)) - common);
     back.blocks = reduce_parts(of_slabs, same, back.blocks, bit_or{});
     if (group_rank(same) == 0) put_back(back);
