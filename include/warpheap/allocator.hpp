@@ -5,6 +5,7 @@
 /// @file
 /// What each design of a heap models, and the adaptors that work with any of them. No design is included.
 
+#include <warpheap/allocator/adaptor_base.hpp>
 #include <warpheap/allocator/arena.hpp>
 #include <warpheap/allocator/block_location.hpp>
 #include <warpheap/allocator/capabilities.hpp>

@@ -9,39 +9,38 @@
 
 namespace warpheap {
 
+namespace detail {
+
+// What `recorded<A>` promises.
+template <device_allocator A>
+inline constexpr allocator_capabilities recorded_capabilities = [] {
+  allocator_capabilities can = A::capabilities;
+  can.relocate = false;  // blocks would change their addresses, by which the recorder knows them
+  return can;
+}();
+
+}  // namespace detail
+
 /// The design `A`, and each malloc and free is written down. `heap<recorded<A>>` stands wherever `heap<A>` does, for as
 /// long as the `recorder` lives that was there when it was made; without one its making throws `trace_error`.
 ///
 /// Every call goes to `A` as it came, and what `A` answers goes back as it came: the program does what it did, only
 /// slower. A reset is written down as well; a recorded heap cannot be relocated.
+///
+/// `recorded<checked<A>>` writes down the calls of the program, wrong ones included, and `checked<recorded<A>>` those
+/// of the checks: sizes with their guards, and a free when the block leaves the quarantine.
 template <device_allocator A>
-class recorded {
+class recorded : public adaptor_base<A, detail::recorded_capabilities<A>> {
+  using base = adaptor_base<A, detail::recorded_capabilities<A>>;
+
  public:
-  /// That of `A`.
-  static constexpr const char* name = A::name;
-  /// Those of `A`, without `relocate`.
-  static constexpr allocator_capabilities capabilities = [] {
-    allocator_capabilities can = A::capabilities;
-    can.relocate = false;  // blocks would change their addresses, by which the recorder knows them
-    return can;
-  }();
-
-  /// As many as `A` has: the log is the recorder's.
-  WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) { return A::metadata_bytes(bytes); }
-
   /// Throws `trace_error` if there is no recorder.
-  explicit recorded(const arena& from) : inner_(from), log_(recorder::current().log()) {}
+  explicit recorded(const arena& from) : base(from), log_(recorder::current().log()) {}
 
   /// As `A`; notes that no block is live.
   WARPHEAP_FN void initialise() const {
     inner_.initialise();
     if (grid_thread_index() == 0) log_.append(trace_event::reset());
-  }
-  /// As `A`.
-  WARPHEAP_FN void grow(std::uint64_t bytes) const
-    requires(A::capabilities.grow)
-  {
-    inner_.grow(bytes);
   }
 
   /// As `A`; notes the block and the bytes, or that the heap gave none.
@@ -56,26 +55,13 @@ class recorded {
     inner_.free(block);
   }
 
-  /// As `A`.
-  WARPHEAP_FN std::uint64_t usable_size(const void* block) const
-    requires(A::capabilities.knows_size)
-  {
-    return inner_.usable_size(block);
-  }
-  /// As `A`.
-  WARPHEAP_FN void count(allocator_counts& counts) const
-    requires(A::capabilities.counts_live)
-  {
-    inner_.count(counts);
-  }
-
  private:
   WARPHEAP_FN void* noted(void* block, std::uint64_t bytes) const {
     log_.append(trace_event::malloc(block, bytes));
     return block;
   }
 
-  A inner_;
+  using base::inner_;
   trace_log log_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <warpheap/allocator/adaptor_base.hpp>
 #include <warpheap/allocator/checked/detail/fault_record.hpp>
 #include <warpheap/allocator/checked/detail/guarded_block.hpp>
 #include <warpheap/allocator/checked/detail/quarantine.hpp>
@@ -20,6 +21,23 @@ struct checked_options {
   /// the one whose free drives it out of the quarantine reads them.
   std::uint64_t poison_bytes = std::uint64_t{1} << 20;
 };
+
+namespace detail {
+
+// What `checked<A>` promises.
+template <device_allocator A>
+inline constexpr allocator_capabilities checked_capabilities = [] {
+  allocator_capabilities can = A::capabilities;
+  can.relocate = false;  // what marks a block depends on its address
+  can.refuses_only_when_full = false;
+  if (can.largest_bytes != unlimited) {
+    const std::uint64_t room = align_down(can.largest_bytes, guarded_block::trailer_bytes);
+    can.largest_bytes = room < guarded_block::trailer_bytes ? 0 : room - guarded_block::trailer_bytes;
+  }
+  return can;
+}();
+
+}  // namespace detail
 
 /// The design `A`, and what programs do wrong with its blocks is found: `heap<checked<A>>` stands wherever `heap<A>`
 /// does. The first fault is kept for the host (`heap::first_fault`); no kernel is stopped, and the heap stays whole.
@@ -44,64 +62,26 @@ struct checked_options {
 /// promised. Blocks in quarantine keep their places, so new ones are cut from what is left, in smaller pieces maybe.
 /// Live bytes are those of `A` without what is in quarantine.
 template <locates_blocks A, checked_options Options = checked_options{}>
-class checked {
+class checked : public adaptor_base<A, detail::checked_capabilities<A>> {
+  using base = adaptor_base<A, detail::checked_capabilities<A>>;
+
   static_assert(A::capabilities.alignment % detail::guarded_block::trailer_bytes == 0,
                 "checked: blocks of the design are aligned to 16 bytes or more, as trailers are");
   static_assert(!A::capabilities.needs_full_warp,
                 "checked: lanes err one by one, so the design must serve single ones");
 
  public:
-  static constexpr const char* name = A::name;
-  static constexpr allocator_capabilities capabilities = [] {
-    allocator_capabilities can = A::capabilities;
-    can.relocate = false;  // what marks a block depends on its address
-    can.refuses_only_when_full = false;
-    if (can.largest_bytes != unlimited) {
-      const std::uint64_t room = align_down(can.largest_bytes, detail::guarded_block::trailer_bytes);
-      can.largest_bytes = room < detail::guarded_block::trailer_bytes ? 0 : room - detail::guarded_block::trailer_bytes;
-    }
-    return can;
-  }();
-
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return own_bytes() + A::metadata_bytes(bytes);
   }
 
+  // Zero bytes are a clean record and an empty quarantine, so `initialise` is that of `A`.
   explicit checked(const arena& from)
-      : inner_(arena{from.data, from.bytes, from.reserved_bytes, from.metadata + own_bytes()}),
+      : base(arena{from.data, from.bytes, from.reserved_bytes, from.metadata + own_bytes()}),
         own_(reinterpret_cast<own_state*>(from.metadata)) {}
 
-  // Zero bytes are a clean record and an empty quarantine.
-  WARPHEAP_FN void initialise() const { inner_.initialise(); }
-  WARPHEAP_FN void grow(std::uint64_t bytes) const
-    requires(A::capabilities.grow)
-  {
-    inner_.grow(bytes);
-  }
-
-  /// Bytes of an arena that begins there from which on there is room for a block.
-  std::uint64_t least_bytes() const
-    requires(names_least_heap<A>)
-  {
-    return inner_.least_bytes();
-  }
-  std::uint64_t trim_begin() const
-    requires(A::capabilities.trim_bytes != 0)
-  {
-    return inner_.trim_begin();
-  }
   WARPHEAP_FN void coalesce() const
     requires(A::capabilities.trim_bytes != 0);
-  WARPHEAP_FN void withdraw(std::uint64_t* units) const
-    requires(A::capabilities.trim_bytes != 0)
-  {
-    inner_.withdraw(units);
-  }
-  WARPHEAP_FN void restore(const std::uint64_t* units) const
-    requires(A::capabilities.trim_bytes != 0)
-  {
-    inner_.restore(units);
-  }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
@@ -115,11 +95,8 @@ class checked {
   std::optional<memory_fault> first_fault() const;
   void clear_fault() const;
 
-  auto statistics() const
-    requires(reports_statistics<A>)
-  {
-    return inner_.statistics();
-  }
+  // To `A` a block in quarantine is live, so its answer is not ours.
+  block_location locate(const void* pointer) const = delete;
 
  private:
   struct own_state {
@@ -140,8 +117,8 @@ class checked {
   WARPHEAP_COLD_FN void let_go(void* block) const;
   WARPHEAP_COLD_FN void empty_quarantine() const;
 
-  // Kernels get it by value, so no byte of it is padding.
-  A inner_;
+  using base::inner_;
+  // Kernels get the adaptor by value, so no byte of it is padding.
   own_state* own_;
 };
 
