@@ -110,6 +110,7 @@ count_tests() {
 }
 
 check_layers() { "$(find_python)" "$root/tools/check_layers" "$root"; }
+check_device_face() { "$(find_python)" "$root/tools/check_device_face" "$root"; }
 check_language() { "$(find_python)" "$root/tools/check_language" "$root"; }
 
 # Where a GPU is not at hand for each change, as in CI, the record in results/ stands for the run.

@@ -5,30 +5,19 @@
 /// @file
 /// The platform layer: everything that depends on the machine. Upper layers include this header and nothing below it.
 
-#include <warpheap/platform/annotation.hpp>
-#include <warpheap/platform/atomic.hpp>
-#include <warpheap/platform/backoff.hpp>
-#include <warpheap/platform/bits.hpp>
-#include <warpheap/platform/call_site.hpp>
 #include <warpheap/platform/call_stack.hpp>
 #include <warpheap/platform/capture_mode.hpp>
-#include <warpheap/platform/check.hpp>
-#include <warpheap/platform/cold_call.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/platform/device_array.hpp>
 #include <warpheap/platform/device_context.hpp>
-#include <warpheap/platform/group.hpp>
 #include <warpheap/platform/growing_memory.hpp>
 #include <warpheap/platform/host_mutex.hpp>
 #include <warpheap/platform/host_range.hpp>
 #include <warpheap/platform/host_thread.hpp>
-#include <warpheap/platform/lane.hpp>
 #include <warpheap/platform/launch.hpp>
 #include <warpheap/platform/machine.hpp>
 #include <warpheap/platform/memory_space.hpp>
-#include <warpheap/platform/reduce.hpp>
-#include <warpheap/platform/scatter.hpp>
 #include <warpheap/platform/schedule.hpp>
-#include <warpheap/platform/shadow.hpp>
 #include <warpheap/platform/shared_memory.hpp>
 #include <warpheap/platform/size_limit.hpp>
 #include <warpheap/platform/stream.hpp>

@@ -17,6 +17,16 @@
 #error "warpheap needs compute capability 7.5: compile for sm_75 or newer (nvcc -arch, CMAKE_CUDA_ARCHITECTURES)"
 #endif
 
+#if defined(__CUDACC_RTC__)
+/// 1 where host code is compiled; 0 under a runtime compiler (NVRTC), which refuses a function that only the host calls
+/// and has none of the host's headers. `tools/check_device_face` sets it to 0 as well.
+#define WARPHEAP_COMPILES_HOST 0
+#elif !defined(WARPHEAP_COMPILES_HOST)
+/// 1 where host code is compiled; 0 under a runtime compiler (NVRTC), which refuses a function that only the host calls
+/// and has none of the host's headers. `tools/check_device_face` sets it to 0 as well.
+#define WARPHEAP_COMPILES_HOST 1
+#endif
+
 #if defined(WARPHEAP_BACKEND_CUDA) && !defined(__CUDACC__)
 /// 1 where the compiler makes kernels, which host code can then start; 0 in a file of a CUDA program that nvcc does not
 /// read.
@@ -93,6 +103,6 @@ inline constexpr backend this_backend = backend::host;
 #endif
 
 /// The name that records and messages use for `which`: `"cuda"` or `"host"`.
-constexpr const char* backend_name(backend which) { return which == backend::cuda ? "cuda" : "host"; }
+WARPHEAP_FN constexpr const char* backend_name(backend which) { return which == backend::cuda ? "cuda" : "host"; }
 
 }  // namespace warpheap

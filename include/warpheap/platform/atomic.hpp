@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/platform/annotation.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap {
 

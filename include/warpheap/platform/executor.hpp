@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <warpheap/platform/call_site.hpp>
-#include <warpheap/platform/schedule.hpp>
 
 /// The host executor: runs a grid of lanes as fibers on worker threads. Only the headers in `platform/host/` call it;
 /// its body is `src/executor/`. `docs/design/host_executor.md` tells how it works.
@@ -82,6 +81,9 @@ void end_wait() noexcept;
 /// the schedule is fuzzed, as it may on a GPU.
 std::uint32_t processor() noexcept;
 std::uint32_t processors() noexcept;
+
+/// A steady clock in nanoseconds.
+std::uint64_t nanoseconds() noexcept;
 
 /// Fails the launch with `message` and a report of all lanes, if the caller is a lane; otherwise ends the process.
 [[noreturn]] void fail(const char* message, call_site site);

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
 #include <warpheap/platform/bits.hpp>
 #include <warpheap/platform/call_site.hpp>
 #include <warpheap/platform/lane.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap {
 

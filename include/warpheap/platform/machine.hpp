@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <warpheap/platform/annotation.hpp>
+#include <warpheap/platform/processor.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
 #include <warpheap/platform/cuda/machine.hpp>
@@ -27,12 +28,5 @@ inline machine_description describe_machine() { return target::describe_machine<
 
 /// True if kernels can run: always on the host; in a CUDA build if a driver and a device answer.
 inline bool machine_available() { return target::machine_available(); }
-
-/// The multiprocessor that the caller runs on. A hint to spread work by: it can change at any time, and numbers can
-/// have gaps, so take it modulo the number of shards.
-WARPHEAP_FN inline std::uint32_t multiprocessor_index() { return target::multiprocessor_index(); }
-
-/// A clock of the caller's multiprocessor, in its cycles. Compare values of one thread only.
-WARPHEAP_FN inline std::uint64_t cycle_count() { return target::cycle_count(); }
 
 }  // namespace warpheap

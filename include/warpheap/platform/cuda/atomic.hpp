@@ -21,16 +21,15 @@ WARPHEAP_FN constexpr cuda::std::memory_order cuda_order(memory_order order) {
   return cuda::std::memory_order_seq_cst;
 }
 
-// Calls `operation` with the library's reference type of the scope.
-template <class T, class Operation>
-WARPHEAP_FN auto with_scope(T* object, thread_scope scope, Operation operation) {
-  switch (scope) {
-    case thread_scope::block: return operation(cuda::atomic_ref<T, cuda::thread_scope_block>{*object});
-    case thread_scope::device: return operation(cuda::atomic_ref<T, cuda::thread_scope_device>{*object});
-    case thread_scope::system: break;
-  }
-  return operation(cuda::atomic_ref<T, cuda::thread_scope_system>{*object});
-}
+// Returns what `call` returns of the library's reference to `object` that has the scope. No lambda: one in a function
+// for both sides counts as a host function to a runtime compiler.
+#define WARPHEAP_AT_SCOPE(call)                                                                     \
+  switch (scope) {                                                                                  \
+    case thread_scope::block: return cuda::atomic_ref<T, cuda::thread_scope_block>{*object}.call;   \
+    case thread_scope::device: return cuda::atomic_ref<T, cuda::thread_scope_device>{*object}.call; \
+    case thread_scope::system: break;                                                               \
+  }                                                                                                 \
+  return cuda::atomic_ref<T, cuda::thread_scope_system>{*object}.call
 
 // Whether an operation can be one of those in global_rmw.hpp: what more than a block sees is no shared memory.
 WARPHEAP_FN constexpr bool is_global(memory_order order, thread_scope scope) {
@@ -39,7 +38,7 @@ WARPHEAP_FN constexpr bool is_global(memory_order order, thread_scope scope) {
 
 template <class T>
 WARPHEAP_FN T atomic_load(T* object, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [=](auto ref) { return ref.load(cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(load(cuda_order(order)));
 }
 
 template <class T>
@@ -49,19 +48,17 @@ WARPHEAP_FN T speculative_load(const T* word) {
 
 template <class T>
 WARPHEAP_FN void atomic_store(T* object, T value, memory_order order, thread_scope scope) {
-  with_scope(object, scope, [=](auto ref) { ref.store(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(store(value, cuda_order(order)));
 }
 
 template <class T>
 WARPHEAP_FN T atomic_exchange(T* object, T value, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [=](auto ref) { return ref.exchange(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(exchange(value, cuda_order(order)));
 }
 
 template <class T>
 WARPHEAP_FN bool atomic_compare_exchange(T* object, T& expected, T desired, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [&expected, desired, order](auto ref) {
-    return ref.compare_exchange_strong(expected, desired, cuda_order(order));
-  });
+  WARPHEAP_AT_SCOPE(compare_exchange_strong(expected, desired, cuda_order(order)));
 }
 
 template <class T>
@@ -69,7 +66,7 @@ WARPHEAP_FN T atomic_fetch_add(T* object, T value, memory_order order, thread_sc
   if (is_global(order, scope)) {
     NV_IF_TARGET(NV_IS_DEVICE, (return global_add(object, value, order, scope);))
   }
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_add(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_add(value, cuda_order(order)));
 }
 
 template <class T>
@@ -77,7 +74,7 @@ WARPHEAP_FN T atomic_fetch_and(T* object, T value, memory_order order, thread_sc
   if (is_global(order, scope)) {
     NV_IF_TARGET(NV_IS_DEVICE, (return global_and(object, value, order, scope);))
   }
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_and(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_and(value, cuda_order(order)));
 }
 
 template <class T>
@@ -85,23 +82,25 @@ WARPHEAP_FN T atomic_fetch_or(T* object, T value, memory_order order, thread_sco
   if (is_global(order, scope)) {
     NV_IF_TARGET(NV_IS_DEVICE, (return global_or(object, value, order, scope);))
   }
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_or(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_or(value, cuda_order(order)));
 }
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_xor(T* object, T value, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_xor(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_xor(value, cuda_order(order)));
 }
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_min(T* object, T value, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_min(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_min(value, cuda_order(order)));
 }
 
 template <class T>
 WARPHEAP_FN T atomic_fetch_max(T* object, T value, memory_order order, thread_scope scope) {
-  return with_scope(object, scope, [=](auto ref) { return ref.fetch_max(value, cuda_order(order)); });
+  WARPHEAP_AT_SCOPE(fetch_max(value, cuda_order(order)));
 }
+
+#undef WARPHEAP_AT_SCOPE
 
 // The library makes each fence one that also empties the L1 cache, which only an acquire needs.
 WARPHEAP_FN inline void release_fence(thread_scope scope) {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <cuda/std/bit>
 #include <nv/target>
 #include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap::target {
 

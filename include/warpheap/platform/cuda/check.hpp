@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nv/target>
+#if !defined(__CUDACC_RTC__)
 #include <cstdio>
 #include <cstdlib>
-#include <nv/target>
+#endif
 #include <warpheap/platform/check.hpp>
 #include <warpheap/platform/lane.hpp>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <nv/target>
-#include <type_traits>
 #include <warpheap/platform/annotation.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap::target {
 

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
 #include <nv/target>
-#include <type_traits>
+#if !defined(__CUDACC_RTC__)
+#include <cstring>
+#endif
 #include <warpheap/platform/check.hpp>
 #include <warpheap/platform/group.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap::target {
 

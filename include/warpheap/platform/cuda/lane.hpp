@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <nv/target>
 #include <warpheap/platform/lane.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap::target {
 

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
-#include <ctime>
-#include <nv/target>
+#include <cstdint>
 #include <warpheap/platform/cuda/error.hpp>
 #include <warpheap/platform/machine.hpp>
 
@@ -23,19 +22,6 @@ Description describe_machine() {
 inline bool machine_available() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-}
-
-WARPHEAP_FN inline std::uint32_t multiprocessor_index() {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
-                    (unsigned index; asm volatile("mov.u32 %0, %%smid;"
-                                                  : "=r"(index));
-                     return index;),
-                    (return 0;))
-}
-
-WARPHEAP_FN inline std::uint64_t cycle_count() {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return static_cast<std::uint64_t>(clock64());),
-                    (return static_cast<std::uint64_t>(std::clock());))
 }
 
 }  // namespace warpheap::target

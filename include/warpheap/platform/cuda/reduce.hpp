@@ -3,9 +3,9 @@
 #pragma once
 
 #include <nv/target>
-#include <type_traits>
 #include <warpheap/platform/cuda/group.hpp>
 #include <warpheap/platform/reduce.hpp>
+#include <warpheap/platform/standard.hpp>
 
 namespace warpheap::target {
 

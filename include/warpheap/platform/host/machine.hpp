@@ -11,8 +11,6 @@ namespace warpheap::executor {
 /// The processor's name and the bytes of memory of this computer.
 const char* processor_name();
 std::uint64_t memory_bytes();
-/// A steady clock in nanoseconds.
-std::uint64_t nanoseconds() noexcept;
 
 }  // namespace warpheap::executor
 
@@ -24,7 +22,5 @@ Description describe_machine() {
 }
 
 inline bool machine_available() { return true; }
-inline std::uint32_t multiprocessor_index() { return executor::processor(); }
-inline std::uint64_t cycle_count() { return executor::nanoseconds(); }
 
 }  // namespace warpheap::target

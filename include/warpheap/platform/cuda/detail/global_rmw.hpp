@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/platform/atomic.hpp>
+#include <warpheap/platform/standard.hpp>
 
 // fetch_add, fetch_and and fetch_or by the instructions for global memory.
 //
