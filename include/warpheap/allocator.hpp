@@ -5,11 +5,6 @@
 /// @file
 /// What each design of a heap models, and the adaptors that work with any of them. No design is included.
 
-#include <warpheap/allocator/adaptor_base.hpp>
-#include <warpheap/allocator/arena.hpp>
-#include <warpheap/allocator/block_location.hpp>
-#include <warpheap/allocator/capabilities.hpp>
 #include <warpheap/allocator/checked/checked.hpp>
-#include <warpheap/allocator/concept.hpp>
-#include <warpheap/allocator/default_allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/allocator/memory_fault.hpp>

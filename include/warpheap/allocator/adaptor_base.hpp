@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <warpheap/allocator/concept.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
 
@@ -28,8 +26,47 @@ class adaptor_base {
   /// Bytes of metadata of `A` for an arena of `bytes` bytes.
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) { return A::metadata_bytes(bytes); }
 
+#if WARPHEAP_COMPILES_HOST
   /// Makes the handle of `A` for the arena `from`.
   explicit adaptor_base(const arena& from) : inner_(from) {}
+
+  /// Makes the heap at `to` the one at `from`.
+  void relocate(const arena& from, const arena& to) const
+    requires(Promised.relocate)
+  {
+    inner_.relocate(from, to);
+  }
+  /// Bytes of the arena before its first unit of `Promised.trim_bytes` bytes.
+  std::uint64_t trim_begin() const
+    requires(Promised.trim_bytes != 0)
+  {
+    return inner_.trim_begin();
+  }
+  /// Bytes of an arena from which on `A` has room for a block.
+  std::uint64_t least_bytes() const
+    requires(names_least_heap<A>)
+  {
+    return inner_.least_bytes();
+  }
+  /// Figures of `A` itself.
+  auto statistics() const
+    requires(reports_statistics<A>)
+  {
+    return inner_.statistics();
+  }
+  /// The first fault of its users that `A` found; nothing if it found none.
+  std::optional<memory_fault> first_fault() const
+    requires(records_faults<A>)
+  {
+    return inner_.first_fault();
+  }
+  /// Makes `A` forget its first fault.
+  void clear_fault() const
+    requires(records_faults<A>)
+  {
+    inner_.clear_fault();
+  }
+#endif
 
   /// Makes an empty heap.
   WARPHEAP_FN void initialise() const { inner_.initialise(); }
@@ -48,12 +85,6 @@ class adaptor_base {
   {
     inner_.grow(bytes);
   }
-  /// Makes the heap at `to` the one at `from`.
-  void relocate(const arena& from, const arena& to) const
-    requires(Promised.relocate)
-  {
-    inner_.relocate(from, to);
-  }
   /// Bytes of `block` that its owner may use.
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const
     requires(Promised.knows_size)
@@ -67,12 +98,6 @@ class adaptor_base {
     inner_.count(counts);
   }
 
-  /// Bytes of the arena before its first unit of `Promised.trim_bytes` bytes.
-  std::uint64_t trim_begin() const
-    requires(Promised.trim_bytes != 0)
-  {
-    return inner_.trim_begin();
-  }
   /// Makes whole units of what is free.
   WARPHEAP_FN void coalesce() const
     requires(Promised.trim_bytes != 0)
@@ -92,35 +117,11 @@ class adaptor_base {
     inner_.restore(units);
   }
 
-  /// Bytes of an arena from which on `A` has room for a block.
-  std::uint64_t least_bytes() const
-    requires(names_least_heap<A>)
-  {
-    return inner_.least_bytes();
-  }
-  /// Figures of `A` itself.
-  auto statistics() const
-    requires(reports_statistics<A>)
-  {
-    return inner_.statistics();
-  }
   /// What `pointer` means to `A`.
   WARPHEAP_FN block_location locate(const void* pointer) const
     requires(locates_blocks<A>)
   {
     return inner_.locate(pointer);
-  }
-  /// The first fault of its users that `A` found; nothing if it found none.
-  std::optional<memory_fault> first_fault() const
-    requires(records_faults<A>)
-  {
-    return inner_.first_fault();
-  }
-  /// Makes `A` forget its first fault.
-  void clear_fault() const
-    requires(records_faults<A>)
-  {
-    inner_.clear_fault();
   }
 
  protected:

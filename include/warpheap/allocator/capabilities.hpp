@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <limits>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
 
@@ -35,7 +34,7 @@ struct allocator_capabilities {
 
   /// True if no thread but its owner has business with any byte of the arena, so that a memory checker may hide all
   /// that no block covers.
-  constexpr bool owners_alone_use_arena() const { return uses_arena && !state_in_arena; }
+  WARPHEAP_FN constexpr bool owners_alone_use_arena() const { return uses_arena && !state_in_arena; }
 };
 
 }  // namespace warpheap

@@ -2,16 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <optional>
-#include <type_traits>
 #include <warpheap/allocator/arena.hpp>
 #include <warpheap/allocator/block_location.hpp>
 #include <warpheap/allocator/capabilities.hpp>
-#include <warpheap/allocator/memory_fault.hpp>
+#include <warpheap/allocator/fault.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
+
+namespace detail {
+
+#if WARPHEAP_COMPILES_HOST
+// The members for the host.
+template <class A>
+concept serves_host = std::constructible_from<A, const arena&> &&
+                      (!A::capabilities.relocate || requires(const A allocator, const arena& place) {
+                        { allocator.relocate(place, place) } -> std::same_as<void>;
+                      }) && (A::capabilities.trim_bytes == 0 || requires(const A allocator) {
+                        { allocator.trim_begin() } -> std::same_as<std::uint64_t>;
+                      });
+#else
+template <class A>
+concept serves_host = true;
+#endif
+
+}  // namespace detail
 
 /// A design of a device heap, as `heap<A>` uses it.
 ///
@@ -84,9 +99,11 @@ namespace warpheap {
 /// `a.first_fault()` and `a.clear_fault()`, host: the first fault of its users that the design found, if it found one,
 /// and the end of it. `free` then takes any pointer but null, `usable_size` is 0 for what is no live block, and the
 /// design itself hides freed blocks from memory checkers.
+///
+/// Members for the host are asked for where host code is compiled (`WARPHEAP_COMPILES_HOST`).
 template <class A>
 concept device_allocator =
-    std::is_trivially_copyable_v<A> && std::constructible_from<A, const arena&> &&
+    std::is_trivially_copyable_v<A> &&
     requires(const A allocator, std::uint64_t bytes, void* block) {
       { A::name } -> std::convertible_to<const char*>;
       { A::capabilities } -> std::convertible_to<allocator_capabilities>;
@@ -97,20 +114,20 @@ concept device_allocator =
       { allocator.free(block) } -> std::same_as<void>;
     } &&
     // A capability is a promise of the member that goes with it.
-    (!A::capabilities.grow || requires(const A allocator, std::uint64_t bytes) {
-      { allocator.grow(bytes) } -> std::same_as<void>;
-    }) && (!A::capabilities.relocate || (A::capabilities.grow && requires(const A allocator, const arena& place) {
-      { allocator.relocate(place, place) } -> std::same_as<void>;
-    })) && (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
+    (!A::capabilities.grow ||
+     requires(const A allocator, std::uint64_t bytes) {
+       { allocator.grow(bytes) } -> std::same_as<void>;
+     }) &&
+    (!A::capabilities.relocate || A::capabilities.grow) &&
+    (!A::capabilities.knows_size || requires(const A allocator, const void* block) {
       { allocator.usable_size(block) } -> std::same_as<std::uint64_t>;
     }) && (A::capabilities.trim_bytes == 0 || requires(const A allocator, std::uint64_t* units) {
-      { allocator.trim_begin() } -> std::same_as<std::uint64_t>;
       { allocator.coalesce() } -> std::same_as<void>;
       { allocator.withdraw(units) } -> std::same_as<void>;
       { allocator.restore(units) } -> std::same_as<void>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
-    });
+    }) && detail::serves_host<A>;
 
 /// A design with figures of its own, beyond those that each heap tells.
 template <class A>

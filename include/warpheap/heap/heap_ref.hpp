@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <new>
-#include <utility>
-#include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/allocator/device.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
 
@@ -20,7 +17,7 @@ class heap_ref {
   static constexpr allocator_capabilities capabilities = A::capabilities;
 
   /// A handle of the heap that `allocator` serves. `heap::ref` makes them.
-  explicit heap_ref(const A& allocator) : allocator_(allocator) {}
+  WARPHEAP_FN explicit heap_ref(const A& allocator) : allocator_(allocator) {}
 
   /// A block of at least `bytes` bytes, aligned to `capabilities.alignment`, any contents; null when the heap cannot
   /// serve it. A request of 0 bytes is one of 1 byte.

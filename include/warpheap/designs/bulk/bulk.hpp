@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/bulk/detail/layout.hpp>
 #include <warpheap/designs/bulk/detail/name.hpp>
 #include <warpheap/designs/bulk/detail/search.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -88,14 +86,16 @@ class bulk_allocator {
     return layout::metadata_bytes(bytes);
   }
 
-  explicit bulk_allocator(const arena& from) : search_(from) {}
+  WARPHEAP_FN explicit bulk_allocator(const arena& from) : search_(from) {}
 
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
 
   /// Bytes that an arena at this address needs for one block: up to the end of its first whole
   /// page.
-  std::uint64_t least_bytes() const { return (pages().first_page() + 1) * layout::page_bytes - pages().begin(); }
+  WARPHEAP_FN std::uint64_t least_bytes() const {
+    return (pages().first_page() + 1) * layout::page_bytes - pages().begin();
+  }
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;

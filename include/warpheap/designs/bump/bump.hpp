@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <warpheap/allocator.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/allocator/device.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
 
@@ -23,14 +21,16 @@ class bump {
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t) { return sizeof(control); }
 
-  explicit bump(const arena& from)
+  WARPHEAP_FN explicit bump(const arena& from)
       : data_(from.data), control_(reinterpret_cast<control*>(from.metadata)), initial_bytes_(from.bytes) {}
 
   /// Bytes of an arena from which on there is room for a block.
-  std::uint64_t least_bytes() const { return granule; }
+  WARPHEAP_FN std::uint64_t least_bytes() const { return granule; }
   WARPHEAP_FN void initialise() const { set_limit(initial_bytes_); }
   WARPHEAP_FN void grow(std::uint64_t bytes) const { set_limit(bytes); }
-  void relocate(const arena& from, const arena& to) const { device_copy(to.metadata, from.metadata, sizeof(control)); }
+#if WARPHEAP_COMPILES_HOST
+  void relocate(const arena& from, const arena& to) const;
+#endif
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
@@ -70,3 +70,6 @@ static_assert(device_allocator<bump>);
 }  // namespace warpheap
 
 #include <warpheap/designs/bump/detail/bump.hpp>
+#if WARPHEAP_COMPILES_HOST
+#include <warpheap/designs/bump/detail/host.hpp>
+#endif

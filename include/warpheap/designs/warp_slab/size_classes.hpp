@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap {
 

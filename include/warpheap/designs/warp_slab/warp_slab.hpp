@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/warp_slab/detail/layout.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
-#include <warpheap/designs/warp_slab/statistics.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
 namespace warpheap {
+
+struct warp_slab_statistics;  // statistics.hpp, with the host half
 
 /// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and a place of its own for each
 /// warp to begin looking at.
@@ -46,16 +45,19 @@ class warp_slab {
     return warp_slab_layout::metadata_bytes(bytes);
   }
 
-  explicit warp_slab(const arena& from);
+  WARPHEAP_FN explicit warp_slab(const arena& from);
 
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
 
+#if WARPHEAP_COMPILES_HOST
   void relocate(const arena& from, const arena& to) const;
+  warp_slab_statistics statistics() const;
+#endif
 
   /// Bytes of an arena that begins there from which on there is room for a block: a whole unit.
-  std::uint64_t least_bytes() const { return lead_ + classes::unit_bytes; }
-  std::uint64_t trim_begin() const { return lead_; }
+  WARPHEAP_FN std::uint64_t least_bytes() const { return lead_ + classes::unit_bytes; }
+  WARPHEAP_FN std::uint64_t trim_begin() const { return lead_; }
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
   WARPHEAP_FN void restore(const std::uint64_t* units) const;
@@ -65,7 +67,6 @@ class warp_slab {
   WARPHEAP_FN void free(void* block) const;
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
   WARPHEAP_FN void count(allocator_counts& counts) const;
-  warp_slab_statistics statistics() const;
   WARPHEAP_FN void tally(warp_slab_tally& sums) const;
   WARPHEAP_COLD_FN block_location locate(const void* pointer) const;
 
@@ -358,3 +359,6 @@ static_assert(locates_blocks<warp_slab>);
 #include <warpheap/designs/warp_slab/detail/search.hpp>
 #include <warpheap/designs/warp_slab/detail/statistics.hpp>
 #include <warpheap/designs/warp_slab/detail/trim.hpp>
+#if WARPHEAP_COMPILES_HOST
+#include <warpheap/designs/warp_slab/detail/host.hpp>
+#endif

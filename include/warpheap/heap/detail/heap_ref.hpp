@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <type_traits>
 #include <warpheap/heap/detail/bytes.hpp>
 #include <warpheap/heap/heap_ref.hpp>
 

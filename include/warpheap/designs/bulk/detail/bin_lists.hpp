@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/bins.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -44,7 +43,7 @@ struct bulk_list_units {
 template <class Layout>
 class bulk_bin_lists {
  public:
-  explicit bulk_bin_lists(const arena& from) : bins_(from) {}
+  WARPHEAP_FN explicit bulk_bin_lists(const arena& from) : bins_(from) {}
   WARPHEAP_FN const bulk_bins<Layout>& bins() const { return bins_; }
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return bins_.pages(); }
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/bin_lists.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -21,7 +20,7 @@ namespace warpheap::detail {
 template <class Layout>
 class bulk_bin_source {
  public:
-  explicit bulk_bin_source(const arena& from) : lists_(from) {}
+  WARPHEAP_FN explicit bulk_bin_source(const arena& from) : lists_(from) {}
   WARPHEAP_FN const bulk_bin_lists<Layout>& lists() const { return lists_; }
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return lists_.pages(); }
 

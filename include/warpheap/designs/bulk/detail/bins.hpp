@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/pages.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 
@@ -57,7 +56,7 @@ struct bulk_claim {
 template <class Layout>
 class bulk_bins {
  public:
-  explicit bulk_bins(const arena& from) : pages_(from) {}
+  WARPHEAP_FN explicit bulk_bins(const arena& from) : pages_(from) {}
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return pages_; }
 
   /// Claims bits of one word for units counted off a bin, as many as one pass over the bitmap

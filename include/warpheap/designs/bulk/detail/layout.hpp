@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -158,7 +157,7 @@ struct bulk_layout {
   static_assert(sizeof(control) % alignof(typename Buddy::span) == 0, "spans follow the control");
 
   // Arenas of a heap: one for each 512 KiB that it begins with, a power of two.
-  static std::uint32_t arenas(std::uint64_t bytes) {
+  WARPHEAP_FN static std::uint32_t arenas(std::uint64_t bytes) {
     const std::uint64_t wanted = bytes >> 19;
     if (wanted == 0) return 1;
     return wanted >= most_arenas ? most_arenas : 1u << highest_bit(wanted);

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/bulk/detail/layout.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
 namespace warpheap::detail {
@@ -24,7 +23,7 @@ class bulk_pages {
   using header = typename Layout::header;
   using control_type = typename Layout::control;
 
-  explicit bulk_pages(const arena& from)
+  WARPHEAP_FN explicit bulk_pages(const arena& from)
       : base_(align_down(reinterpret_cast<std::uint64_t>(from.data), Layout::base_alignment)),
         control_(reinterpret_cast<control_type*>(from.metadata)),
         spans_(reinterpret_cast<typename buddy_type::span*>(from.metadata + sizeof(control_type))),

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/layout.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 

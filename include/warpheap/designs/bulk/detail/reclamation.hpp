@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/bin_source.hpp>
 #include <warpheap/designs/bulk/detail/quiescence.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -26,7 +25,7 @@ namespace warpheap::detail {
 template <class Layout>
 class bulk_reclamation {
  public:
-  explicit bulk_reclamation(const arena& from) : source_(from) {}
+  WARPHEAP_FN explicit bulk_reclamation(const arena& from) : source_(from) {}
   WARPHEAP_FN const bulk_bin_source<Layout>& source() const { return source_; }
   WARPHEAP_FN const bulk_bin_lists<Layout>& lists() const { return source_.lists(); }
   WARPHEAP_FN const bulk_pages<Layout>& pages() const { return source_.pages(); }
@@ -95,13 +94,7 @@ class bulk_reclamation {
   }
 
  private:
-  /// What SRCU calls for bins that were retired together.
-  struct after_readers {
-    bulk_reclamation of;
-    WARPHEAP_FN void operator()(srcu_node& node) const {
-      of.return_memory(of.pages().page_of(reinterpret_cast<std::uint64_t>(&node)));
-    }
-  };
+  struct after_readers;
 
   /// Counts all units off the semaphore and off a detached bin; false, with nothing changed, if not
   /// all are free.
@@ -148,6 +141,15 @@ class bulk_reclamation {
   }
 
   bulk_bin_source<Layout> source_;
+};
+
+/// What SRCU calls for bins that were retired together.
+template <class Layout>
+struct bulk_reclamation<Layout>::after_readers {
+  bulk_reclamation of;
+  WARPHEAP_FN void operator()(srcu_node& node) const {
+    of.return_memory(of.pages().page_of(reinterpret_cast<std::uint64_t>(&node)));
+  }
 };
 
 }  // namespace warpheap::detail

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/bulk/detail/quiescence.hpp>
 #include <warpheap/designs/bulk/detail/reclamation.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -23,7 +22,7 @@ namespace warpheap::detail {
 template <class Layout>
 class bulk_search {
  public:
-  explicit bulk_search(const arena& from) : reclamation_(from) {}
+  WARPHEAP_FN explicit bulk_search(const arena& from) : reclamation_(from) {}
   WARPHEAP_FN const bulk_reclamation<Layout>& reclamation() const { return reclamation_; }
   WARPHEAP_FN const bulk_bin_source<Layout>& source() const { return reclamation_.source(); }
   WARPHEAP_FN const bulk_bin_lists<Layout>& lists() const { return reclamation_.lists(); }

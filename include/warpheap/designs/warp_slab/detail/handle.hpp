@@ -6,7 +6,7 @@
 
 namespace warpheap {
 
-inline warp_slab::warp_slab(const arena& from)
+WARPHEAP_FN inline warp_slab::warp_slab(const arena& from)
     : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), classes::unit_bytes))),
       control_(reinterpret_cast<layout::control*>(from.metadata)),
       lead_(static_cast<std::uint64_t>(data_ - from.data)),
@@ -41,11 +41,6 @@ WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
   sync_block();
   add_units(from, units_in(bytes), thread_index(), block_threads());
   if (thread_index() == 0) control_->units = units_in(bytes);
-}
-
-// All that is known names units and words by number, and the data move by whole units.
-inline void warp_slab::relocate(const arena& from, const arena& to) const {
-  device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
 }
 
 WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 

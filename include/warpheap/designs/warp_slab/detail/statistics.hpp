@@ -2,22 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
 // What there is, counted by a grid that looks at the header of each unit. Exact while no other kernel uses the heap.
 // Else a unit may be seen with what it was and what it becomes, but no slab has more free blocks than blocks.
 
 namespace warpheap {
-
-namespace detail {
-
-// A kernel's arguments cannot be private, so this is no member of the design.
-struct tally_warp_slab {
-  WARPHEAP_FN void operator()(warp_slab allocator, warp_slab_tally* sums) const { allocator.tally(*sums); }
-};
-
-}  // namespace detail
 
 // Calls `of_slab(class, free blocks)` for each slab and `of_run(units)` for each run whose first unit falls to the
 // caller.
@@ -66,28 +56,6 @@ WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
       [&](std::uint32_t c, std::uint32_t free) { live += std::uint64_t{blocks_of(c) - free} * classes::bytes(c); },
       [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
   atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
-}
-
-inline warp_slab_statistics warp_slab::statistics() const {
-  const device_array<warp_slab_tally> sums(1);
-  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_warp_slab{}, *this, sums.data());
-  const warp_slab_tally found = sums.at(0);
-  // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
-  const auto control = std::make_unique<layout::control>();
-  device_snapshot(control.get(), control_, sizeof(*control));
-  warp_slab_statistics result{.unit_bytes = classes::unit_bytes,
-                              .units = control->units,
-                              .free_units = found.free_units,
-                              .large_blocks = found.large_blocks,
-                              .large_units = found.large_units,
-                              .classes = {}};
-  for (std::uint32_t c = 0; c < classes::count; ++c) {
-    result.classes.push_back({.block_bytes = classes::bytes(c),
-                              .slabs = found.slabs[c],
-                              .blocks = found.slabs[c] * control->of_class[c].slab_blocks,
-                              .free_blocks = found.free_blocks[c]});
-  }
-  return result;
 }
 
 }  // namespace warpheap

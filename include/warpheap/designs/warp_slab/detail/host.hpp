@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <warpheap/allocator.hpp>
+#include <warpheap/designs/warp_slab/statistics.hpp>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/platform.hpp>
+
+// The members for the host that copy or launch.
+
+namespace warpheap {
+
+// All that is known names units and words by number, and the data move by whole units.
+inline void warp_slab::relocate(const arena& from, const arena& to) const {
+  device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
+}
+
+namespace detail {
+
+// A kernel's arguments cannot be private, so this is no member of the design.
+struct tally_warp_slab {
+  WARPHEAP_FN void operator()(warp_slab allocator, warp_slab_tally* sums) const { allocator.tally(*sums); }
+};
+
+}  // namespace detail
+
+inline warp_slab_statistics warp_slab::statistics() const {
+  const device_array<warp_slab_tally> sums(1);
+  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_warp_slab{}, *this, sums.data());
+  const warp_slab_tally found = sums.at(0);
+  // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
+  const auto control = std::make_unique<layout::control>();
+  device_snapshot(control.get(), control_, sizeof(*control));
+  warp_slab_statistics result{.unit_bytes = classes::unit_bytes,
+                              .units = control->units,
+                              .free_units = found.free_units,
+                              .large_blocks = found.large_blocks,
+                              .large_units = found.large_units,
+                              .classes = {}};
+  for (std::uint32_t c = 0; c < classes::count; ++c) {
+    result.classes.push_back({.block_bytes = classes::bytes(c),
+                              .slabs = found.slabs[c],
+                              .blocks = found.slabs[c] * control->of_class[c].slab_blocks,
+                              .free_blocks = found.free_blocks[c]});
+  }
+  return result;
+}
+
+}  // namespace warpheap
