@@ -86,7 +86,8 @@ run_options with_mode(run_options options) {
   unknown.fail();
 }
 
-/// Calls `visit(case_tag<C>{})` for the case of that name. Throws `usage_error` that lists the names if there is none.
+/// Calls `visit(case_tag<C>{})` for the case of that name. Throws `usage_error`, which lists the
+/// names, if no case has it.
 template <class Visitor>
 void visit_case(const std::string& name, Visitor&& visit) {
   unknown_name unknown{"case", name};

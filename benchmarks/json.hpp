@@ -56,7 +56,7 @@ class json_object {
   json_object& add(std::string_view key, const std::vector<json_object>& values) {
     return add_list(key, values, [](const json_object& each) { return each.text(); });
   }
-  /// The value, or null when there is none.
+  /// Adds the value, or null for an empty optional.
   template <class T>
   json_object& add(std::string_view key, const std::optional<T>& value) {
     return value ? add(key, *value) : add_null(key);

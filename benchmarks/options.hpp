@@ -12,7 +12,7 @@ namespace warpheap::bench {
 /// What the process ends with. `docs/survey.md` documents them.
 enum exit_code : int {
   all_well = 0,     ///< the answer or a record of status `ok` was printed
-  case_failed = 1,  ///< a record of status `failed` or `crashed` was printed, or stderr says why there is none
+  case_failed = 1,  ///< a record of status `failed` or `crashed` was printed, or stderr says why no record was printed
   bad_usage = 2,    ///< the command line is wrong; stderr says what would be right
   no_machine = 3    ///< there is no machine to run kernels on
 };
@@ -82,7 +82,7 @@ struct command {
 /// Reads the command line. Throws `usage_error`.
 command parse_command_line(int count, char** words);
 
-/// The text of `--help`; a list of the cases belongs behind it.
+/// The text of `--help`. It ends with a heading, below which the caller prints a list of the cases.
 std::string help_text();
 
 }  // namespace warpheap::bench

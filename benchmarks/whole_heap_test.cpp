@@ -113,7 +113,7 @@ struct hoarding : sound {
   WARPHEAP_FN void free(void*) const {}
 };
 
-/// Leaves a gap of `Gap` times its bytes behind each block.
+/// Leaves a gap of `Gap` times its bytes after each block.
 template <int Gap>
 struct strewing : sound {
   using sound::sound;
@@ -147,7 +147,7 @@ struct outcome {
   std::string record;
 
   bool says(const std::string& text) const { return record.find(text) != std::string::npos; }
-  /// The value of the first member `name` behind the first `within`.
+  /// The value of the first member `name` after the first `within`.
   double number(const std::string& within, const std::string& name) const {
     const std::size_t place = record.find("\"" + within + "\": {");
     const std::string member = "\"" + name + "\": ";
@@ -265,7 +265,7 @@ TEST_F(whole_heap, is_as_fragmented_as_it_is) {
   const outcome hoards = result_of<fragmentation, hoarding>(options_of("thread", 100, 64));
   EXPECT_EQ(hoards.median("range"), 1);
   EXPECT_EQ(hoards.median("total_range"), 4) << hoards.record;
-  // The last block has its gap behind it.
+  // The gap of the last block lies after it.
   EXPECT_EQ((result_of<fragmentation, strewing<2>>(options_of("thread", 100, 64)).median("range")), 2.98);
 }
 

@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/kernel_judge.hpp"
 #include "../measure/not_served.hpp"
-#include "../measure/pacing.hpp"
 #include "../measure/requests.hpp"
+#include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
 #include "../measure/stamp.hpp"
 #include "../options.hpp"
@@ -39,17 +42,21 @@ struct churn {
   /// billion a second busy for some milliseconds, next to which the start of a kernel is nothing.
   static constexpr std::uint64_t steps = this_backend == backend::cuda ? 64 : 16;
 
-  /// As `throughput::run`. A design without individual free is not served, nor one that needs whole warps.
+  /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is. A design without individual free
+  /// is not served, nor one that needs whole warps.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
   class course;
 };
 
-/// What the threads of a block hold, a column for each thread. In shared memory, since an index that is not constant needs
-/// memory: a thread's own would be as far away as the design's, and compete with it.
+/// What the threads of a block hold, a column for each thread. It lies in shared memory, since an
+/// index that is not constant needs memory: a thread's own would be as far away as the design's,
+/// and compete with it.
 struct churn_holdings {
   static constexpr std::uint32_t threads = 256;  ///< of a block
   void* block[churn::places][threads];           ///< null: the place is empty
@@ -99,49 +106,38 @@ class churn_kernel {
   }
 };
 
-// One run of the case: the heap, and what was found so far.
+// One run of the case on a warm heap.
 template <device_allocator A>
-class churn::course {
+class churn::course : public course_defaults {
  public:
-  explicit course(const run_options& options) : options_(options), heap_(options.heap_bytes), judge_(heap_, found_) {}
+  using fixture = self_judging<A>;
+  static constexpr const char* unfit_design = unfit_for_lone_threads(A::capabilities);
 
-  // Each round is judged, whatever `options.verify` says: the kernel does it as it goes.
-  std::string run(json_object& record) {
-    pacing pace{options_, {&rates_}};
-    while (found_.flawless() && pace.next()) round(pace.timed());
-    if (found_.flawless()) judge_.look_at_heap(requests::of_round(options_, found_.rounds++));
-    found_.add("rate", operations_per_second, rates_);
-    found_.report(record);
-    return judge_.reason();
+  explicit course(fixture& on) : on_(on) {}
+
+  // The kernel judges each round as it goes.
+  static run_options adapted(run_options options) {
+    options.verify = verify_policy::all;
+    return options;
   }
+
+  std::vector<const samples*> watched() const { return {&rates_}; }
+
+  void round(round_kind kind) {
+    const requests asked = on_.next_requests();
+    const auto ran = on_.judge.watch(0, [&](kernel_tally* tally) {
+      launch_with_shared<churn_holdings>(grid_shape::covering(asked.count, churn_holdings::threads), churn_kernel<A>{},
+                                         on_.heap.ref(), asked, tally);
+    });
+    ++on_.found.rounds_judged;
+    if (kind.timed) rates_.add(static_cast<double>(ran.seen.operations()) / ran.time * 1e6);
+  }
+
+  void add_measures(findings& found) const { found.add("rate", operations_per_second, rates_); }
 
  private:
-  void round(bool timed) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    const auto ran = judge_.watch(0, [&](kernel_tally* tally) {
-      launch_with_shared<churn_holdings>(grid_shape::covering(asked.count, churn_holdings::threads), churn_kernel<A>{},
-                                         heap_.ref(), asked, tally);
-    });
-    ++found_.rounds_judged;
-    if (timed) rates_.add(static_cast<double>(ran.seen.operations()) / ran.time * 1e6);
-  }
-
-  const run_options& options_;
-  heap<A> heap_;
-  findings found_;
-  kernel_judge<A> judge_;
+  fixture& on_;
   samples rates_;
 };
-
-template <device_allocator A>
-std::string churn::run(const run_options& options, json_object& record) {
-  if constexpr (!A::capabilities.individual_free) {
-    return not_served(record, lacks_individual_free);
-  } else if constexpr (A::capabilities.needs_full_warp) {
-    return not_served(record, needs_whole_warps);
-  } else {
-    return course<A>{options}.run(record);
-  }
-}
 
 }  // namespace warpheap::bench

@@ -4,17 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
 #include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
-#include "../measure/judge.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/not_served.hpp"
+#include "../measure/oracle.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -36,7 +38,7 @@ struct exhaustion {
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
   static std::string run(const run_options& options, json_object& record) {
-    return course<A>{options}.run(record);
+    return run_course<course<A>>(options, record);
   }
 
  private:
@@ -44,75 +46,65 @@ struct exhaustion {
   class course;
 };
 
-// One run of the case.
+// One run of the case on one heap.
 template <device_allocator A>
-class exhaustion::course {
+class exhaustion::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options), heap_(options.heap_bytes), blocks_(options.heap_bytes / options.size), judge_(found_) {
-    options_.threads = blocks_.size();
+  using fixture = one_heap<A>;
+  explicit course(fixture& on) : on_(on) {}
+
+  static run_options adapted(run_options options) {
+    options.threads = options.heap_bytes / options.size;
+    return options;
   }
 
-  std::string run(json_object& record) {
-    if (heap_.size() < options_.size) {
-      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
-    }
-    run_rounds(options_, found_, {&rate_}, [&](round_kind kind) { round(kind); });
-    found_.add("rate", operations_per_second, rate_);
-    found_.add("served", operations_per_second, served_);
-    found_.add("refused", space_ratio, refused_);
-    found_.report(record);
-    return judge_.reason();
+  std::string unfit_heap() const {
+    const run_options& options = on_.options;
+    return on_.heap.size() < options.size ? no_room_for_a_block(options.heap_bytes, options.size) : "";
   }
 
- private:
-  static constexpr std::uint32_t largest_block = 1024;
+  std::vector<const samples*> watched() const { return {&rate_}; }
 
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
+    const requests asked = on_.next_requests();
+    findings& found = on_.found;
     double time = 0;
     double made = 0;
     double refused = 0;
-    for (std::uint32_t threads = 1; threads <= largest_block && found_.flawless(); threads *= 2) {
+    for (std::uint32_t threads = 1; threads <= largest_block && found.flawless(); threads *= 2) {
       const grid_shape grid = grid_shape::covering(asked.count, threads);
-      stopwatch timer;
-      timer.start();
-      launch(grid, malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
-      time += timer.stop();
-      const std::vector<void*> addresses = blocks_.to_host();
+      time += on_.time_of([&] { launch(grid, malloc_kernel<A>{}, on_.heap.ref(), asked, on_.blocks.data()); });
+      const std::vector<void*> addresses = on_.blocks.to_host();
       const std::uint64_t null = count_null(addresses);
       made += static_cast<double>(asked.count);
       refused += static_cast<double>(null);
-      found_.requests += asked.count;
+      found.requests += asked.count;
       if (null == asked.count) {
-        found_.fault = "an empty heap of " + std::to_string(heap_.size()) + " bytes served none of " +
-                       std::to_string(asked.count) + " requests";
+        found.fault = "an empty heap of " + std::to_string(on_.heap.size()) + " bytes served none of " +
+                      std::to_string(asked.count) + " requests";
       } else if (kind.judged && (threads == 1 || threads == largest_block)) {
-        judge_.check(heap_, asked, addresses, blocks_.data());
+        on_.judge.check(on_.heap, asked, addresses, on_.blocks.data());
       }
-      found_.refused += null;
-      empty(asked);
+      found.refused += null;
+      // By frees where there are any: a reset would hide from the next kernel what they leave.
+      on_.empty(asked);
     }
-    if (!kind.timed || !found_.flawless()) return;
+    if (!kind.timed || !found.flawless()) return;
     rate_.add(made / time * 1e6);
     served_.add((made - refused) / time * 1e6);
     refused_.add(refused / made);
   }
 
-  // By frees where there are any: a reset would hide from the next kernel what they leave.
-  void empty(const requests& asked) {
-    if constexpr (A::capabilities.individual_free) {
-      launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()));
-    } else {
-      make_empty(heap_, options_);
-    }
+  void add_measures(findings& found) const {
+    found.add("rate", operations_per_second, rate_);
+    found.add("served", operations_per_second, served_);
+    found.add("refused", space_ratio, refused_);
   }
 
-  run_options options_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
-  findings found_;
-  judge<A> judge_;
+ private:
+  static constexpr std::uint32_t largest_block = 1024;
+
+  fixture& on_;
   samples rate_;
   samples served_;
   samples refused_;

@@ -9,10 +9,10 @@
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/extent.hpp"
 #include "../measure/findings.hpp"
-#include "../measure/judge.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
@@ -36,51 +36,46 @@ struct fragmentation {
 
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
   class course;
 };
 
-// One run of the case.
+// One run of the case on one heap.
 template <device_allocator A>
-class fragmentation::course {
+class fragmentation::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(without_warmup(options)), heap_(options.heap_bytes), blocks_(options.threads), judge_(found_) {}
+  using fixture = one_heap<A>;
+  explicit course(fixture& on) : on_(on) {}
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {}, [this](round_kind kind) { round(kind); });
-    found_.add("range", space_ratio, ranges_);
-    if (!total_ranges_.empty()) found_.add("total_range", space_ratio, total_ranges_.back());
-    found_.add_series("range", space_ratio, ranges_.values());
-    found_.add_series("total_range", space_ratio, total_ranges_);
-    found_.report(record);
-    return judge_.reason();
-  }
-
- private:
-  static run_options without_warmup(run_options options) {
+  static run_options adapted(run_options options) {
     options.warmup = 0;
     return options;
   }
 
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
-    judge_.look(heap_, asked, blocks_, kind.judged);
-    if (!found_.flawless()) return;
+    const requests asked = on_.next_requests();
+    on_.malloc_all(on_.heap, asked);
+    on_.look(on_.heap, asked, kind.judged);
+    if (!on_.found.flawless()) return;
     if (kind.timed) measure(asked);
-    if constexpr (A::capabilities.individual_free) {
-      launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()));
-    } else {
-      make_empty(heap_, options_);
-    }
+    on_.empty(asked);
   }
 
+  void add_measures(findings& found) const {
+    found.add("range", space_ratio, ranges_);
+    if (!total_ranges_.empty()) found.add("total_range", space_ratio, total_ranges_.back());
+    found.add_series("range", space_ratio, ranges_.values());
+    found.add_series("total_range", space_ratio, total_ranges_);
+  }
+
+ private:
   void measure(const requests& asked) {
-    const std::vector<void*> blocks = blocks_.to_host();
+    const std::vector<void*> blocks = on_.blocks.to_host();
     std::uint64_t bytes = 0;
     for (std::uint64_t i = 0; i < asked.count; ++i) bytes += asked.bytes(i);
     most_bytes_ = std::max(most_bytes_, bytes);
@@ -89,26 +84,17 @@ class fragmentation::course {
     everywhere_.cover(asked, blocks);
     // Every round is checked for this much, and those that are judged for each block.
     if (here.bytes() < bytes)
-      found_.fault =
+      on_.found.fault =
           "blocks overlap: " + std::to_string(bytes) + " bytes of them lie in " + std::to_string(here.bytes());
     ranges_.add(static_cast<double>(here.bytes()) / static_cast<double>(bytes));
     total_ranges_.push_back(static_cast<double>(everywhere_.bytes()) / static_cast<double>(most_bytes_));
   }
 
-  const run_options options_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
-  findings found_;
-  judge<A> judge_;
+  fixture& on_;
   extent everywhere_;
   std::uint64_t most_bytes_ = 0;
   samples ranges_;
   std::vector<double> total_ranges_;
 };
-
-template <device_allocator A>
-std::string fragmentation::run(const run_options& options, json_object& record) {
-  return course<A>{options}.run(record);
-}
 
 }  // namespace warpheap::bench

@@ -6,25 +6,24 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
 #include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/exhaustion.hpp"
+#include "../measure/filling.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/holdings.hpp"
-#include "../measure/memory.hpp"
 #include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/samples.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
 
-/// Every thread asks for a block; each second one first gives back a block of an earlier round, until there are none
-/// such left. Frees and requests of a kernel meet.
+/// Every thread asks for a block. Each second thread first gives back a block of an earlier round,
+/// as long as such blocks are left. Frees and requests of a kernel meet.
 template <device_allocator A>
 struct exchange_kernel {
   WARPHEAP_FN void operator()(heap_ref<A> heap, requests asked, placement where, void** blocks) const {
@@ -55,120 +54,93 @@ struct growth {
 
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
   class course;
 };
 
-// One run of the case.
+// One run of the case on one heap.
 template <device_allocator A>
-class growth::course {
+class growth::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        asked_(request_stream::of(options)),
-        budget_(options),
-        heap_(options.heap_bytes),
-        held_(asked_, A::capabilities.alignment, most_span(heap_), likely_blocks(asked_, heap_.size())) {}
+  using fixture = filling<A>;
+  static constexpr const char* unfit_design = unfit_for_lone_threads(A::capabilities);
 
-  std::string run(json_object& record) {
-    if (heap_.size() < options_.size) {
-      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
-    }
+  explicit course(fixture& on) : on_(on) {}
+
+  std::string unfit_heap() const { return on_.unfit_heap(); }
+
+  void measure() {
     start_kernels();
-    bool full = false;
-    while (found_.flawless() && !full) {
-      if (found_.rounds != 0 && budget_.spent()) {
-        refusal_ = "not exhausted when the time was over: after " + std::to_string(found_.rounds) + " rounds " +
-                   std::to_string(held_.held().bytes) + " of " + std::to_string(heap_.size()) + " bytes were live";
-        break;
-      }
-      full = !one_round();
-    }
-    if (full && most_live_ == 0) {
-      found_.failures = std::exchange(found_.refused, 0);
-      refusal_ = "an empty heap of " + std::to_string(heap_.size()) + " bytes served none of " +
-                 std::to_string(asked_.count) + " requests";
-    }
+    full_ = on_.until_full([this] { return fills(); },
+                           [this] {
+                             return "after " + std::to_string(on_.found.rounds) + " rounds " +
+                                    std::to_string(on_.held.held().bytes) + " of " + std::to_string(on_.heap.size()) +
+                                    " bytes were live";
+                           });
+    if (full_ && most_live_ == 0) on_.blame_empty_heap();
     judge();
-    if (full) add_measures();
-    found_.report(record);
-    return found_.fault.empty() ? refusal_ : found_.fault;
+  }
+
+  void add_measures(findings& found) const {
+    if (!full_) return;
+    samples slower;
+    if (const std::optional<double> ratio = slowdown(times_.values())) slower.add(*ratio);
+    found.add("share", share_of_heap, static_cast<double>(most_live_) / static_cast<double>(on_.heap.size()));
+    found.add("iteration", microseconds, times_);
+    found.add("slowdown", time_ratio, slower);
+    found.add_series("iteration", microseconds, times_.values());
   }
 
  private:
   // The first launch of a kernel takes long. It is for a heap of its own, so that ours is untouched when times begin.
   void start_kernels() {
-    const heap<A> other(options_.heap_bytes);
-    const requests asked = asked_.round(0);
+    const heap<A> other(on_.options.heap_bytes);
+    const requests asked = on_.asked.round(0);
     const device_array<void*> blocks(asked.count);
-    launch(asked.grid(), exchange_kernel<A>{}, other.ref(), asked, held_.plan(0), blocks.data());
+    launch(asked.grid(), exchange_kernel<A>{}, other.ref(), asked, on_.held.plan(0), blocks.data());
     launch(asked.grid(), free_kernel<A>{}, other.ref(), asked, static_cast<void* const*>(blocks.data()));
     synchronise();
   }
 
-  // Returns false if live bytes hardly grew.
-  bool one_round() {
-    const std::uint64_t number = found_.rounds++;
-    const requests asked = asked_.round(number);
-    const placement where = held_.plan(number, asked.count / 2);
-    const holdings::amount given = held_.give_back(where);
-    stopwatch timer;
-    timer.start();
-    launch(asked.grid(), exchange_kernel<A>{}, heap_.ref(), asked, where, held_.blocks());
-    const double time = timer.stop();
-    const holdings::amount got = held_.take(where, number, asked.count);
-    held_.fill(where, asked.count);
-    found_.fault = held_.fault();
-    found_.requests += asked.count;
-    found_.refused += asked.count - got.blocks;
-    most_live_ = std::max(most_live_, held_.held().bytes);
+  // Runs a round. Returns true if live bytes hardly grew.
+  bool fills() {
+    findings& found = on_.found;
+    const std::uint64_t number = found.rounds++;
+    const requests asked = on_.asked.round(number);
+    const placement where = on_.held.plan(number, asked.count / 2);
+    const holdings::amount given = on_.held.give_back(where);
+    const double time = on_.time_of(
+        [&] { launch(asked.grid(), exchange_kernel<A>{}, on_.heap.ref(), asked, where, on_.held.blocks()); });
+    const holdings::amount got = on_.held.take(where, number, asked.count);
+    on_.held.fill(where, asked.count);
+    on_.note(on_.held.fault());
+    found.requests += asked.count;
+    found.refused += asked.count - got.blocks;
+    most_live_ = std::max(most_live_, on_.held.held().bytes);
     std::uint64_t wanted = 0;
     for (std::uint64_t i = 0; i < asked.count; ++i) wanted += asked.bytes(i);
-    if (got.bytes <= given.bytes || shows_exhaustion(got.bytes - given.bytes, wanted)) return false;
+    if (got.bytes <= given.bytes || shows_exhaustion(got.bytes - given.bytes, wanted)) return true;
     times_.add(time);
-    return true;
+    return false;
   }
 
   void judge() {
-    held_.judge_overlap();
-    held_.judge_contents();
-    found_.fault = held_.fault();
-    found_.rounds_judged = found_.rounds;
-    found_.memory = describe_memory(held_.held().bytes, held_.span_bytes(), heap_.stats());
+    on_.held.judge_overlap();
+    on_.held.judge_contents();
+    on_.note(on_.held.fault());
+    on_.found.rounds_judged = on_.found.rounds;
+    on_.note_memory();
   }
 
-  void add_measures() {
-    samples slower;
-    if (const std::optional<double> ratio = slowdown(times_.values())) slower.add(*ratio);
-    found_.add("share", share_of_heap, static_cast<double>(most_live_) / static_cast<double>(heap_.size()));
-    found_.add("iteration", microseconds, times_);
-    found_.add("slowdown", time_ratio, slower);
-    found_.add_series("iteration", microseconds, times_.values());
-  }
-
-  const run_options& options_;
-  request_stream asked_;
-  time_budget budget_;
-  heap<A> heap_;
-  holdings held_;
-  findings found_;
+  fixture& on_;
   samples times_;
   std::uint64_t most_live_ = 0;
-  std::string refusal_;
+  bool full_ = false;
 };
-
-template <device_allocator A>
-std::string growth::run(const run_options& options, json_object& record) {
-  if constexpr (!A::capabilities.individual_free) {
-    return not_served(record, lacks_individual_free);
-  } else if constexpr (A::capabilities.needs_full_warp) {
-    return not_served(record, needs_whole_warps);
-  } else {
-    return course<A>{options}.run(record);
-  }
-}
 
 }  // namespace warpheap::bench

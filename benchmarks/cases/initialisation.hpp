@@ -4,15 +4,15 @@
 
 #include <array>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
-#include "../measure/judge.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
@@ -34,48 +34,28 @@ struct initialisation {
 
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
   class course;
 };
 
-// One run of the case.
+// One run of the case; each round makes a heap.
 template <device_allocator A>
-class initialisation::course {
+class initialisation::course : public course_defaults {
  public:
-  explicit course(const run_options& options) : options_(options), blocks_(options.threads), judge_(found_) {}
+  using fixture = own_heaps<A>;
+  explicit course(fixture& on) : on_(on) {}
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&construct_times_, &reset_times_}, [this](round_kind kind) { round(kind); });
-    found_.add("construct", microseconds, construct_times_);
-    found_.add("reset", microseconds, reset_times_);
-    // What a heap of the toolkit's keeps for itself nobody can tell: that is no 0.
-    if constexpr (A::capabilities.uses_arena) {
-      found_.add("metadata", bytes_taken, metadata_);
-    } else {
-      found_.add("metadata", bytes_taken, std::nullopt);
-    }
-    found_.report(record);
-    return judge_.reason();
-  }
-
- private:
-  class wall_clock {
-   public:
-    double microseconds() const {
-      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
-    }
-
-   private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  };
+  std::vector<const samples*> watched() const { return {&construct_times_, &reset_times_}; }
 
   void round(round_kind kind) {
     synchronise();
     const wall_clock since;
-    heap<A> made(options_.heap_bytes);
+    heap<A> made(on_.options.heap_bytes);
     synchronise();
     const double construct_time = since.microseconds();
     metadata_ = static_cast<double>(made.stats().metadata_bytes);
@@ -92,29 +72,41 @@ class initialisation::course {
     }
   }
 
-  // Blocks go back one by one only where no reset takes them all: a heap may be one of several that share memory.
-  void use(const heap<A>& made, bool judged) {
-    if (!found_.flawless()) return;
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    launch(asked.grid(), malloc_kernel<A>{}, made.ref(), asked, blocks_.data());
-    judge_.look(made, asked, blocks_, judged);
-    if constexpr (!A::capabilities.reset) {
-      launch(asked.grid(), free_kernel<A>{}, made.ref(), asked, static_cast<void* const*>(blocks_.data()));
+  void add_measures(findings& found) const {
+    found.add("construct", microseconds, construct_times_);
+    found.add("reset", microseconds, reset_times_);
+    // What a heap of the toolkit's keeps for itself nobody can tell: that is no 0.
+    if constexpr (A::capabilities.uses_arena) {
+      found.add("metadata", bytes_taken, metadata_);
+    } else {
+      found.add("metadata", bytes_taken, std::nullopt);
     }
   }
 
-  const run_options& options_;
-  device_array<void*> blocks_;
-  findings found_;
-  judge<A> judge_;
+ private:
+  class wall_clock {
+   public:
+    double microseconds() const {
+      return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+   private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  };
+
+  // Blocks go back one by one only where no reset takes them all: a heap may be one of several that share memory.
+  void use(const heap<A>& made, bool judged) {
+    if (!on_.found.flawless()) return;
+    const requests asked = on_.next_requests();
+    on_.malloc_all(made, asked);
+    on_.look(made, asked, judged);
+    if constexpr (!A::capabilities.reset) on_.free_all(made, asked);
+  }
+
+  fixture& on_;
   samples construct_times_;
   samples reset_times_;
   double metadata_ = 0;
 };
-
-template <device_allocator A>
-std::string initialisation::run(const run_options& options, json_object& record) {
-  return course<A>{options}.run(record);
-}
 
 }  // namespace warpheap::bench

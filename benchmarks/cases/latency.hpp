@@ -4,15 +4,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/distribution.hpp"
 #include "../measure/findings.hpp"
-#include "../measure/judge.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
+#include "../measure/samples.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -32,7 +34,9 @@ struct latency {
 
   /// As `throughput::run`.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
@@ -71,57 +75,42 @@ struct clocked_free_kernel {
   }
 };
 
-// One run of the case: the heap, and what was found so far.
+// One run of the case on a warm heap.
 template <device_allocator A>
-class latency::course {
+class latency::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        heap_(options.heap_bytes),
-        blocks_(options.threads),
-        cycles_(options.threads),
-        judge_(found_) {}
+  using fixture = one_heap<A>;
+  explicit course(fixture& on) : on_(on), cycles_(on.options.threads) {}
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&mallocs_.round_medians(), &frees_.round_medians()},
-               [this](round_kind kind) { round(kind); });
-    found_.add("malloc", cycles, mallocs_.summary());
-    found_.add("free", cycles, frees_.summary());
-    found_.report(record);
-    return judge_.reason();
-  }
+  std::vector<const samples*> watched() const { return {&mallocs_.round_medians(), &frees_.round_medians()}; }
 
- private:
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    launch(asked.grid(), clocked_malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data(), cycles_.data());
-    judge_.look(heap_, asked, blocks_, kind.judged);
-    if (!found_.flawless()) return;
+    const requests asked = on_.next_requests();
+    launch(asked.grid(), clocked_malloc_kernel<A>{}, on_.heap.ref(), asked, on_.blocks.data(), cycles_.data());
+    on_.look(on_.heap, asked, kind.judged);
+    if (!on_.found.flawless()) return;
     if (kind.timed) mallocs_.add_round(cycles_.to_host());
 
     if constexpr (A::capabilities.individual_free) {
-      launch(asked.grid(), clocked_free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()),
-             cycles_.data());
+      launch(asked.grid(), clocked_free_kernel<A>{}, on_.heap.ref(), asked,
+             static_cast<void* const*>(on_.blocks.data()), cycles_.data());
       synchronise();
       if (kind.timed) frees_.add_round(cycles_.to_host());
     } else {
-      make_empty(heap_, options_);
+      on_.empty(asked);
     }
   }
 
-  const run_options& options_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
+  void add_measures(findings& found) const {
+    found.add("malloc", cycles, mallocs_.summary());
+    found.add("free", cycles, frees_.summary());
+  }
+
+ private:
+  fixture& on_;
   device_array<float> cycles_;
-  findings found_;
-  judge<A> judge_;
   distribution mallocs_;
   distribution frees_;
 };
-
-template <device_allocator A>
-std::string latency::run(const run_options& options, json_object& record) {
-  return course<A>{options}.run(record);
-}
 
 }  // namespace warpheap::bench

@@ -5,19 +5,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/items.hpp"
-#include "../measure/judge.hpp"
 #include "../measure/packed.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -25,9 +24,10 @@ namespace warpheap::bench {
 /// How long it takes to write and to read blocks through their pointers, against a packed array (Winter et al., PPoPP
 /// 2021, section 4.4.2).
 ///
-/// In each round each thread asks for a block; then kernels write every word of every block, and read them all and
-/// compare the sums, one thread a block. The same kernels do the same to items that lie one behind the other, through
-/// pointers as well, so that the addresses are all that differs. Neither malloc nor free is in the times.
+/// In each round each thread asks for a block. Then kernels write every word of every block, read
+/// them all and compare the sums, one thread a block. Further launches of these kernels write and
+/// read items that lie next to each other, through pointers as well, so that the addresses are all
+/// that differs. Neither malloc nor free is in the times.
 struct memory_access {
   static constexpr const char* name = "memory_access";
   static constexpr const char* summary = "writing and reading blocks through their pointers, against a packed array";
@@ -49,7 +49,7 @@ struct memory_access {
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
   static std::string run(const run_options& options, json_object& record) {
-    return course<A>{options}.run(record);
+    return run_course<course<A>>(options, record);
   }
 
  private:
@@ -57,30 +57,45 @@ struct memory_access {
   class course;
 };
 
-// One run of the case.
+// One run of the case: blocks of a warm heap, and the same items packed.
 template <device_allocator A>
-class memory_access::course {
+class memory_access::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        heap_(options.heap_bytes),
-        blocks_(options.threads),
-        places_(options.threads),
+  using fixture = one_heap<A>;
+  explicit course(fixture& on)
+      : on_(on),
+        places_(on.options.threads),
         wrong_(1),
-        judge_(found_),
-        packed_(options.threads, options.size, packed_items::memory::kept) {}
+        packed_(on.options.threads, on.options.size, packed_items::memory::kept) {}
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&write_, &read_, &packed_write_, &packed_read_},
-               [&](round_kind kind) { round(kind); });
-    found_.add("write", microseconds, write_);
-    found_.add("read", microseconds, read_);
-    found_.add("packed_write", microseconds, packed_write_);
-    found_.add("packed_read", microseconds, packed_read_);
-    found_.add("write_ratio", time_ratio, write_ratio_);
-    found_.add("read_ratio", time_ratio, read_ratio_);
-    found_.report(record);
-    return judge_.reason();
+  std::vector<const samples*> watched() const { return {&write_, &read_, &packed_write_, &packed_read_}; }
+
+  void round(round_kind kind) {
+    const requests asked = requests_of(on_.options, on_.found.rounds++);
+    on_.malloc_all(on_.heap, asked);
+    on_.look(on_.heap, asked, kind.judged);
+    if (!on_.found.flawless()) return;
+
+    packed_.place(asked);
+    packed_.point(asked, places_.data());
+    // The one that goes first changes with the rounds, so that what it does to the caches favours neither.
+    times own{};
+    times packed{};
+    if (on_.found.rounds % 2 == 0) packed = access(asked, places_);
+    own = access(asked, on_.blocks);
+    if (on_.found.rounds % 2 != 0) packed = access(asked, places_);
+    if (kind.timed) add(own, packed);
+    on_.empty(asked);
+    synchronise();
+  }
+
+  void add_measures(findings& found) const {
+    found.add("write", microseconds, write_);
+    found.add("read", microseconds, read_);
+    found.add("packed_write", microseconds, packed_write_);
+    found.add("packed_read", microseconds, packed_read_);
+    found.add("write_ratio", time_ratio, write_ratio_);
+    found.add("read_ratio", time_ratio, read_ratio_);
   }
 
  private:
@@ -93,38 +108,21 @@ class memory_access::course {
   // hides nothing, so one will do.
   static constexpr int repetitions = this_backend == backend::host ? 1 : 8;
 
-  void round(round_kind kind) {
-    const requests asked = requests_of(options_, found_.rounds++);
-    launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
-    judge_.look(heap_, asked, blocks_, kind.judged);
-    if (!found_.flawless()) return;
-
-    packed_.place(asked);
-    packed_.point(asked, places_.data());
-    // The one that goes first changes with the rounds, so that what it does to the caches favours neither.
-    times own{};
-    times packed{};
-    if (found_.rounds % 2 == 0) packed = access(asked, places_);
-    own = access(asked, blocks_);
-    if (found_.rounds % 2 != 0) packed = access(asked, places_);
-    if (kind.timed) add(own, packed);
-    free(asked);
-  }
-
   // Sums are compared in every round, which takes no longer than to add them.
   times access(const requests& asked, const device_array<void*>& at) {
-    stopwatch timer;
     times result{};
-    timer.start();
-    for (int i = 0; i < repetitions; ++i) write_items(asked, at.data());
-    result.write = timer.stop() / repetitions;
+    const double write_time = on_.time_of([&] {
+      for (int i = 0; i < repetitions; ++i) write_items(asked, at.data());
+    });
+    result.write = write_time / repetitions;
     wrong_.clear();
-    timer.start();
-    for (int i = 0; i < repetitions; ++i) read_items(asked, at.data(), wrong_.data());
-    result.read = timer.stop() / repetitions;
+    const double read_time = on_.time_of([&] {
+      for (int i = 0; i < repetitions; ++i) read_items(asked, at.data(), wrong_.data());
+    });
+    result.read = read_time / repetitions;
     check_items(asked, at.data(), wrong_.data());
-    if (wrong_.at(0) != 0 && found_.fault.empty()) {
-      found_.fault = std::to_string(wrong_.at(0)) + " reads found a block without what was written to it";
+    if (wrong_.at(0) != 0 && on_.found.sound()) {
+      on_.found.fault = std::to_string(wrong_.at(0)) + " reads found a block without what was written to it";
     }
     return result;
   }
@@ -138,22 +136,9 @@ class memory_access::course {
     read_ratio_.add(own.read / packed.read);
   }
 
-  void free(const requests& asked) {
-    if constexpr (A::capabilities.individual_free) {
-      launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()));
-      synchronise();
-    } else {
-      make_empty(heap_, options_);
-    }
-  }
-
-  const run_options& options_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
+  fixture& on_;
   device_array<void*> places_;
   device_array<std::uint64_t> wrong_;
-  findings found_;
-  judge<A> judge_;
   packed_items packed_;
   samples write_;
   samples read_;

@@ -4,26 +4,26 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/free_order.hpp"
-#include "../measure/judge.hpp"
 #include "../measure/kernel_judge.hpp"
 #include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
 #include "../measure/stamp.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
 
-/// Whether it matters who frees a block, and when: frees in several orders, in a kernel behind that of the mallocs, and
-/// malloc and free by one thread in one kernel.
+/// Whether it matters which thread frees a block, and when: frees in several orders, in a kernel
+/// after that of the mallocs, and malloc and free by one thread in one kernel.
 ///
 /// All orders run the same kernel, which computes whose block each thread frees: see `freed_block`. They are judged as
 /// in `throughput`. In `same_kernel` no block is there to be judged from outside: each thread stamps its block and
@@ -39,9 +39,13 @@ struct orders {
                                         frees_of_other_block};
   static constexpr const char* axes[] = {"threads", "size"};
 
-  /// As `throughput::run`. A design without individual free is not served.
+  /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is. A design without individual free
+  /// is not served.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    if (options.mode == in_same_kernel.name) return run_course<pair_course<A>>(options, record);
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
@@ -77,87 +81,68 @@ struct pair_kernel {
   }
 };
 
-// One run of an order. `throughput` tells the rest.
+// One run of an order of frees in a kernel of its own.
 template <device_allocator A>
-class orders::course {
+class orders::course : public course_defaults {
  public:
-  course(const run_options& options, free_order order)
-      : options_(options), order_(order), heap_(options.heap_bytes), blocks_(options.threads), judge_(found_) {}
+  using fixture = one_heap<A>;
+  static constexpr const char* unfit_design = unfit_for_frees(A::capabilities);
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&free_times_}, [this](round_kind kind) { round(kind); });
-    found_.add("free", microseconds, free_times_);
-    found_.report(record);
-    return judge_.reason();
+  explicit course(fixture& on) : on_(on), order_(free_order_of(on.options.mode)) {}
+
+  static std::string unfit_options(const run_options& options) {
+    if (free_order_of(options.mode) != free_order::other_block) return "";
+    if (options.threads >= freed_block::least_for_other_block) return "";
+    return "mode other_block needs two blocks of threads: use at least 512 threads";
   }
 
- private:
+  std::vector<const samples*> watched() const { return {&free_times_}; }
+
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks_.data());
-    judge_.look(heap_, asked, blocks_, kind.judged);
-    if (!found_.fault.empty()) return;
-    stopwatch timer;
-    timer.start();
-    launch(asked.grid(), ordered_free_kernel<A>{}, heap_.ref(), asked, freed_block{order_, asked.count, asked.salt},
-           static_cast<void* const*>(blocks_.data()));
-    const double free_time = timer.stop();
+    const requests asked = on_.next_requests();
+    on_.malloc_all(on_.heap, asked);
+    on_.look(on_.heap, asked, kind.judged);
+    if (!on_.found.sound()) return;
+    const double free_time = on_.time_of([&] {
+      launch(asked.grid(), ordered_free_kernel<A>{}, on_.heap.ref(), asked,
+             freed_block{order_, asked.count, asked.salt}, static_cast<void* const*>(on_.blocks.data()));
+    });
     if (kind.timed) free_times_.add(free_time);
   }
 
-  const run_options& options_;
+  void add_measures(findings& found) const { found.add("free", microseconds, free_times_); }
+
+ private:
+  fixture& on_;
   free_order order_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
-  findings found_;
-  judge<A> judge_;
   samples free_times_;
 };
 
 // One run of malloc and free in one kernel.
 template <device_allocator A>
-class orders::pair_course {
+class orders::pair_course : public course_defaults {
  public:
-  explicit pair_course(const run_options& options)
-      : options_(options), heap_(options.heap_bytes), judge_(heap_, found_) {}
+  using fixture = self_judging<A>;
+  static constexpr const char* unfit_design = unfit_for_frees(A::capabilities);
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&times_}, [this](round_kind kind) { round(kind); });
-    if (found_.flawless()) judge_.look_at_heap(requests::of_round(options_, found_.rounds++));
-    found_.add("pair", microseconds, times_);
-    found_.report(record);
-    return judge_.reason();
-  }
+  explicit pair_course(fixture& on) : on_(on) {}
 
- private:
+  std::vector<const samples*> watched() const { return {&times_}; }
+
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    const auto ran = judge_.watch(asked.count, [&](kernel_tally* tally) {
-      launch(asked.grid(), pair_kernel<A>{}, heap_.ref(), asked, kind.judged, tally);
+    const requests asked = on_.next_requests();
+    const auto ran = on_.judge.watch(asked.count, [&](kernel_tally* tally) {
+      launch(asked.grid(), pair_kernel<A>{}, on_.heap.ref(), asked, kind.judged, tally);
     });
-    if (kind.judged) ++found_.rounds_judged;
+    if (kind.judged) ++on_.found.rounds_judged;
     if (kind.timed) times_.add(ran.time);
   }
 
-  const run_options& options_;
-  heap<A> heap_;
-  findings found_;
-  kernel_judge<A> judge_;
+  void add_measures(findings& found) const { found.add("pair", microseconds, times_); }
+
+ private:
+  fixture& on_;
   samples times_;
 };
-
-template <device_allocator A>
-std::string orders::run(const run_options& options, json_object& record) {
-  if constexpr (A::capabilities.individual_free) {
-    if (options.mode == in_same_kernel.name) return pair_course<A>{options}.run(record);
-    const free_order order = free_order_of(options.mode);
-    if (order == free_order::other_block && options.threads < freed_block::least_for_other_block) {
-      return not_served(record, "mode other_block needs two blocks of threads: use at least 512 threads");
-    }
-    return course<A>{options, order}.run(record);
-  } else {
-    return not_served(record, lacks_individual_free);
-  }
-}
 
 }  // namespace warpheap::bench

@@ -4,19 +4,17 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
 #include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/exhaustion.hpp"
+#include "../measure/filling.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/holdings.hpp"
-#include "../measure/memory.hpp"
-#include "../measure/not_served.hpp"
 #include "../measure/requests.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 
 namespace warpheap::bench {
@@ -40,47 +38,49 @@ struct out_of_memory {
 
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    return run_course<course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
   class course;
 };
 
-// One run of the case.
+// One run of the case on one heap.
 template <device_allocator A>
-class out_of_memory::course {
+class out_of_memory::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        asked_(request_stream::of(options)),
-        budget_(options),
-        heap_(options.heap_bytes),
-        held_(asked_, A::capabilities.alignment, most_span(heap_), likely_blocks(asked_, heap_.size())) {}
+  using fixture = filling<A>;
+  explicit course(fixture& on) : on_(on) {}
 
-  std::string run(json_object& record) {
-    if (heap_.size() < options_.size) {
-      return not_served(record, no_room_for_a_block(options_.heap_bytes, options_.size));
-    }
+  std::string unfit_heap() const { return on_.unfit_heap(); }
+
+  void measure() {
     start_kernels();
     fill_heap();
     judge();
-    found_.memory = describe_memory(held_.held().bytes, held_.span_bytes(), heap_.stats());
-    if (exhausted_ && found_.flawless()) {
-      add_measures();
-      give_all_back();
-      serve_half();
-      judge();
-    }
-    found_.report(record);
-    return found_.fault.empty() ? refusal_ : found_.fault;
+    on_.note_memory();
+    if (!exhausted_ || !on_.found.flawless()) return;
+    give_all_back();
+    serve_half();
+    judge();
+  }
+
+  void add_measures(findings& found) const {
+    if (!exhausted_) return;
+    double total = 0;
+    for (const filling_round& each : filled_) total += each.time;
+    found.add("share", share_of_heap, static_cast<double>(handed_out_.bytes) / static_cast<double>(on_.heap.size()));
+    found.add("total", microseconds, total);
+    found.add("last_tenth", microseconds, last_tenth(filled_));
   }
 
  private:
   // A kernel's first launch takes long. It is for a heap of its own, so that ours is untouched when times begin.
   void start_kernels() {
-    const requests asked = asked_.round(0);
-    const heap<A> other(options_.heap_bytes);
+    const requests asked = on_.asked.round(0);
+    const heap<A> other(on_.options.heap_bytes);
     const device_array<void*> blocks(asked.count);
     ask(other, asked, blocks.data());
     give_back(other, asked, blocks.data());
@@ -95,113 +95,89 @@ class out_of_memory::course {
   }
 
   void fill_heap() {
-    while (found_.flawless() && !exhausted_) {
-      if (found_.rounds != 0 && budget_.spent()) {
-        refusal_ = "not exhausted when the time was over: " + std::to_string(found_.rounds) + " rounds had got " +
-                   std::to_string(held_.held().bytes) + " of " + std::to_string(heap_.size()) + " bytes";
-        return;
-      }
-      const std::uint64_t refused_before = found_.refused;
-      const filling_round round = one_round();
-      exhausted_ = shows_exhaustion(asked_.count - (found_.refused - refused_before), asked_.count);
-      if (round.bytes != 0) filled_.push_back(round);
-    }
-    handed_out_ = held_.held();
-    if (exhausted_ && handed_out_.blocks == 0) {
-      found_.failures = std::exchange(found_.refused, 0);
-      refusal_ = "an empty heap of " + std::to_string(heap_.size()) + " bytes served none of " +
-                 std::to_string(asked_.count) + " requests";
-    }
-    if (found_.flawless()) one_round();  // a full heap refuses, and does nothing worse
+    exhausted_ = on_.until_full([this] { return fills(); },
+                                [this] {
+                                  return std::to_string(on_.found.rounds) + " rounds had got " +
+                                         std::to_string(on_.held.held().bytes) + " of " +
+                                         std::to_string(on_.heap.size()) + " bytes";
+                                });
+    if (!exhausted_) return;
+    handed_out_ = on_.held.held();
+    if (handed_out_.blocks == 0) on_.blame_empty_heap();
+    if (on_.found.flawless()) one_round();  // a full heap refuses, and does nothing worse
+  }
+
+  // Runs a round. Returns true if it shows that the heap is full.
+  bool fills() {
+    const std::uint64_t refused_before = on_.found.refused;
+    const filling_round round = one_round();
+    if (round.bytes != 0) filled_.push_back(round);
+    return shows_exhaustion(on_.asked.count - (on_.found.refused - refused_before), on_.asked.count);
   }
 
   filling_round one_round() {
-    const std::uint64_t number = found_.rounds++;
-    const requests asked = asked_.round(number);
-    const placement where = held_.plan(number);
-    stopwatch timer;
-    timer.start();
-    ask(heap_, asked, held_.blocks() + where.used);
-    const double time = timer.stop();
-    const holdings::amount got = held_.take(where, number, asked.count);
-    note(held_.fault());
+    findings& found = on_.found;
+    const std::uint64_t number = found.rounds++;
+    const requests asked = on_.asked.round(number);
+    const placement where = on_.held.plan(number);
+    const double time = on_.time_of([&] { ask(on_.heap, asked, on_.held.blocks() + where.used); });
+    const holdings::amount got = on_.held.take(where, number, asked.count);
+    on_.note(on_.held.fault());
     // In mode `thread` all requests are alike: what one was refused for want of room, no later one can get.
-    if (A::capabilities.refuses_only_when_full && asked_.mode == request_mode::thread && found_.refused != 0 &&
+    if (A::capabilities.refuses_only_when_full && on_.asked.mode == request_mode::thread && found.refused != 0 &&
         got.blocks != 0) {
-      note(std::to_string(got.blocks) + " requests of round " + std::to_string(number) + " were served after " +
-           std::to_string(found_.refused) + " like them were refused, though nothing was freed");
+      on_.note(std::to_string(got.blocks) + " requests of round " + std::to_string(number) + " were served after " +
+               std::to_string(found.refused) + " like them were refused, though nothing was freed");
     }
-    found_.requests += asked.count;
-    found_.refused += asked.count - got.blocks;
+    found.requests += asked.count;
+    found.refused += asked.count - got.blocks;
     return {time, got.bytes};
   }
 
   void judge() {
-    held_.judge_overlap();
-    held_.fill_all();
-    held_.judge_contents();
-    note(held_.fault());
-    found_.rounds_judged = found_.rounds;
-  }
-
-  void add_measures() {
-    double total = 0;
-    for (const filling_round& each : filled_) total += each.time;
-    found_.add("share", share_of_heap, static_cast<double>(handed_out_.bytes) / static_cast<double>(heap_.size()));
-    found_.add("total", microseconds, total);
-    found_.add("last_tenth", microseconds, last_tenth(filled_));
+    on_.held.judge_overlap();
+    on_.held.fill_all();
+    on_.held.judge_contents();
+    on_.note(on_.held.fault());
+    on_.found.rounds_judged = on_.found.rounds;
   }
 
   void give_all_back() {
-    for (std::uint64_t number = 0; number < found_.rounds; ++number) {
-      give_back(heap_, asked_.round(number), held_.blocks() + number * asked_.count);
+    for (std::uint64_t number = 0; number < on_.found.rounds; ++number) {
+      give_back(on_.heap, on_.asked.round(number), on_.held.blocks() + number * on_.asked.count);
     }
-    if constexpr (!A::capabilities.individual_free) make_empty(heap_, options_);
-    held_.clear();
+    if constexpr (!A::capabilities.individual_free) make_empty(on_.heap, on_.options);
+    on_.held.clear();
   }
 
   // Asks again for what the first rounds asked for, as far as half of the bytes goes, and for one block at least.
   void serve_half() {
+    findings& found = on_.found;
     std::uint64_t left = handed_out_.bytes / 2;
-    for (std::uint64_t number = 0; found_.flawless(); ++number) {
-      requests asked = asked_.round(number);
+    for (std::uint64_t number = 0; found.flawless(); ++number) {
+      requests asked = on_.asked.round(number);
       asked.count = requests_within(asked, left);
       if (number == 0 && asked.count == 0) asked.count = 1;
       if (asked.count == 0) return;
-      const placement where = held_.plan(number);
-      ask(heap_, asked, held_.blocks() + where.used);
-      const holdings::amount got = held_.take(where, number, asked.count);
-      note(held_.fault());
-      ++found_.rounds;
-      found_.requests += asked.count;
-      found_.failures += asked.count - got.blocks;
-      if (asked.count < asked_.count) break;
+      const placement where = on_.held.plan(number);
+      ask(on_.heap, asked, on_.held.blocks() + where.used);
+      const holdings::amount got = on_.held.take(where, number, asked.count);
+      on_.note(on_.held.fault());
+      ++found.rounds;
+      found.requests += asked.count;
+      found.failures += asked.count - got.blocks;
+      if (asked.count < on_.asked.count) break;
     }
-    if (found_.failures != 0) {
-      refusal_ = "with all blocks given back, " + std::to_string(found_.failures) +
-                 " requests got null before half as many bytes were handed out as before";
+    if (found.failures != 0) {
+      found.refusal = "with all blocks given back, " + std::to_string(found.failures) +
+                      " requests got null before half as many bytes were handed out as before";
     }
   }
 
-  void note(const std::string& fault) {
-    if (found_.fault.empty()) found_.fault = fault;
-  }
-
-  const run_options& options_;
-  request_stream asked_;
-  time_budget budget_;
-  heap<A> heap_;
-  holdings held_;
-  findings found_;
+  fixture& on_;
   std::vector<filling_round> filled_;
   holdings::amount handed_out_;
   bool exhausted_ = false;
-  std::string refusal_;
 };
-
-template <device_allocator A>
-std::string out_of_memory::run(const run_options& options, json_object& record) {
-  return course<A>{options}.run(record);
-}
 
 }  // namespace warpheap::bench

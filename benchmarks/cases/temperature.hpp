@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
-#include "../measure/judge.hpp"
-#include "../measure/not_served.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
-#include "../measure/stopwatch.hpp"
 #include "../options.hpp"
 #include "throughput.hpp"
 
@@ -37,10 +34,13 @@ struct temperature {
   static constexpr case_mode modes[] = {on_cold_heap, on_warm_heap};
   static constexpr const char* axes[] = {"threads", "size"};
 
-  /// As `throughput::run`. A design whose blocks do not come from the heap's own memory cannot be made new, and is not
-  /// served in mode `cold`.
+  /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is. A design whose blocks do not come
+  /// from the heap's own memory cannot be made new, and is not served in mode `cold`.
   template <device_allocator A>
-  static std::string run(const run_options& options, json_object& record);
+  static std::string run(const run_options& options, json_object& record) {
+    if (options.mode == on_warm_heap.name) return throughput::run<A>(options, record);
+    return run_course<cold_course<A>>(options, record);
+  }
 
  private:
   template <device_allocator A>
@@ -49,53 +49,38 @@ struct temperature {
 
 // One run on cold heaps.
 template <device_allocator A>
-class temperature::cold_course {
+class temperature::cold_course : public course_defaults {
  public:
-  explicit cold_course(const run_options& options) : options_(options), blocks_(options.threads), judge_(found_) {}
+  using fixture = own_heaps<A>;
+  static constexpr const char* unfit_design =
+      A::capabilities.uses_arena ? nullptr : "the design's memory is the toolkit's, which a process cannot make new";
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&malloc_times_, &free_times_}, [this](round_kind kind) { round(kind); });
-    found_.add("malloc", microseconds, malloc_times_);
-    found_.add("free", microseconds, free_times_);
-    found_.report(record);
-    return judge_.reason();
-  }
+  explicit cold_course(fixture& on) : on_(on) {}
 
- private:
+  std::vector<const samples*> watched() const { return {&malloc_times_, &free_times_}; }
+
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
-    const heap<A> fresh{options_.heap_bytes};
-    stopwatch timer;
-    timer.start();
-    launch(asked.grid(), malloc_kernel<A>{}, fresh.ref(), asked, blocks_.data());
-    const double malloc_time = timer.stop();
+    const requests asked = on_.next_requests();
+    const heap<A> fresh{on_.options.heap_bytes};
+    const double malloc_time = on_.time_of([&] { on_.malloc_all(fresh, asked); });
     if (kind.timed) malloc_times_.add(malloc_time);
-    judge_.look(fresh, asked, blocks_, kind.judged);
+    on_.look(fresh, asked, kind.judged);
     if constexpr (A::capabilities.individual_free) {
-      if (!found_.fault.empty()) return;
-      timer.start();
-      launch(asked.grid(), free_kernel<A>{}, fresh.ref(), asked, static_cast<void* const*>(blocks_.data()));
-      const double free_time = timer.stop();
+      if (!on_.found.sound()) return;
+      const double free_time = on_.time_of([&] { on_.free_all(fresh, asked); });
       if (kind.timed) free_times_.add(free_time);
     }
   }
 
-  const run_options& options_;
-  device_array<void*> blocks_;
-  findings found_;
-  judge<A> judge_;
+  void add_measures(findings& found) const {
+    found.add("malloc", microseconds, malloc_times_);
+    found.add("free", microseconds, free_times_);
+  }
+
+ private:
+  fixture& on_;
   samples malloc_times_;
   samples free_times_;
 };
-
-template <device_allocator A>
-std::string temperature::run(const run_options& options, json_object& record) {
-  if (options.mode == on_warm_heap.name) return throughput::run<A>(options, record);
-  if constexpr (A::capabilities.uses_arena) {
-    return cold_course<A>{options}.run(record);
-  } else {
-    return not_served(record, "the design's memory is the toolkit's, which a process cannot make new");
-  }
-}
 
 }  // namespace warpheap::bench

@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/memory.hpp"
 #include "../measure/not_served.hpp"
-#include "../measure/requests.hpp"
+#include "../measure/oracle.hpp"
 #include "../measure/rounds.hpp"
 #include "../measure/samples.hpp"
 #include "../measure/stopwatch.hpp"
@@ -23,10 +25,11 @@ namespace warpheap::bench {
 
 /// How long a design takes for the mallocs and frees of a program, recorded and played again: docs/traces.md.
 ///
-/// The heap is made once and stays warm. A round is one replay, a kernel a phase; what the trace leaves is freed behind
-/// it, outside the times. Blocks hold words at both ends that are compared when they are touched or freed, in judged
-/// rounds all over, and after each phase of those the live blocks are sorted by address; at their end nothing may be
-/// live.
+/// The heap is made once and stays warm. A round is one replay, a kernel a phase. What the trace
+/// leaves is freed after it, outside the times. Blocks hold words at both ends, which are compared
+/// when a block is touched or freed; in judged rounds these words fill the blocks. After each phase
+/// of a judged round the live blocks are sorted by address. At the end of such a round nothing may
+/// be live.
 struct trace_replay {
   static constexpr const char* name = "trace";
   static constexpr const char* summary = "the mallocs and frees of a recorded program";
@@ -41,118 +44,130 @@ struct trace_replay {
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
   static std::string run(const run_options& options, json_object& record) {
-    if constexpr (!A::capabilities.individual_free) {
-      return not_served(record, lacks_individual_free);
-    } else if constexpr (A::capabilities.needs_full_warp) {
-      return not_served(record, needs_whole_warps);
-    } else {
-      return course<A>{options}.run(record);
-    }
+    return run_course<course<A>>(options, record);
   }
 
  private:
   template <device_allocator A>
+  struct played_heap;
+  template <device_allocator A>
   class course;
 };
 
-// One run of the case.
+// What the case measures with: the trace as it is played, and one heap. A trace that cannot be read is refused before
+// the heap is made.
 template <device_allocator A>
-class trace_replay::course {
+struct trace_replay::played_heap : fixture_base {
+  explicit played_heap(const run_options& asked)
+      : fixture_base(asked),
+        plan(trace_of(asked), asked.threads),
+        heap(asked.heap_bytes),
+        live_before(heap.stats().live_bytes) {}
+
+  replay_plan plan;
+  warpheap::heap<A> heap;
+  std::optional<std::uint64_t> live_before;
+};
+
+// One run of the case on a warm heap.
+template <device_allocator A>
+class trace_replay::course : public course_defaults {
   static_assert(A::capabilities.alignment % 4 == 0, "contents are written in words");
 
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        plan_(trace_of(options), options.threads),
-        heap_(options.heap_bytes),
-        live_before_(heap_.stats().live_bytes) {}
+  using fixture = played_heap<A>;
+  static constexpr const char* unfit_design = unfit_for_lone_threads(A::capabilities);
 
-  std::string run(json_object& record) {
-    const trace_figures& figures = plan_.figures();
+  explicit course(fixture& on) : on_(on) {}
+
+  void describe(json_object& record) const {
+    const trace_figures& figures = on_.plan.figures();
     record.add("trace", json_object{}
-                            .add("copies", plan_.copies())
+                            .add("copies", on_.plan.copies())
                             .add("threads", figures.threads)
-                            .add("phases", plan_.phases().size())
+                            .add("phases", on_.plan.phases().size())
                             .add("operations", figures.operations())
                             .add("requested_bytes", figures.requested_bytes)
                             .add("peak_bytes", figures.peak_bytes));
-    if (figures.largest_bytes > A::capabilities.largest_bytes) {
-      not_served(record, "");
-      return "the design serves requests of up to " + std::to_string(A::capabilities.largest_bytes) +
-             " bytes, and the trace has one of " + std::to_string(figures.largest_bytes);
-    }
-    run_rounds(options_, found_, {&times_}, [&](round_kind kind) { round(kind); });
-    found_.add("replay", microseconds, times_);
-    found_.add("rate", operations_per_second, rates_);
-    found_.report(record);
-    return found_.fault.empty() ? refusal_ : found_.fault;
   }
 
- private:
-  // Judged rounds stop the clock behind each phase; in others the phases follow one another.
+  std::string unfit_heap() const {
+    const std::uint64_t largest = on_.plan.figures().largest_bytes;
+    if (largest <= A::capabilities.largest_bytes) return "";
+    return "the design serves requests of up to " + std::to_string(A::capabilities.largest_bytes) +
+           " bytes, and the trace has one of " + std::to_string(largest);
+  }
+
+  std::vector<const samples*> watched() const { return {&times_}; }
+
+  // Judged rounds stop the clock after each phase; in others the phases follow one another.
   void round(round_kind kind) {
-    const replay_state state = plan_.state(mix(options_.seed ^ mix(found_.rounds++)), kind.judged);
-    stopwatch timer;
+    replay_plan& plan = on_.plan;
+    const replay_state state = plan.state(mix(on_.options.seed ^ mix(on_.found.rounds++)), kind.judged);
+    stopwatch& timer = on_.timer;
     double time = 0;
     largest_ = 0;
     timer.start();
-    for (const replay_phase& phase : plan_.phases()) {
-      launch(plan_.grid(phase), replay_kernel<A>{}, heap_.ref(), phase, state);
+    for (const replay_phase& phase : plan.phases()) {
+      launch(plan.grid(phase), replay_kernel<A>{}, on_.heap.ref(), phase, state);
       if (!kind.judged) continue;
       time += timer.stop();
       look(phase);
-      if (!found_.fault.empty()) return;
+      if (!on_.found.sound()) return;
       timer.start();
     }
     time += timer.stop();
-    launch(plan_.grid(plan_.ending()), replay_kernel<A>{}, heap_.ref(), plan_.ending(), state);
+    launch(plan.grid(plan.ending()), replay_kernel<A>{}, on_.heap.ref(), plan.ending(), state);
     account();
     if (kind.judged) look_at_end();
     if (!kind.timed) return;
     times_.add(time);
-    rates_.add(static_cast<double>(plan_.figures().operations() * plan_.copies()) / (time * 1e-6));
+    rates_.add(static_cast<double>(plan.figures().operations() * plan.copies()) / (time * 1e-6));
   }
 
+  void add_measures(findings& found) const {
+    found.add("replay", microseconds, times_);
+    found.add("rate", operations_per_second, rates_);
+  }
+
+ private:
   // Sees that the blocks that are live after a phase are sound.
   void look(const replay_phase& phase) {
-    const address_findings seen = plan_.look(A::capabilities.alignment);
+    const address_findings seen = on_.plan.look(A::capabilities.alignment);
     if (!seen.fault.empty()) {
-      found_.fault = "after phase " + std::to_string(1 + (&phase - plan_.phases().data())) + ": " + seen.fault;
+      on_.found.fault = "after phase " + std::to_string(1 + (&phase - on_.plan.phases().data())) + ": " + seen.fault;
     }
     if (seen.requested_bytes < largest_) return;
     largest_ = seen.requested_bytes;
-    found_.memory = describe_memory(seen.requested_bytes, seen.span_bytes, heap_.stats());
+    on_.found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, on_.heap.stats());
   }
 
   // Sees that nothing is live any more, where the design knows.
   void look_at_end() {
-    ++found_.rounds_judged;
-    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
+    ++on_.found.rounds_judged;
+    if (on_.found.sound()) on_.found.fault = describe_leak(on_.live_before, on_.heap.stats().live_bytes);
   }
 
   void account() {
-    const replay_tally seen = plan_.take_tally();
-    const std::uint64_t mallocs = plan_.figures().mallocs * plan_.copies();
-    found_.requests += mallocs;
-    found_.failures += seen.null;
+    replay_plan& plan = on_.plan;
+    findings& found = on_.found;
+    const replay_tally seen = plan.take_tally();
+    const std::uint64_t mallocs = plan.figures().mallocs * plan.copies();
+    found.requests += mallocs;
+    found.failures += seen.null;
     if (seen.null != 0) {
-      refusal_ = std::to_string(seen.null) + " of " + std::to_string(mallocs) + " requests in round " +
-                 std::to_string(found_.rounds) + " got null: up to " +
-                 std::to_string(plan_.figures().peak_bytes * plan_.copies()) +
-                 " bytes are live at once, the heap has " + std::to_string(heap_.size());
+      found.refusal = std::to_string(seen.null) + " of " + std::to_string(mallocs) + " requests in round " +
+                      std::to_string(found.rounds) + " got null: up to " +
+                      std::to_string(plan.figures().peak_bytes * plan.copies()) +
+                      " bytes are live at once, the heap has " + std::to_string(on_.heap.size());
     }
-    if (seen.damaged != 0 && found_.fault.empty()) {
-      found_.fault =
+    if (seen.damaged != 0 && found.sound()) {
+      found.fault =
           std::to_string(seen.damaged) + " blocks lost what was written to them before they were touched or freed";
     }
   }
 
-  const run_options& options_;
-  replay_plan plan_;
-  heap<A> heap_;
-  std::optional<std::uint64_t> live_before_;
-  findings found_;
-  std::string refusal_;
+  fixture& on_;
   std::uint64_t largest_ = 0;  // bytes live after a phase of the round in hand
   samples times_;
   samples rates_;

@@ -5,14 +5,16 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
-#include "../kernels.hpp"
+#include "../measure/course.hpp"
 #include "../measure/findings.hpp"
+#include "../measure/fixtures.hpp"
 #include "../measure/items.hpp"
-#include "../measure/judge.hpp"
 #include "../measure/not_served.hpp"
+#include "../measure/oracle.hpp"
 #include "../measure/packed.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
@@ -52,11 +54,7 @@ struct work_generation {
   /// Measures; adds to `record`. Returns why the case is not ok, or nothing if it is.
   template <device_allocator A>
   static std::string run(const run_options& options, json_object& record) {
-    if constexpr (A::capabilities.individual_free || A::capabilities.reset) {
-      return course<A>{options}.run(record);
-    } else {
-      return not_served(record, lacks_individual_free);
-    }
+    return run_course<course<A>>(options, record);
   }
 
  private:
@@ -64,36 +62,27 @@ struct work_generation {
   class course;
 };
 
-// One run of the case.
+// One run of the case: a warm heap, and both baselines.
 template <device_allocator A>
-class work_generation::course {
+class work_generation::course : public course_defaults {
  public:
-  explicit course(const run_options& options)
-      : options_(options),
-        heap_(options.heap_bytes),
-        blocks_(options.threads),
-        places_(options.threads),
+  using fixture = one_heap<A>;
+  static constexpr const char* unfit_design =
+      A::capabilities.individual_free || A::capabilities.reset ? nullptr : lacks_individual_free;
+
+  explicit course(fixture& on)
+      : on_(on),
+        places_(on.options.threads),
         wrong_(1),
-        judge_(found_),
-        anew_(options.threads, options.size, packed_items::memory::taken_anew),
-        kept_(options.threads, options.size, packed_items::memory::kept) {}
+        anew_(on.options.threads, on.options.size, packed_items::memory::taken_anew),
+        kept_(on.options.threads, on.options.size, packed_items::memory::kept) {}
 
-  std::string run(json_object& record) {
-    run_rounds(options_, found_, {&generate_, &baseline_}, [&](round_kind kind) { round(kind); });
-    found_.add("generate", microseconds, generate_);
-    found_.add("baseline", microseconds, baseline_);
-    found_.add("baseline_kept", microseconds, baseline_kept_);
-    found_.add("ratio", time_ratio, ratio_);
-    found_.add("ratio_kept", time_ratio, ratio_kept_);
-    found_.report(record);
-    return refusal_.empty() || !found_.fault.empty() ? judge_.reason() : refusal_;
-  }
+  std::vector<const samples*> watched() const { return {&generate_, &baseline_}; }
 
- private:
   void round(round_kind kind) {
-    const requests asked = requests::of_round(options_, found_.rounds++);
+    const requests asked = on_.next_requests();
     const double generate = with_heap(asked, kind.judged);
-    if (!found_.flawless()) return;
+    if (!on_.found.flawless()) return;
     const double baseline = with_prefix_sum(anew_, asked, kind.judged);
     const double baseline_kept = with_prefix_sum(kept_, asked, kind.judged);
     if (!kind.timed) return;
@@ -104,22 +93,31 @@ class work_generation::course {
     ratio_kept_.add(generate / baseline_kept);
   }
 
+  void add_measures(findings& found) const {
+    found.add("generate", microseconds, generate_);
+    found.add("baseline", microseconds, baseline_);
+    found.add("baseline_kept", microseconds, baseline_kept_);
+    found.add("ratio", time_ratio, ratio_);
+    found.add("ratio_kept", time_ratio, ratio_kept_);
+  }
+
+ private:
   // Judged rounds stop the clock between the two kernels; in others nothing stands between them.
   double with_heap(const requests& asked, bool judged) {
-    stopwatch timer;
+    stopwatch& timer = on_.timer;
     double time = 0;
     timer.start();
-    launch(asked.grid(), generate_kernel<A>{}, heap_.ref(), asked, blocks_.data());
+    launch(asked.grid(), generate_kernel<A>{}, on_.heap.ref(), asked, on_.blocks.data());
     if (judged) {
       time += timer.stop();
       look(asked);
-      if (!found_.fault.empty()) return time;
+      if (!on_.found.sound()) return time;
       timer.start();
     }
     if constexpr (A::capabilities.individual_free) {
-      launch(asked.grid(), free_kernel<A>{}, heap_.ref(), asked, static_cast<void* const*>(blocks_.data()));
+      on_.free_all(on_.heap, asked);
     } else {
-      heap_.reset();
+      on_.heap.reset();
     }
     time += timer.stop();
     if (!judged) count_null(asked);
@@ -129,27 +127,29 @@ class work_generation::course {
   // The items first, since the judge writes to the blocks.
   void look(const requests& asked) {
     wrong_.clear();
-    check_items(asked, blocks_.data(), wrong_.data());
+    check_items(asked, on_.blocks.data(), wrong_.data());
     const std::uint64_t wrong = wrong_.at(0);
-    judge_.look(heap_, asked, blocks_, true);
-    if (wrong != 0 && found_.fault.empty()) {
-      found_.fault = std::to_string(wrong) + " of " + std::to_string(asked.count) +
-                     " items are not what their threads wrote though no two blocks overlap";
+    on_.look(on_.heap, asked, true);
+    if (wrong != 0 && on_.found.sound()) {
+      on_.found.fault = std::to_string(wrong) + " of " + std::to_string(asked.count) +
+                        " items are not what their threads wrote though no two blocks overlap";
     }
   }
 
   void count_null(const requests& asked) {
-    const std::uint64_t null = bench::count_null(blocks_.to_host());
-    found_.requests += asked.count;
-    found_.failures += null;
+    const std::uint64_t null = bench::count_null(on_.blocks.to_host());
+    findings& found = on_.found;
+    found.requests += asked.count;
+    found.failures += null;
     if (null != 0) {
-      refusal_ = std::to_string(null) + " of " + std::to_string(asked.count) + " requests in round " +
-                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
+      found.refusal = std::to_string(null) + " of " + std::to_string(asked.count) + " requests in round " +
+                      std::to_string(found.rounds) + " got null; the heap has " + std::to_string(on_.heap.size()) +
+                      " bytes";
     }
   }
 
   double with_prefix_sum(packed_items& items, const requests& asked, bool judged) {
-    stopwatch timer;
+    stopwatch& timer = on_.timer;
     double time = 0;
     timer.start();
     items.place(asked);
@@ -167,14 +167,9 @@ class work_generation::course {
     return time + timer.stop();
   }
 
-  const run_options& options_;
-  heap<A> heap_;
-  device_array<void*> blocks_;
+  fixture& on_;
   device_array<void*> places_;
   device_array<std::uint64_t> wrong_;
-  findings found_;
-  judge<A> judge_;
-  std::string refusal_;
   packed_items anew_;
   packed_items kept_;
   samples generate_;

@@ -14,8 +14,9 @@ namespace warpheap::bench {
 /// Very many figures of the same thing, such as the cycles of each request, in rounds. They are counted in buckets, so
 /// a distribution takes 4 MiB however many there are.
 ///
-/// A bucket is what a float with 11 bits behind its leading one can tell apart: whole numbers below 4096 are kept as
-/// they are, and a percentile of larger ones is at most 0.05 % too low. Least, greatest and mean are exact.
+/// A bucket holds the figures that agree in the leading one of their float and the 11 bits after
+/// it. So whole numbers below 4096 are kept as they are, and a percentile of larger ones is at most
+/// 0.05 % too low. Least, greatest and mean are exact.
 class distribution {
  public:
   distribution();
@@ -27,8 +28,10 @@ class distribution {
   /// samples; rounds are.
   const samples& round_medians() const { return round_medians_; }
 
-  /// As `samples::summary`, with `p999` behind `p99`, or nothing if there are no figures. All of it is of all figures,
-  /// except the confidence interval, which is that of the median of the rounds' medians, widened to hold the median.
+  /// Returns `{median, median_low, median_high, p95, p99, p999, min, max, mean, count}` of all
+  /// figures, or nothing if no round was added. pN is the smallest figure that at least N % do not
+  /// exceed, up to the width of a bucket. Low and high are the confidence interval of the median of
+  /// the rounds' medians, widened to hold the median.
   std::optional<json_object> summary() const;
 
  private:

@@ -35,17 +35,23 @@ class findings {
   std::uint64_t rounds = 0;
   std::uint64_t rounds_judged = 0;
   std::string fault;                  ///< what was unsound; empty if nothing was
+  std::string refusal;                ///< why the heap did not serve what the case wants; empty if it did
   std::optional<json_object> memory;  ///< of the last judged round
 
-  bool flawless() const { return fault.empty() && failures == 0; }
+  bool sound() const { return fault.empty(); }                      ///< nothing was unsound so far
+  bool flawless() const { return fault.empty() && failures == 0; }  ///< nor was a request refused without a reason
 
-  /// A measure from its samples, null in the record if there are none: the design lacks the operation.
+  /// Why the case is not ok: the fault or, without one, the refusal. Empty if it is ok.
+  const std::string& reason() const { return fault.empty() ? refusal : fault; }
+
+  /// Adds a measure of samples. Without samples the record has null: the design lacks the
+  /// operation.
   void add(const char* name, measure_kind kind, const samples& of);
-  /// A measure from the summary of its figures, null in the record if there is none.
+  /// Adds a measure by the summary of its figures. Without a summary the record has null.
   void add(const char* name, measure_kind kind, std::optional<json_object> summary);
-  /// A measure of one value.
+  /// Adds a measure of one value.
   void add(const char* name, measure_kind kind, double value);
-  /// A value for each round.
+  /// Adds a series: a value for each round.
   void add_series(const char* name, measure_kind kind, const std::vector<double>& values);
 
   /// Writes everything. Of a case that is not flawless no measure and no series.

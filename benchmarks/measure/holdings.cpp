@@ -15,7 +15,7 @@ namespace {
 // to the sums once.
 struct walk {
   placement where;
-  std::uint64_t first;  // the first request, and each `step`th behind it
+  std::uint64_t first;  // the first request; each `step`th after it is next
   std::uint64_t step;
   std::uint64_t count;
   block_ledger ledger;

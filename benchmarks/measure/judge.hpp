@@ -30,7 +30,7 @@ class judge {
     const std::uint64_t null = count_null(addresses);
     found_.requests += asked.count;
     found_.failures += null;
-    if (null != 0 && refusal_.empty()) refusal_ = describe_refusal(from, asked, null);
+    if (null != 0 && found_.refusal.empty()) found_.refusal = describe_refusal(from, asked, null);
     if (thorough || null != 0) check(from, asked, addresses, blocks.data());
     return null;
   }
@@ -53,9 +53,6 @@ class judge {
     }
   }
 
-  /// Why the case is not ok; empty if it is.
-  const std::string& reason() const { return found_.fault.empty() ? refusal_ : found_.fault; }
-
  private:
   std::string describe_refusal(const heap<A>& from, const requests& asked, std::uint64_t null) const {
     std::uint64_t wanted = 0;
@@ -66,7 +63,6 @@ class judge {
   }
 
   findings& found_;
-  std::string refusal_;
   device_array<std::uint64_t> damaged_;
 };
 

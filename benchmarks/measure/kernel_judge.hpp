@@ -70,16 +70,14 @@ class kernel_judge {
     synchronise();
   }
 
-  /// Why the case is not ok; empty if it is.
-  const std::string& reason() const { return found_.fault.empty() && !refusal_.empty() ? refusal_ : judge_.reason(); }
-
  private:
   void note(const kernel_tally& seen) {
     found_.requests += seen.requests;
     found_.failures += seen.null;
-    if (seen.null != 0 && refusal_.empty()) {
-      refusal_ = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
-                 std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) + " bytes";
+    if (seen.null != 0 && found_.refusal.empty()) {
+      found_.refusal = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
+                       std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) +
+                       " bytes";
     }
     if (seen.damaged != 0 && found_.fault.empty()) {
       found_.fault = std::to_string(seen.damaged) + " of " + std::to_string(seen.requests - seen.null) +
@@ -91,7 +89,6 @@ class kernel_judge {
   findings& found_;
   judge<A> judge_;
   std::optional<std::uint64_t> live_before_;
-  std::string refusal_;
   device_array<kernel_tally> tally_;
 };
 

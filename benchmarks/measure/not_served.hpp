@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <warpheap/allocator/capabilities.hpp>
 
 #include "../json.hpp"
 #include "findings.hpp"
@@ -13,6 +14,17 @@ namespace warpheap::bench {
 inline constexpr const char* lacks_individual_free = "the design has no individual free";
 inline constexpr const char* needs_whole_warps =
     "the design needs all lanes of a warp together; here each thread calls for itself";
+
+/// Why a design of these capabilities cannot run a case that frees single blocks; null if it can.
+constexpr const char* unfit_for_frees(const allocator_capabilities& can) {
+  return can.individual_free ? nullptr : lacks_individual_free;
+}
+
+/// Why a design of these capabilities cannot run a case in which each thread calls malloc and free
+/// at its own time, whatever the other lanes of its warp do; null if it can.
+constexpr const char* unfit_for_lone_threads(const allocator_capabilities& can) {
+  return can.individual_free && can.needs_full_warp ? needs_whole_warps : unfit_for_frees(can);
+}
 
 /// Reason of a case in a heap of `heap_bytes` bytes that the design's own state leaves no room in for `block_bytes`.
 inline std::string no_room_for_a_block(std::uint64_t heap_bytes, std::uint64_t block_bytes) {

@@ -22,7 +22,7 @@ class pacing {
   pacing(const run_options& options, std::vector<const samples*> watched)
       : options_(options), watched_(std::move(watched)), start_(std::chrono::steady_clock::now()) {}
 
-  /// Goes on to the next round; false if there is none.
+  /// Goes on to the next round. Returns false if enough rounds were run.
   bool next() {
     ++round_;
     if (warmups_ < options_.warmup && (warmups_ == 0 || !out_of_time())) {

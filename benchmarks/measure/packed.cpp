@@ -12,7 +12,7 @@ namespace warpheap::bench {
 namespace {
 
 struct size_kernel {
-  // A size of zero behind the last, so that the sum up to there is that of all.
+  // Writes a size of zero after the last, so that the sum up to there is that of all.
   WARPHEAP_FN void operator()(requests asked, std::uint32_t* sizes) const {
     const std::uint64_t index = asked.mine();
     if (index == requests::none) return;

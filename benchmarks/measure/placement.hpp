@@ -41,9 +41,9 @@ inline std::uint64_t requests_within(const requests& asked, std::uint64_t& left)
   return number;
 }
 
-/// Where the requests of a round put their blocks: places are numbered from 0 and filled without gaps. Of the first
-/// `exchanges` pairs of requests, the second takes the place of a block that it gives back before; all others get new
-/// places, behind those in use.
+/// Where the requests of a round put their blocks: places are numbered from 0 and filled without
+/// gaps. Of the first `exchanges` pairs of requests, the second takes the place of a block that it
+/// gives back before. All others get new places, after those in use.
 struct placement {
   std::uint64_t used;       ///< places in use before the round
   std::uint64_t exchanges;  ///< at most half of the requests and not more than `used`

@@ -10,7 +10,7 @@
 
 namespace warpheap::bench {
 
-/// Who asks for memory, and for how much.
+/// Which lanes ask for memory, and for how much.
 enum class request_mode {
   thread,  ///< each thread asks for `size` bytes
   warp,    ///< one lane of each warp asks for `size` bytes
@@ -28,8 +28,9 @@ inline request_mode request_mode_of(std::string_view mode) {
   return mode == asks_for_mixed_sizes.name ? request_mode::mixed : request_mode::thread;
 }
 
-/// Who asks for how much in one round. Computed, not stored, so that a kernel which asks reads nothing beside the
-/// allocator's own data; the host computes the same, and so does every allocator's run.
+/// The requests of one round: which threads ask, and for how much. They are computed, not stored,
+/// so that a kernel which asks reads nothing beside the allocator's own data. The host, and each
+/// allocator's run, compute the same requests.
 struct requests {
   std::uint64_t count;  ///< requests, numbered from 0
   std::uint64_t size;   ///< bytes; the upper bound in mode `mixed`
@@ -46,7 +47,8 @@ struct requests {
   /// Bytes of request `index`.
   WARPHEAP_FN std::uint64_t bytes(std::uint64_t index) const {
     if (mode != request_mode::mixed) return size;
-    // The upper half of a random number times the count of sizes: a division would cost a kernel more than a malloc does.
+    // The upper half of a random number times the count of sizes: a division would cost a kernel
+    // more than a malloc does.
     return least + 4 * ((mix(salt ^ index) >> 32) * ((size - least) / 4 + 1) >> 32);
   }
 

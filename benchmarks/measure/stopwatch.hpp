@@ -18,7 +18,7 @@ struct empty_kernel {
 /// launched and waited for just as what is timed; with 32 of them no difference is left (results/essays/warp_slab.md).
 class stopwatch {
  public:
-  /// Wakes the machine, and marks the start, behind all launches so far.
+  /// Wakes the machine, and marks the start, after all launches so far.
   void start() {
     if constexpr (this_backend == backend::cuda) {
       constexpr int enough = 32;

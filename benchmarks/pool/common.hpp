@@ -35,8 +35,9 @@ inline double nanoseconds_since(clock::time_point start) {
   return std::chrono::duration<double, std::nano>(clock::now() - start).count();
 }
 
-/// Counts repetitions: as many as asked for, but none is begun when the case has taken its time. Those of `warming` come
-/// first and are not counted; one more is always made. A case of several `parts` divides its time among them.
+/// Counts repetitions: as many as asked for, but no further one begins when the case has taken its
+/// time. Those of `warming` come first and are not counted; one more is always made. A case of
+/// several `parts` divides its time among them.
 class repetitions {
  public:
   explicit repetitions(const settings& with, int warming = 0, int parts = 1)

@@ -11,9 +11,10 @@
 
 namespace warpheap::bench {
 
-/// The first experiment of the paper as it was: blocks of random sizes from 1 B to 1 GiB, each power of two as likely as
-/// another, until one is refused; then all are taken back. Calls are timed one by one and gathered by power of two; what
-/// two readings of the clock take is part of each, and is said beside.
+/// The first experiment of the paper as it was: blocks of random sizes from 1 B to 1 GiB, each
+/// power of two as likely as another, until one is refused. Then all are taken back. Calls are
+/// timed one by one and gathered by power of two. What two readings of the clock take is part of
+/// each time, and is reported beside.
 template <class Subject>
 void measure_fill(const char* name, const settings& with) {
   constexpr std::uint64_t classes = 31;

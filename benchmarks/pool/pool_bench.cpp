@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Host-side allocation, measured: prints one JSON object a line. `sizes`, `fill` and `live` are the experiments of Aknesil
-/// and Unat (2017). Times are nanoseconds a call, the median of repetitions beside the least and the greatest; calls are
-/// timed in batches, so that the clock is not part of them, except in `fill`.
+/// Host-side allocation, measured: prints one JSON object a line. `sizes`, `fill` and `live` are
+/// the experiments of Aknesil and Unat (2017). Times are nanoseconds a call, the median of
+/// repetitions beside the least and the greatest. Calls are timed in batches, so that the clock is
+/// not part of them, except in `fill`.
 
 #include <algorithm>
 #include <charconv>

@@ -22,7 +22,8 @@ struct logged_call {
   bool takes_back;
 };
 
-/// A log of `logging_adaptor`, read before the clock starts. Throws `std::runtime_error` for a file that is not such a log.
+/// A log of `logging_adaptor`, read before the clock starts. Throws `std::runtime_error` for a file
+/// that is no such log.
 struct logged_calls {
   std::vector<logged_call> calls;
   std::uint64_t blocks = 0;

@@ -10,8 +10,9 @@
 
 namespace warpheap::bench {
 
-/// Time against size: blocks of one size, until `bytes` are full or there are 1,024 of them, then taken back in the order
-/// they came. Each repetition goes through all sizes, so that a machine that is slow for a while is so for all of them.
+/// Time against size: blocks of one size, until `bytes` are full or there are 1,024 of them, then
+/// taken back in the order they came. Each repetition goes through all sizes, so that a machine
+/// that is slow for a while is so for all of them.
 template <class Subject>
 void measure_sizes(const char* name, const settings& with) {
   struct measured {

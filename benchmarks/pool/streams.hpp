@@ -14,8 +14,8 @@
 
 namespace warpheap::bench {
 
-/// The churn by several threads at once, in the stream pool each on a stream of its own: pairs of calls a second, the sum
-/// of what each thread did in the same time.
+/// The churn by several threads at once, in the stream pool each on a stream of its own. Measures
+/// pairs of calls a second: the sum of what each thread did in the same time.
 template <class Subject>
 void measure_streams(const char* name, const settings& with) {
   // Each holds about a gigabyte, and needs room beside it.

@@ -3,7 +3,8 @@
 #pragma once
 
 /// @file
-/// What the pool's benchmark measures: pools of ours, and what they are compared with, behind two functions.
+/// What the pool's benchmark measures: our pools, and what they are compared with. Each is used
+/// through two functions.
 
 #include <cstdint>
 #include <cstdlib>

@@ -30,10 +30,11 @@ struct curve {
   forecast times;                                           ///< of its runs
 };
 
-/// Measures all curves within `seconds`, and prints a record for each point at once: up to `rounds` runs for each. Points
-/// with fewer threads come first, in steps of a factor of `step`, and what they leave of their time is for the others.
-/// A point that should take too long is run with fewer threads that do something, if that is still the same experiment;
-/// else its record says why there is no result.
+/// Measures all curves within `seconds`, and prints a record for each point at once: up to `rounds`
+/// runs for each. Points with fewer threads come first, in steps of a factor of `step`, and what
+/// they leave of their time is for the others. A point that should take too long is run with fewer
+/// threads that do something, if that is still the same experiment; else its record says why there
+/// is no result.
 void measure(std::vector<curve> curves, double seconds, int rounds, std::uint64_t step);
 
 }  // namespace warpheap::bench

@@ -67,8 +67,9 @@ struct remove_kernel {
   }
 };
 
-/// `threads` threads look through a list for a tag each and take out what they find, `threads` / `ratio` elements (Gelado
-/// & Garland, PPoPP 2019, Figure 6). Throws if one is still there or was not reclaimed.
+/// `threads` threads look through a list for a tag each and take out what they find, `threads` /
+/// `ratio` elements (Gelado & Garland, PPoPP 2019, Figure 6). Throws if one is still there or was
+/// not reclaimed.
 inline course take_out(std::uint64_t threads, std::uint64_t ratio, bool delegates) {
   const std::uint64_t writers = threads / ratio;
   const device_array<watched_list> list(1);

@@ -47,9 +47,10 @@ struct row_share {
   double all;   ///< for all of them
 };
 
-/// The share of the first of `rows` rows that are left. A row takes at least twice as long as the one before it. So who
-/// leaves each row twice what the one before it has can repeat all of them alike; and a row that takes more than half of
-/// all for one run takes it from a next one that could not be run anyway.
+/// The share of the first of `rows` rows that are left. A row takes at least twice as long as the
+/// one before it. So a plan that leaves each row twice what the one before it has can repeat all of
+/// them alike. A row that takes more than half of all for one run takes it from a next one that
+/// could not be run anyway.
 inline row_share share_of_row(int rows) { return {rows == 1 ? 1 : 0.5, 1 / (std::exp2(rows) - 1)}; }
 
 }  // namespace warpheap::bench

@@ -23,13 +23,14 @@ struct supply {
   WARPHEAP_FN void make_batch() { atomic_view{batches}.fetch_add(1, memory_order::relaxed, thread_scope::device); }
 };
 
-/// One unit; who is told to grow the supply makes a batch.
+/// Takes a unit. A thread that the semaphore tells to grow the supply makes a batch and keeps one
+/// unit of it.
 WARPHEAP_FN inline void take_unit(supply<counting_semaphore>& from, std::uint64_t batch) {
   if (from.units.wait(1).what != counting_semaphore::outcome::grow) return;
   from.make_batch();
   from.units.deliver(batch - 1);
 }
-/// The same.
+/// Takes a unit. The semaphore has one waiting thread make a batch when too few units are left.
 WARPHEAP_FN inline void take_unit(supply<bulk_semaphore>& from, std::uint64_t batch) {
   from.units.wait(1, batch, [&] {
     from.make_batch();
@@ -45,8 +46,9 @@ struct take_units_kernel {
   }
 };
 
-/// Of `threads` threads the first `asking` take a unit each, of batches that are made as they run out: the most that two
-/// stages can give, whatever the units are (Gelado & Garland, PPoPP 2019, Figure 5). Throws if units were lost.
+/// Of `threads` threads the first `asking` take a unit each, of batches that are made as they run
+/// out. That is the most that two stages can give, whatever the units are (Gelado & Garland, PPoPP
+/// 2019, Figure 5). Throws if units were lost.
 template <class Semaphore>
 course take_units(std::uint64_t threads, std::uint64_t asking, std::uint64_t batch) {
   const device_array<supply<Semaphore>> from(1);

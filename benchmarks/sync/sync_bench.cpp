@@ -85,7 +85,8 @@ void run_delegation(const settings& asked, double seconds) {
                         // The elements of the list are those that all threads look for.
                         ~std::uint64_t{0},
                         [=](std::uint64_t threads, std::uint64_t) { return take_out(threads, ratio, delegates); },
-                        // Whoever comes when the machine is full may be a reader for whom each writer waits.
+                        // A thread that starts late, since the machine was full, may be a reader
+                        // for whom each writer waits.
                         forecast{~std::uint64_t{0}}});
     }
   }

@@ -38,7 +38,7 @@ struct replay_phase {
 /// What a phase of a replay works on.
 struct replay_state {
   replay_place* places;          ///< of all copies
-  std::uint64_t places_of_copy;  ///< the second copy begins so far behind the first
+  std::uint64_t places_of_copy;  ///< the second copy begins that many after the first
   std::uint64_t copies;
   std::uint64_t salt;  ///< what contents are made of
   bool all_over;       ///< they fill blocks

@@ -13,8 +13,8 @@ namespace warpheap::bench {
 /// The text of the shipped trace of that name, which is built into the program. There is one.
 std::string_view shipped_trace_text(std::string_view name);
 
-/// The trace that `options` ask for: the file that they name, or the shipped one that their mode names. Throws
-/// `usage_error` if the file is none.
+/// The trace that `options` ask for: the file that they name, or the shipped one that their mode
+/// names. Throws `usage_error` if the file is no trace.
 trace trace_of(const run_options& options);
 
 /// The mode of a run that replays the file that `options` name: `file:` and its name without folders and ending.

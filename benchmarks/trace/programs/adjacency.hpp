@@ -35,7 +35,7 @@ struct vertex {
   std::uint32_t capacity;
 };
 
-// Moves the list to a block for `capacity` targets; false if there is none.
+// Moves the list to a block for `capacity` targets. Returns false if the heap refuses that block.
 template <class Heap>
 WARPHEAP_FN bool move_list(Heap heap, vertex& of, std::uint32_t capacity) {
   auto* const moved = static_cast<std::uint32_t*>(heap.malloc(capacity * sizeof(std::uint32_t)));

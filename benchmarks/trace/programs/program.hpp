@@ -18,7 +18,7 @@ class recorded_run {
  public:
   heap_ref<recorded<A>> heap() const { return heap_.ref(); }
 
-  /// Behind each kernel.
+  /// Ends a phase of the trace. The program calls it after each kernel.
   void end_phase() { recorder_.end_phase(); }
 
   /// The trace. Throws `std::runtime_error` if the heap was too small for the program.

@@ -15,7 +15,7 @@ namespace warpheap::bench {
 
 /// Texts that are rewritten step by step, as grammars of plants are: a queue of pieces, one thread a piece. Each step
 /// reads the pieces of the last, makes those of the next and frees what it read, which other threads made. A rule makes
-/// texts longer at first (A becomes AB, B becomes A) and later shorter (only an A behind a B stays); pieces that grow
+/// texts longer at first (A becomes AB, B becomes A) and later shorter (only an A after a B stays); pieces that grow
 /// too long are split in two, and pieces of which nothing is left have no successor.
 namespace rewriting {
 
