@@ -48,30 +48,25 @@ build_cuda_tests() {
   configure cuda "${fewer[@]}" && build_tree cuda
 }
 
-# check_bench_words WORD...: ends with the help of the driver, or with status 2 for an option that it does not have.
-# Where it is not built both are read from its source: nobody should wait for a build to be told of a slip.
+# check_bench_words BACKEND WORD...: ends with the help of the driver, or with status 2 for words that the driver would
+# refuse. Where it is not built both are read from the sources: nobody should wait for a build to be told of a slip.
+# Without a Python of 3.11 or newer the driver itself refuses them, once it is built.
 check_bench_words() {
-  local source="$root/benchmarks/options.cpp" word names program
-  (($#)) || return 0
-  names=$(sed -n 's/^.*{"\([a-z-]*\)", \(no\|required\)_argument.*$/\1/p' "$source")
+  local source="$root/benchmarks/options.cpp" backend=$1 word name summary program python
+  shift
   for word in "$@"; do
-    case $word in
-      --help)
-        for program in "$root"/build/{cuda-bench/bin/warpheap_bench_cuda,host/bin/warpheap_bench_host}; do
-          if [[ -x $program ]]; then exec "$program" --help; fi
-        done
-        sed -n '/^std::string help_text/,/^}/s/^ *\(return \)\?"\(.*\)\\n";\?$/\2/p' "$source"
-        sed -n 's/^ *static constexpr const char\* \(name\|summary\) = "\(.*\)";$/\2/p' "$root"/benchmarks/cases/*.hpp |
-          while read -r name && read -r summary; do printf '  %-18s  %s\n' "$name" "$summary"; done
-        exit 0
-        ;;
-      --*)
-        word=${word#--}
-        grep -qx -e "${word%%=*}" <<<"$names" ||
-          give_up "--${word%%=*} is no option of the benchmark driver; ./run bench --help lists them"
-        ;;
-    esac
+    if [[ $word == --help ]]; then
+      for program in "$root"/build/{cuda-bench/bin/warpheap_bench_cuda,host/bin/warpheap_bench_host}; do
+        if [[ -x $program ]]; then exec "$program" --help; fi
+      done
+      sed -n '/^std::string help_text/,/^}/s/^ *\(return \)\?"\(.*\)\\n";\?$/\2/p' "$source"
+      sed -n 's/^ *static constexpr const char\* \(name\|summary\) = "\(.*\)";$/\2/p' "$root"/benchmarks/cases/*.hpp |
+        while read -r name && read -r summary; do printf '  %-18s  %s\n' "$name" "$summary"; done
+      exit 0
+    fi
   done
+  python=$(find_python) || return 0
+  PYTHONPATH="$root/python${PYTHONPATH:+:$PYTHONPATH}" "$python" -m warpheap.bench_words "$backend" "$@" || exit $?
 }
 
 # ctest_preset PRESET CTEST_ARGUMENT...

@@ -54,9 +54,9 @@ def test_wrong_option_of_test_names_the_right_one():
     assert "--quick" in shown.stderr
 
 
-@pytest.mark.parametrize("verb", ["survey", "test", "bench"])
-def test_missing_packages_are_named(bare_path, verb):
-    shown = run(verb, path=bare_path)
+@pytest.mark.parametrize("words", [("survey",), ("test",), ("bench", "--allocator", "bump")])
+def test_missing_packages_are_named(bare_path, words):
+    shown = run(*words, path=bare_path)
     assert shown.returncode == 2
     assert "g++ cmake ninja-build" in shown.stderr
     assert "install" in shown.stderr
@@ -92,15 +92,20 @@ BAD_WORDS = [
     ("survey", "--backend", "metal"),
     ("sync", "--out", "out", "--cases", "xyz"),
     ("sync", "--out", "out", "--budget", "soon"),
+    ("bench",),
     ("bench", "--frobnicate", "3"),
+    ("bench", "--allocator", "bump", "--case", "xyz"),
+    ("bench", "--allocator", "bump", "--case", "orders", "--mode", "xyz"),
+    ("bench", "--allocator", "bump", "--threads", "many"),
+    ("bench", "--allocator", "bmp"),
     ("docs", "--frobnicate"),
     ("format", "--frobnicate"),
 ]
 HELP = [("survey", "--help"), ("sync", "--help"), ("bench", "--help"), ("docs", "--help"), ("format", "-h")]
 
 
-@pytest.mark.parametrize("words", [*BAD_WORDS, *HELP], ids=lambda words: " ".join(words)[:40])
-def test_words_come_before_work(checkout: Path, words: tuple[str, ...]):
+def started(checkout: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess:
+    """`./run` of the copy, with the tools that note that they were called."""
     environment = {
         **os.environ,
         "PATH": f"{checkout.parent / 'tools'}:{os.environ['PATH']}",
@@ -108,7 +113,12 @@ def test_words_come_before_work(checkout: Path, words: tuple[str, ...]):
         "PYTHONPATH": "",
     }
     command = [checkout / "run", *words]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=checkout, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=checkout, timeout=60)
+
+
+@pytest.mark.parametrize("words", [*BAD_WORDS, *HELP], ids=lambda words: " ".join(words)[:40])
+def test_words_come_before_work(checkout: Path, words: tuple[str, ...]):
+    done = started(checkout, words)
     assert done.returncode == (0 if words in HELP else 2), done.stderr
     if words in HELP:
         assert f"./run {words[0]}" in done.stdout or "--" in done.stdout
@@ -117,6 +127,11 @@ def test_words_come_before_work(checkout: Path, words: tuple[str, ...]):
     assert not (checkout.parent / "worked").exists(), "it built before it read the words"
     assert not (checkout / "build").exists()
     assert not (checkout / "out").exists()
+
+
+def test_right_words_of_the_driver_start_the_build(checkout: Path):
+    done = started(checkout, ("bench", "--case", "churn", "--allocator", "bump", "--threads", "64"))
+    assert (checkout.parent / "worked").exists(), done.stderr
 
 
 def test_help_of_the_driver_is_that_of_its_source(checkout: Path):
