@@ -78,6 +78,10 @@ struct ouroboros_layout {
   static_assert(is_power_of_two(Options.largest_page) && Options.largest_page >= Options.chunk_bytes,
                 "ouroboros: the largest page is a power of two and at least a chunk");
 
+  using kind_type = Kind;
+  static constexpr std::uint32_t chunk_bytes = Options.chunk_bytes;
+  static constexpr bool queues_use_chunks = uses_chunks<Kind>;
+
   WARPHEAP_FN static constexpr std::uint32_t log2(std::uint64_t value) { return value <= 1 ? 0 : 1 + log2(value / 2); }
 
   static constexpr std::uint32_t page_shift = 4;  // the smallest page has 16 bytes

@@ -2,297 +2,214 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <cstdint>
+#include <warpheap/allocator.hpp>
+#include <warpheap/designs/ouroboros/detail/partial_lists.hpp>
+#include <warpheap/platform.hpp>
 
-// A free page that is in no queue waits in the bitmap of its chunk: it is *parked*. For page sizes that queue chunks
-// this is the rule, for those that queue pages it is what happens when the queue has no room.
-//
-// Order in which things change. Freeing: bit, then count; so at least as many bits are set as are counted. Taking:
-// count, then bits, and any of them will do. A chunk is given back by whoever counts its last page, by the
-// same compare-and-swap, so nobody else can give it back or take its pages.
-//
-// Invariant: a chunk with a count above 0 has a hint, and its hint field tells where that lies: in the queue of its own
-// size, or in the list of its size. The thread that sets the field puts the hint there; the thread that takes the hint
-// clears the field by the same change that leaves no count, or puts the hint back. A hint whose chunk says otherwise is
-// out of date and is dropped. A chunk in the list keeps its size until it is taken off, because it has one link only.
+namespace warpheap::detail {
 
-namespace warpheap {
+/// What a lane has to do after it counted a page of a chunk as free. All but `none` are announced
+/// as moves, and end with an `end_move`.
+enum class ouroboros_duty : std::uint32_t {
+  none,
+  queue,     ///< queue a hint to the chunk
+  list,      ///< put the chunk on its partial list
+  give_back  ///< add the chunk to the free ones: all of its pages are free
+};
 
-// Frees the page at `offset` of each lane of `group`, all of size q. Collective.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, std::uint32_t q,
-                                                             std::uint64_t offset) const {
-  const std::uint64_t chunk = offset >> layout::chunk_shift;
-  if (q >= layout::chunk_classes) return free_chunks().add({chunk, layout::chunks_of_page(q)});
-  bool ends = false;
-  const duty then = count_pages(group, q, offset, ends);
-  sync(group);  // no lane returns before its leader has counted its page, and all see the count
-  // What is to be done then happens to few lanes, or to one for many pages.
-  if (!any(group, ends || then != duty::none)) return;
-  cold_call([*this, q, group, chunk, then, ends] {
-    const lane_mask queuers = ballot(group, then == duty::queue);
-    if (then == duty::queue) push_hint(q, queuers, chunk);
-    end_duty(q, group, chunk, then, ends);
-    sync(group);  // nor before a chunk whose pages the group freed is free: that is no move, which renewers would see
-  });
-}
+/// Parked pages: the count of a chunk's free pages that wait in its bitmap, and the place of the
+/// hint to them. Sizes that queue chunks park all pages; sizes that queue pages park those for
+/// which the queue has no room.
+///
+/// All changes of a chunk's `state` are swaps of the whole word, and all of them are here. The
+/// order of a free is bit, then count; that of a malloc is count, then bit.
+///
+/// Invariant of the count: the swap that would count a chunk's last page sets the count to 0, and
+/// the thread that made it alone gives the chunk back. No other thread can take pages of the chunk
+/// then.
+///
+/// Invariant of the hint: a chunk with a count above 0 has a hint, and its hint field tells where:
+/// in the queue of its size, or on the list of its size. The thread that sets the field puts the
+/// hint there. The thread that takes the hint clears the field by the swap that leaves no count, or
+/// puts the hint back. A hint is out of date, and is dropped, if the field differs or the count is
+/// 0. A chunk on the list keeps its size until it is taken off, because it has one link.
+///
+/// Invariant of the moves: a move is counted from before the swap until the hint or the free chunk
+/// can be found. So a search that begins while nothing moves sees all pages that were freed before.
+template <class Layout>
+class ouroboros_parking {
+ public:
+  explicit ouroboros_parking(const arena& from) : lists_(from) {}
+  WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return lists_; }
+  WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return lists_.bits(); }
+  WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return lists_.queues(); }
+  WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return lists_.chunks(); }
 
-// Sets the bits of the pages and counts them. A lane has to do what it is told then, for the pages of all lanes that
-// have some of the same chunk; `ends`: its chunk is to be given back. Collective.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::count_pages(lane_mask group, std::uint32_t q,
-                                                                    std::uint64_t offset, bool& ends) const -> duty {
-  using enum memory_order;
-  using enum thread_scope;
-  const std::uint64_t chunk = offset >> layout::chunk_shift;
-  const lane_mask mine = match(group, chunk);
-  const auto freed = static_cast<std::uint32_t>(group_size(mine));
-  // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may
-  // take them before they are counted.
-  sync(mine);
-  if (freed == layout::pages(q)) {
-    ends = is_leader(mine);
-    if (ends) end_life(chunk);
-    return duty::none;
-  }
-  const std::uint32_t page = static_cast<std::uint32_t>(offset & (Options.chunk_bytes - 1)) >> (layout::page_shift + q);
-  const lane_mask same_word = match(mine, page / 32);
-  const std::uint32_t mask = reduce(same_word, 1u << page % 32, bit_or{});
-  if (is_leader(same_word)) atomic_view{record(chunk).bits[page / 32]}.fetch_or(mask, release, device);
-  sync(mine);
-  const duty then = is_leader(mine) ? settle(q, chunk, freed) : duty::none;
-  ends = then == duty::give_back;
-  return then;
-}
-
-// The rest of a lane's duty, when hints are where they belong. Collective.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_duty(std::uint32_t q, lane_mask group, std::uint64_t chunk,
-                                                                 duty then, bool ends) const {
-  if (then == duty::list) list(q, chunk);
-  if (then == duty::give_back) clear_bits(chunk);
-  const lane_mask enders = ballot(group, ends);
-  if (ends) give_back_together(enders, chunk);
-  if (then != duty::none) end_move(q);
-}
-
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_move(std::uint32_t q) const {
-  of_class(q).moves.end();
-}
-
-// True if no free page of any size is on its way. With it, a search that begins now sees all that was freed before. One
-// lane.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN bool basic_ouroboros<Items, Kind, Options>::nothing_moves() const {
-  for (std::uint32_t q = 0; q < layout::chunk_classes; ++q) {
-    if (!of_class(q).moves.quiescence().quiet) return false;
-  }
-  return true;
-}
-
-// Counts `freed` more pages of `chunk` as free. One lane, for all of them.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN auto basic_ouroboros<Items, Kind, Options>::settle(std::uint32_t q, std::uint64_t chunk,
-                                                               std::uint32_t freed) const -> duty {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view state{record(chunk).state};
-  const std::uint64_t own_hint = q + 1;
-  bool announced = false;
-  chunk_state now{state.load(relaxed, device)};
-  for (;;) {
-    const std::uint32_t count = now.count() + freed;
-    const bool listed = now.hint() == chunk_state::in_list;
-    chunk_state next = now.with_count(count);
-    duty then = duty::none;
-    if (count == layout::pages(q) && !listed) {
-      next = now.with_count(0).next_life();
-      then = duty::give_back;
-    } else if (!listed && now.hint() != own_hint) {
-      then = layout::stores_pages(q) ? duty::list : duty::queue;
-      next = next.with_hint(layout::stores_pages(q) ? chunk_state::in_list : own_hint);
+  /// Sets the bits of the pages at `offset` of the lanes of `group`, all of size q, and counts
+  /// them. Returns what the lane has to do for all lanes that freed pages of its chunk. `ends`: the
+  /// chunk is to be given back. Collective.
+  WARPHEAP_FN ouroboros_duty count_pages(lane_mask group, std::uint32_t q, std::uint64_t offset, bool& ends) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint64_t chunk = offset >> Layout::chunk_shift;
+    const lane_mask mine = match(group, chunk);
+    const auto freed = static_cast<std::uint32_t>(group_size(mine));
+    // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may
+    // take them before they are counted.
+    sync(mine);
+    if (freed == Layout::pages(q)) {
+      ends = is_leader(mine);
+      if (ends) end_life(chunk);
+      return ouroboros_duty::none;
     }
-    if (!announced && then != duty::none) {
-      // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing
-      // looks again: what others freed there must not be out of sight. The swap below releases it.
-      of_class(q).moves.begin();
-      announced = true;
+    bits().set_bits(mine, q, offset);
+    sync(mine);
+    const ouroboros_duty then = is_leader(mine) ? settle(q, chunk, freed) : ouroboros_duty::none;
+    ends = then == ouroboros_duty::give_back;
+    return then;
+  }
+
+  /// Does what `then` says, except that hints are queued by the caller. Collective.
+  WARPHEAP_FN void end_duty(std::uint32_t q, lane_mask group, std::uint64_t chunk, ouroboros_duty then,
+                            bool ends) const {
+    if (then == ouroboros_duty::list) lists().list(q, chunk);
+    if (then == ouroboros_duty::give_back) bits().clear_bits(chunk);
+    const lane_mask enders = ballot(group, ends);
+    if (ends) chunks().give_back_together(enders, chunk);
+    if (then != ouroboros_duty::none) end_move(q);
+  }
+
+  /// Ends a move of size q: the hint or the free chunk can be found. Releases it.
+  WARPHEAP_FN void end_move(std::uint32_t q) const { chunks().of_class(q).moves.end(); }
+
+  /// True if no free page of any size is on its way: a search that begins now sees all pages that
+  /// were freed before. One lane.
+  WARPHEAP_COLD_FN bool nothing_moves() const {
+    for (std::uint32_t q = 0; q < Layout::chunk_classes; ++q) {
+      if (!chunks().of_class(q).moves.quiescence().quiet) return false;
     }
-    // Releases our bits and the callers' accesses; acquires those of all who freed pages of the chunk before, so that
-    // who gives it back passes them on.
-    if (state.compare_exchange(now.word, next.word, acq_rel, device)) {
-      if (listed && count == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_add(1, relaxed, device);
-      if (announced && then == duty::none) end_move(q);
-      return then;
+    return true;
+  }
+
+  /// Counts pages of `chunk` as free again that a renewer took from the count and cannot use; their
+  /// bits are still set. One lane.
+  WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
+    const ouroboros_duty then = settle(q, chunk, freed);
+    if (then == ouroboros_duty::queue) list_instead(q, chunk);
+    if (then == ouroboros_duty::list) lists().list(q, chunk);
+    if (then == ouroboros_duty::give_back) give_back(chunk);
+    if (then != ouroboros_duty::none) end_move(q);
+  }
+
+  /// Puts a chunk on the list whose hint the queue had no room for, or whose hint a sweep took from
+  /// the queue. Drops a hint that is out of date.
+  WARPHEAP_COLD_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(relaxed, device)};
+    while (now.hint() == q + 1) {
+      // A count of 0 means that the chunk was given back since, and needs no hint.
+      const chunk_state next = now.with_hint(now.count() != 0 ? chunk_state::in_list : chunk_state::no_hint);
+      if (!state.compare_exchange(now.word, next.word, acq_rel, device)) continue;
+      if (now.count() != 0) lists().list(q, chunk);
+      return;
     }
   }
-}
 
-// Ends the use of a chunk whose pages one group frees all at once: none of them is counted or has a bit, so nobody is
-// to be told, and there is nothing to acquire. Adding it to the set of free chunks releases what the callers did. One
-// lane.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::end_life(std::uint64_t chunk) const {
-  const atomic_view state{record(chunk).state};
-  chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
-  // A renewer may be dropping a hint that is out of date.
-  while (!state.compare_exchange(now.word, now.next_life().word, memory_order::relaxed, thread_scope::device)) {
+  /// Takes up to `most` pages of size q from the count of `chunk`, whose bits are still set, and
+  /// returns how many. `last`: the caller answers for the hint. `more`: the caller is to put the
+  /// hint back. One lane.
+  WARPHEAP_FN std::uint32_t take_counted(std::uint32_t q, std::uint64_t chunk, std::uint32_t most, bool last,
+                                         bool& more) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(relaxed, device)};
+    for (;;) {
+      // A count belongs to our size: a chunk of another size that has one would have another hint.
+      if (now.hint() != q + 1 || (now.count() == 0 && !last)) return 0;  // out of date
+      const std::uint32_t taken = now.count() < most ? now.count() : most;
+      chunk_state next = now.with_count(now.count() - taken);
+      if (last && next.count() == 0) next = next.with_hint(chunk_state::no_hint);
+      // Acquires the bits that were counted.
+      if (!state.compare_exchange(now.word, next.word, acq_rel, device)) continue;
+      more = last && next.count() != 0;
+      return taken;
+    }
   }
-  invariant(now.count() == 0 && now.hint() != chunk_state::in_list, "ouroboros: a page was freed twice");
-}
 
-// Moves the duty for a hint from the queue, which had no room, to the list.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::list_instead(std::uint32_t q, std::uint64_t chunk) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view state{record(chunk).state};
-  chunk_state now{state.load(relaxed, device)};
-  while (now.hint() == q + 1) {
-    // A count of 0 means that the chunk was given back since, and needs no hint.
-    const chunk_state next = now.with_hint(now.count() != 0 ? chunk_state::in_list : chunk_state::no_hint);
-    if (!state.compare_exchange(now.word, next.word, acq_rel, device)) continue;
-    if (now.count() != 0) list(q, chunk);
-    return;
+  /// Takes a listed chunk off the list for good, with all pages of its count, and returns how many;
+  /// their bits are still set. One lane of the renewer's group.
+  WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(relaxed, device)};
+    while (!state.compare_exchange(now.word, now.with_count(0).with_hint(chunk_state::no_hint).word, acq_rel, device)) {
+    }
+    if (now.count() == Layout::pages(q)) atomic_view{chunks().of_class(q).whole}.fetch_sub(1, relaxed, device);
+    return now.count();
   }
-}
 
-// Puts `chunk` on the list of its size, which is only pushed to, and emptied as a whole: so no link is read too late.
-// An exchange never has to be tried again, however many push; who empties the list may see the chunk before its link.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::list(std::uint32_t q, std::uint64_t chunk) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view link{record(chunk).link};
-  link.store(chunk_record::link_pending, relaxed, device);
-  const std::uint32_t first =
-      atomic_view{of_class(q).parked}.exchange(static_cast<std::uint32_t>(chunk) + 1, release, device);
-  link.store(first, release, device);
-}
-
-// The chunk after `chunk` in a list that was emptied, plus 1. The thread that pushed it runs, and waits for no other.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::following(std::uint64_t chunk) const {
-  const atomic_view link{record(chunk).link};
-  std::uint32_t next = link.load(memory_order::acquire, thread_scope::device);
-  for (backoff wait; next == chunk_record::link_pending;) {
-    wait.pause();
-    next = link.load(memory_order::acquire, thread_scope::device);
+  /// Adds a chunk to the free ones whose pages are all free and no longer counted; their bits are
+  /// still set.
+  WARPHEAP_FN void give_back(std::uint64_t chunk) const {
+    bits().clear_bits(chunk);
+    chunks().free_chunks().add({chunk, 1});
   }
-  return next;
-}
 
-// Counts pages as free again that a renewer has taken from the count and cannot use; their bits are still set. One
-// lane.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::count_free(std::uint32_t q, std::uint64_t chunk,
-                                                                        std::uint32_t freed) const {
-  const duty then = settle(q, chunk, freed);
-  if (then == duty::queue) list_instead(q, chunk);
-  if (then == duty::list) list(q, chunk);
-  if (then == duty::give_back) give_back(chunk);
-  if (then != duty::none) end_move(q);
-}
-
-// Clears the bits of a chunk whose pages are all free and counted no more.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::clear_bits(std::uint64_t chunk) const {
-  for (std::uint32_t& word : record(chunk).bits) {
-    atomic_view{word}.store(0, memory_order::relaxed, thread_scope::device);
-  }
-}
-
-// Makes such a chunk free, whose bits are still set.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::give_back(std::uint64_t chunk) const {
-  clear_bits(chunk);
-  free_chunks().add({chunk, 1});
-}
-
-// Adds the chunk of each lane to the free ones, neighbours together: a warp that frees large pages frees many chunks at
-// once. Collective.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::give_back_together(lane_mask group,
-                                                                                std::uint64_t chunk) const {
-  const auto leaf = static_cast<std::uint32_t>(chunk / bit_tree::leaf_bits);
-  const lane_mask mine = match(group, leaf);
-  const std::uint32_t bit = 1u << chunk % 32;
-  const bool high = (chunk & 32) != 0;
-  const std::uint64_t lower = reduce(mine, high ? 0 : bit, bit_or{});
-  const std::uint64_t upper = reduce(mine, high ? bit : 0, bit_or{});
-  sync(mine);  // what each did to its chunk, the leader releases
-  if (is_leader(mine)) free_chunks().add(leaf, upper << 32 | lower);
-  sync(mine);
-}
-
-// The next chunk of the list for each lane, as far as there are that many; no_chunk for the others. The renewer's
-// group.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_COLD_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::next_parked(std::uint32_t q,
-                                                                                  lane_mask group) const {
-  using enum memory_order;
-  using enum thread_scope;
-  page_class& size = of_class(q);
-  std::uint64_t mine = no_chunk;
-  std::uint32_t at = size.chain;
-  sync(group);
-  for (int i = 0; i < group_size(group); ++i) {
-    if (at == 0) {
-      std::uint32_t first = 0;
-      // Acquires the links.
-      if (is_leader(group) && atomic_view{size.parked}.load(relaxed, device) != 0) {
-        first = atomic_view{size.parked}.exchange(0, memory_order::acquire, device);
+ private:
+  /// Counts `freed` more pages of `chunk` as free, for all lanes that freed them. One lane.
+  WARPHEAP_FN ouroboros_duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view state{chunks().record(chunk).state};
+    const std::uint64_t own_hint = q + 1;
+    bool announced = false;
+    chunk_state now{state.load(relaxed, device)};
+    for (;;) {
+      const std::uint32_t count = now.count() + freed;
+      const bool listed = now.hint() == chunk_state::in_list;
+      chunk_state next = now.with_count(count);
+      ouroboros_duty then = ouroboros_duty::none;
+      if (count == Layout::pages(q) && !listed) {
+        next = now.with_count(0).next_life();
+        then = ouroboros_duty::give_back;
+      } else if (!listed && now.hint() != own_hint) {
+        then = Layout::stores_pages(q) ? ouroboros_duty::list : ouroboros_duty::queue;
+        next = next.with_hint(Layout::stores_pages(q) ? chunk_state::in_list : own_hint);
       }
-      at = shuffle(group, first, leader(group));
-      sync(group);
-    }
-    if (at == 0) break;
-    if (group_rank(group) == i) mine = at - 1;
-    at = following(at - 1);
-  }
-  if (is_leader(group)) size.chain = at;
-  sync(group);
-  return mine;
-}
-
-// Takes a chunk off the list for good, with all pages that are counted there: they are the caller's, their bits still
-// set. One lane of the renewer's group.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN std::uint32_t basic_ouroboros<Items, Kind, Options>::harvest_chunk(std::uint32_t q,
-                                                                               std::uint64_t chunk) const {
-  using enum memory_order;
-  using enum thread_scope;
-  const atomic_view state{record(chunk).state};
-  chunk_state now{state.load(relaxed, device)};
-  while (!state.compare_exchange(now.word, now.with_count(0).with_hint(chunk_state::no_hint).word, acq_rel, device)) {
-  }
-  if (now.count() == layout::pages(q)) atomic_view{of_class(q).whole}.fetch_sub(1, relaxed, device);
-  return now.count();
-}
-
-// Takes `count` set bits of `chunk` and writes the numbers of their pages from `to` on. One lane of the renewer's
-// group, who has taken that many from the count. Others may take bits, too, but leave as many.
-template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::unpark(std::uint32_t q, std::uint64_t chunk,
-                                                               std::uint32_t count, std::uint64_t* to) const {
-  using enum memory_order;
-  using enum thread_scope;
-  constexpr std::uint32_t words = sizeof(chunk_record::bits) / sizeof(std::uint32_t);
-  const std::uint64_t first = chunk * layout::pages(q);
-  for (std::uint32_t word = 0; count != 0; word = (word + 1) % words) {
-    const atomic_view bits{record(chunk).bits[word]};
-    std::uint32_t wanted = 0;
-    std::uint32_t left = count;
-    // not a spin: each turn drops a bit of a word that was read once
-    for (std::uint32_t there = bits.load(relaxed, device); there != 0 && left != 0; there &= there - 1, --left) {
-      wanted |= there & (0u - there);
-    }
-    if (wanted == 0) continue;
-    for (std::uint32_t got = bits.fetch_and(~wanted, acquire, device) & wanted; got != 0; got &= got - 1, --count) {
-      *to++ = first + word * 32 + static_cast<std::uint64_t>(lowest_bit(got));
+      if (!announced && then != ouroboros_duty::none) {
+        // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing
+        // looks again: what others freed there must not be out of sight. The swap below releases it.
+        chunks().of_class(q).moves.begin();
+        announced = true;
+      }
+      // Releases our bits and the callers' accesses; acquires those of all who freed pages of the chunk before, so that
+      // who gives it back passes them on.
+      if (state.compare_exchange(now.word, next.word, acq_rel, device)) {
+        if (listed && count == Layout::pages(q)) atomic_view{chunks().of_class(q).whole}.fetch_add(1, relaxed, device);
+        if (announced && then == ouroboros_duty::none) end_move(q);
+        return then;
+      }
     }
   }
-}
 
-}  // namespace warpheap
+  /// Ends the use of a chunk whose pages one group frees all at once. No page of it is counted or
+  /// has a bit, so there is no thread to tell and nothing to acquire. Adding the chunk to the free
+  /// ones releases what the callers did. One lane.
+  WARPHEAP_FN void end_life(std::uint64_t chunk) const {
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
+    // A renewer may be dropping a hint that is out of date.
+    while (!state.compare_exchange(now.word, now.next_life().word, memory_order::relaxed, thread_scope::device)) {
+    }
+    invariant(now.count() == 0 && now.hint() != chunk_state::in_list, "ouroboros: a page was freed twice");
+  }
+
+  ouroboros_partial_lists<Layout> lists_;
+};
+
+}  // namespace warpheap::detail

@@ -4,25 +4,24 @@
 
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-// All that the design keeps names chunks, pages and segments by number, as the paper has it ("addressed by an integer
-// index, enabling efficient re-initialization in a different memory space"), so a copy of it is valid for any base.
-// Two things depend on the size of the heap: where the records begin, and the rings of the static queues. Rings are not
-// made longer or cut otherwise, but emptied and made anew: then no number of a segment is left that would have to be
-// rewritten.
+// Relocation. All that the design keeps names chunks, pages and segments by number, as in the
+// paper, so a copy of it is valid at any address. Two things depend on the size of the heap: where
+// the records begin, and the rings of the static queues. Rings that would change are emptied and
+// made anew: then no number of a segment is left that would have to be rewritten.
 
 namespace warpheap {
 namespace detail {
 
-// Takes all sizes apart, as a sweep does, each by a block of one warp. Nobody else uses the heap, and sizes share
-// nothing but the set of free chunks, so it needs no lock.
+/// Empties all sizes as a sweep does, each by a block of one warp. No other kernel uses the heap,
+/// and sizes share only the set of free chunks, so the kernel needs no lock.
 struct empty_ouroboros_queues {
-  template <class A>
-  WARPHEAP_FN void operator()(A allocator) const {
+  template <class Reclamation>
+  WARPHEAP_FN void operator()(Reclamation sizes) const {
     const lane_mask group = active_group();
     // The warp may have come apart; one part of it is enough, and only one may be the size's renewer.
     if (!any(group, thread_index() == 0)) return;
     const auto q = static_cast<std::uint32_t>(block_index());
-    if (any(group, is_leader(group) && allocator.can_sweep(q))) allocator.sweep_class(q, group);
+    if (any(group, is_leader(group) && sizes.can_sweep(q))) sizes.sweep_class(q, group);
   }
 };
 
@@ -33,19 +32,19 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
   const basic_ouroboros there{to};
   std::uint64_t segments = layout::staging_segments;
   if constexpr (!uses_chunks<Kind>) {
-    if (layout::same_rings(initial_bytes_, there.initial_bytes_)) {
-      segments = layout::ring_begin(initial_bytes_, layout::classes);
+    if (layout::same_rings(chunks().initial_bytes(), there.chunks().initial_bytes())) {
+      segments = layout::ring_begin(chunks().initial_bytes(), layout::classes);
     } else {
-      launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, *this);
+      launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, reclamation());
     }
   }
   device_copy(to.metadata, from.metadata, layout::words_at() + segments * segment_words * sizeof(std::uint32_t));
-  device_copy(there.groups_, groups_,
+  device_copy(there.chunks().groups(), chunks().groups(),
               divide_up(from.bytes / Options.chunk_bytes, chunk_group::chunks) * sizeof(chunk_group));
   if constexpr (!uses_chunks<Kind>) {
     for (std::uint32_t q = 0; q < layout::classes; ++q) {
-      const static_ring::extent ring = layout::ring(there.initial_bytes_, q);
-      device_copy(&there.of_class(q).queue.ring, &ring, sizeof(ring));
+      const static_ring::extent ring = layout::ring(there.chunks().initial_bytes(), q);
+      device_copy(&there.chunks().of_class(q).queue.ring, &ring, sizeof(ring));
     }
   }
 }

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <warpheap/allocator.hpp>
+#include <warpheap/designs/ouroboros/detail/layout.hpp>
+#include <warpheap/platform.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap::detail {
+
+/// The chunks of a heap: their numbers, their addresses, their records, and the set of those that
+/// are free.
+///
+/// This is the lowest part of Ouroboros. Each part above has the part below as its only member, so
+/// a kernel carries these addresses once, and a part can call only what lies below it.
+///
+/// Invariant: chunk n lies at `data() + n * chunk_bytes`, and `data()` is a multiple of
+/// `chunk_bytes`. A chunk is in the set, or one owner has it. The owner's number in the record is
+/// valid while a page of the chunk is handed out. An owner that gives a chunk back has acquired
+/// what the users of its pages did; adding the chunk to the set releases that, and taking it
+/// acquires.
+template <class Layout>
+class ouroboros_chunks {
+ public:
+  using page_class = typename Layout::page_class;
+  using control_type = typename Layout::control;
+
+  explicit ouroboros_chunks(const arena& from)
+      : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), Layout::chunk_bytes))),
+        control_(reinterpret_cast<control_type*>(from.metadata)),
+        words_(reinterpret_cast<std::uint32_t*>(from.metadata + Layout::words_at())),
+        groups_(reinterpret_cast<chunk_group*>(from.metadata + Layout::groups_at(from.bytes))),
+        initial_bytes_(from.bytes),
+        lead_(static_cast<std::uint32_t>(data_ - from.data)) {}
+
+  /// Address of chunk 0.
+  WARPHEAP_FN std::byte* data() const { return data_; }
+  WARPHEAP_FN control_type& control() const { return *control_; }
+  /// The words of segments that lie in the metadata.
+  WARPHEAP_FN std::uint32_t* words() const { return words_; }
+  WARPHEAP_FN chunk_group* groups() const { return groups_; }
+  /// Bytes that the arena has before it grows.
+  WARPHEAP_FN std::uint64_t initial_bytes() const { return initial_bytes_; }
+  /// Bytes of the arena before the first chunk.
+  WARPHEAP_FN std::uint32_t lead() const { return lead_; }
+
+  WARPHEAP_FN page_class& of_class(std::uint32_t q) const { return control_->classes[q]; }
+  WARPHEAP_FN chunk_record& record(std::uint64_t chunk) const {
+    return groups_[chunk / chunk_group::chunks].record[chunk % chunk_group::chunks];
+  }
+  WARPHEAP_FN bit_tree free_chunks() const {
+    return {&control_->free_chunks, reinterpret_cast<std::byte*>(groups_), sizeof(chunk_group)};
+  }
+  /// The lanes of `group` with the same page size of the same heap: lanes of one warp may use
+  /// several heaps.
+  WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
+    return match(group, reinterpret_cast<std::uint64_t>(&of_class(q)));
+  }
+  /// Takes a span of `least` to `most` free chunks whose address is a multiple of `alignment`
+  /// chunks; its count is 0 if there is no such span. One lane, which holds the heap's lock.
+  WARPHEAP_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
+    return free_chunks().take_neighbours(
+        least, most, alignment,
+        static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> Layout::chunk_shift));
+  }
+  /// Number of whole chunks in an arena of `bytes`.
+  WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {
+    const std::uint64_t chunks = bytes < lead_ ? 0 : (bytes - lead_) >> Layout::chunk_shift;
+    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
+    return chunks < most ? chunks : most;
+  }
+
+  /// Adds chunks [from, to) to the set of free ones: the share of thread `index` of `threads`
+  /// threads.
+  WARPHEAP_FN void add_chunks(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const {
+    constexpr std::uint64_t leaf = bit_tree::leaf_bits;
+    for (std::uint64_t i = from / leaf + index; i * leaf < to; i += threads) {
+      const std::uint64_t begin = i * leaf < from ? from : i * leaf;
+      const std::uint64_t end = (i + 1) * leaf < to ? (i + 1) * leaf : to;
+      free_chunks().add({begin, end - begin});
+    }
+  }
+
+  /// Adds the chunk of each lane of `group` to the free ones, neighbours by one change: a warp that
+  /// frees large pages frees many chunks at once. Collective.
+  WARPHEAP_COLD_FN void give_back_together(lane_mask group, std::uint64_t chunk) const {
+    const auto leaf = static_cast<std::uint32_t>(chunk / bit_tree::leaf_bits);
+    const lane_mask mine = match(group, leaf);
+    const std::uint32_t bit = 1u << chunk % 32;
+    const bool high = (chunk & 32) != 0;
+    const std::uint64_t lower = reduce(mine, high ? 0 : bit, bit_or{});
+    const std::uint64_t upper = reduce(mine, high ? bit : 0, bit_or{});
+    sync(mine);  // what each did to its chunk, the leader releases
+    if (is_leader(mine)) free_chunks().add(leaf, upper << 32 | lower);
+    sync(mine);
+  }
+
+ private:
+  std::byte* data_;
+  control_type* control_;
+  std::uint32_t* words_;
+  chunk_group* groups_;
+  std::uint64_t initial_bytes_;
+  std::uint32_t lead_;
+};
+
+}  // namespace warpheap::detail

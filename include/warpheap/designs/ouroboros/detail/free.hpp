@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
+
+// free. The record of the block's chunk names the size. The page's number is queued (P), or the
+// page is parked in its chunk and a hint to the chunk is queued (C). A page that its queue does not
+// take is parked, too.
+
+namespace warpheap {
+
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free(void* block) const {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
+  // The pointer came to us after the page was handed out, and its owner was written before that.
+  const std::uint32_t owner = atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.load(
+      memory_order::relaxed, thread_scope::device);
+  const std::uint32_t q = owner - 1;
+  if (owner <= chunk_record::run_base) {
+    if (!layout::stores_pages(q)) return park(chunks().same_class(active_group(), q), q, offset);
+    // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
+    const std::uint64_t page = offset >> layout::entry_shift(q);
+    if (page >> 32 == 0 && push_page(q, chunks().same_class(active_group(), q), static_cast<std::uint32_t>(page)))
+      return;
+  }
+  cold_call([*this, block] { free_otherwise(block); });
+}
+
+/// Pushes the number `page` of each lane of `group` to the queue of size q; false if it has no
+/// room. Collective.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::push_page(std::uint32_t q, lane_mask group,
+                                                                  std::uint32_t page) const {
+  return queues().queue(q).push(group, page, [&](lane_mask openers, batch_ring::batch newest) {
+    cold_call([*this, q, openers, newest] { queues().queue(q).open(openers, newest); });
+  });
+}
+
+/// Parks the page at `offset` of each lane of `group`, all of size q: two stages, bit and count,
+/// then what the count asks for. Collective.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, std::uint32_t q,
+                                                             std::uint64_t offset) const {
+  const std::uint64_t chunk = offset >> layout::chunk_shift;
+  if (q >= layout::chunk_classes) return chunks().free_chunks().add({chunk, layout::chunks_of_page(q)});
+  bool ends = false;
+  const duty then = parking().count_pages(group, q, offset, ends);
+  sync(group);  // no lane returns before its leader has counted its page, and all see the count
+  // What is to be done then happens to few lanes, or to one for many pages.
+  if (!any(group, ends || then != duty::none)) return;
+  cold_call([*this, q, group, chunk, then, ends] {
+    const lane_mask queuers = ballot(group, then == duty::queue);
+    if (then == duty::queue) hints().push_hint(q, queuers, chunk);
+    parking().end_duty(q, group, chunk, then, ends);
+    sync(group);  // nor before a chunk whose pages the group freed is free: that is no move, which renewers would see
+  });
+}
+
+/// Frees a span of chunks, or parks a page that its queue did not take.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* block) const {
+  const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
+  const std::uint64_t chunk = offset >> layout::chunk_shift;
+  const std::uint32_t owner =
+      atomic_view{chunks().record(chunk).owner}.load(memory_order::relaxed, thread_scope::device);
+  if (owner > chunk_record::run_base) return free_run(chunk, owner - chunk_record::run_base);
+  park(chunks().same_class(active_group(), owner - 1), owner - 1, offset);
+}
+
+/// Frees a span of `count` chunks.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::free_run(std::uint64_t chunk, std::uint64_t count) const {
+  chunks().free_chunks().add({chunk, count});
+}
+
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::usable_size(const void* block) const {
+  const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - chunks().data());
+  const std::uint32_t owner = atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.load(
+      memory_order::relaxed, thread_scope::device);
+  if (owner > chunk_record::run_base) {
+    return std::uint64_t{owner - chunk_record::run_base} << layout::chunk_shift;
+  }
+  return layout::page_bytes(owner - 1);
+}
+
+}  // namespace warpheap

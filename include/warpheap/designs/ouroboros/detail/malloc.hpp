@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/ouroboros/ouroboros.hpp>
+
+// malloc. Lanes that want one size of one heap draw tickets together, and each finds its unit in a
+// batch. The holders of the first ticket without a unit renew the stock. Where entries are hints
+// (C) allocation has two stages: a unit names a chunk, then its holder takes a page from the
+// chunk's count, then a bit. A block above the largest page is a span of chunks, found under the
+// heap's lock.
+
+namespace warpheap {
+
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::malloc(std::uint64_t bytes) const {
+  if (bytes > Options.largest_page) return cold_call([*this, bytes] { return malloc_run(bytes, Options.chunk_bytes); });
+  const std::uint32_t q = bytes <= 16 ? 0 : highest_bit(static_cast<std::uint32_t>(bytes) - 1) + 1 - layout::page_shift;
+  return take_page(q, chunks().same_class(active_group(), q));
+}
+
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::aligned_malloc(std::uint64_t alignment,
+                                                                        std::uint64_t bytes) const {
+  // A page is aligned to its size, as far as the heap's memory is.
+  constexpr std::uint64_t page_alignment = 4096;
+  if (alignment <= page_alignment) return malloc(bytes < alignment ? alignment : bytes);
+  return cold_call([*this, bytes, alignment] { return malloc_run(bytes, alignment); });
+}
+
+/// A page of size q for each lane of `group`, or null. Collective; lanes leave as they are served.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t q, lane_mask group) const {
+  for (;;) {  // not a spin: each turn uses up a unit of its own
+    lane_mask served = group;
+    const batch_ring::place mine =
+        chunks().of_class(q).stock.take(served, [&](lane_mask renewers, batch_ring::batch newest) {
+          cold_call([*this, q, renewers, newest] { renewal().renew(q, renewers, newest); });
+        });
+    if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_of(q, served, mine);
+    // A hint; those who find nothing there ask again.
+    void* const page = cold_call([*this, q, served, mine] { return hinted_page(q, served, mine); });
+    group = ballot(served, page == nullptr);
+    if (page != nullptr) return page;
+  }
+}
+
+/// The page that is the caller's unit. Collective over the lanes with units of the same batch.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::page_of(std::uint32_t q, lane_mask group,
+                                                                 batch_ring::place at) const {
+  batch_ring& stock = chunks().of_class(q).stock;
+  const source from{at.what};
+  const auto units = static_cast<std::uint32_t>(group_size(group));
+  if (from.what() == source::queued || from.what() == source::staged) {
+    const std::uint64_t page = queues().entry(from, at.index);
+    sync(group);
+    if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
+    return chunks().data() + (page << layout::entry_shift(q));
+  }
+  if (from.what() == source::listed) {
+    const std::uint64_t chunk = queues().entry(from, at.index >> layout::pages_log2(q));
+    sync(group);
+    if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
+    return fresh_page(q, chunk, at.index & (layout::pages(q) - 1));
+  }
+  sync(group);
+  if (is_leader(group)) stock.leave(at.in, units);
+  return from.what() == source::none ? nullptr : fresh_page(q, from.base(), at.index);
+}
+
+/// The page with the number `page`, counted from the begin of `chunk` and perhaps in a later chunk.
+/// It is handed out for the first time since the chunk was free.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::fresh_page(std::uint32_t q, std::uint64_t chunk,
+                                                                    std::uint32_t page) const {
+  const std::uint64_t offset = (chunk << layout::chunk_shift) + (std::uint64_t{page} << (layout::page_shift + q));
+  // Each page of the chunk writes the same. Nobody asks before a pointer to one of them was handed out.
+  atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.store(q + 1, memory_order::relaxed,
+                                                                          thread_scope::device);
+  return chunks().data() + offset;
+}
+
+/// A page of the chunk that each lane's unit hints at, or null if the chunk has no page left.
+/// Collective over the lanes with units of the same batch.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32_t q, lane_mask group,
+                                                                     batch_ring::place at) const {
+  page_class& size = chunks().of_class(q);
+  const source from{at.what};
+  const std::uint32_t last_of_entry = (1u << from.shift()) - 1;
+  const std::uint32_t place = at.index >> from.shift();
+  const std::uint64_t chunk = queues().entry(from, place);
+  const lane_mask mates = match(group, place);
+  const bool last = any(mates, (at.index & last_of_entry) == last_of_entry);
+  std::uint32_t taken = 0;
+  bool more = false;
+  if (is_leader(mates))
+    taken = parking().take_counted(q, chunk, static_cast<std::uint32_t>(group_size(mates)), last, more);
+  taken = shuffle(mates, taken, leader(mates));
+  const lane_mask returners = ballot(group, more);
+  if (more) hints().push_hint(q, returners, chunk);
+  sync(group);
+  if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group))))
+    queues().retire(q, from);
+  const auto rank = static_cast<std::uint32_t>(group_rank(mates));
+  if (rank >= taken) return nullptr;
+  return chunks().data() + (bits().take_page_bit(q, chunk, rank) << (layout::page_shift + q));
+}
+
+/// A span of chunks for `bytes` bytes, or null. The search holds the heap's lock, so that two
+/// searches do not spoil each other by what they take and put back. One lane.
+template <class Items, class Kind, ouroboros_options Options>
+WARPHEAP_COLD_FN void* basic_ouroboros<Items, Kind, Options>::malloc_run(std::uint64_t bytes,
+                                                                         std::uint64_t alignment) const {
+  const std::uint64_t heap_bytes = chunks().control().chunks << layout::chunk_shift;
+  if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
+  const auto count = static_cast<std::uint32_t>(divide_up(bytes, Options.chunk_bytes));
+  const auto chunk_alignment = static_cast<std::uint32_t>(divide_up(alignment, Options.chunk_bytes));
+  index_run run{0, 0};
+  chunks().control().lock.hold([&] {
+    run = chunks().take_neighbours(count, count, chunk_alignment);
+    if (run.count == 0 && reclamation().sweep(layout::classes, lane_bit()))
+      run = chunks().take_neighbours(count, count, chunk_alignment);
+  });
+  if (run.count == 0) return nullptr;
+  atomic_view{chunks().record(run.first).owner}.store(chunk_record::run_base + count, memory_order::relaxed,
+                                                      thread_scope::device);
+  return chunks().data() + (run.first << layout::chunk_shift);
+}
+
+}  // namespace warpheap

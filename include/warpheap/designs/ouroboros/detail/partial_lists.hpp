@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <warpheap/allocator.hpp>
+#include <warpheap/designs/ouroboros/detail/page_bits.hpp>
+#include <warpheap/platform.hpp>
+
+namespace warpheap::detail {
+
+/// No chunk, where a function returns the number of one.
+inline constexpr std::uint64_t no_chunk = unlimited;
+
+/// The partial lists: for each page size the chunks that have parked pages, and whose hint is in no
+/// queue.
+///
+/// Any thread pushes. Only the size's renewer, or a sweep in its place, takes from the list, and
+/// takes all of it; what it has not looked at is its `chain`. Chunks whose pages do not fit the
+/// renewer's staging segment are *carried*: `carry` keeps them for the next renewal.
+///
+/// Invariant: a chunk is on one list, chain or carry at most, since it has one link. It has the
+/// hint field `in_list` from before it is pushed until it is taken off for good, and is not given
+/// back in between. Links are written after the head, so a reader waits for a link that is still
+/// pending; the thread that pushed the chunk runs. No link is read after its chunk was pushed
+/// again, so no ABA occurs.
+template <class Layout>
+class ouroboros_partial_lists {
+ public:
+  using page_class = typename Layout::page_class;
+
+  explicit ouroboros_partial_lists(const arena& from) : bits_(from) {}
+  WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return bits_; }
+  WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return bits_.queues(); }
+  WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return bits_.chunks(); }
+
+  /// Puts `chunk` on the list of size q. An exchange of the head never has to be repeated, however
+  /// many threads push; a thread that empties the list may see the chunk before its link.
+  WARPHEAP_FN void list(std::uint32_t q, std::uint64_t chunk) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view link{chunks().record(chunk).link};
+    link.store(chunk_record::link_pending, relaxed, device);
+    const std::uint32_t first =
+        atomic_view{chunks().of_class(q).parked}.exchange(static_cast<std::uint32_t>(chunk) + 1, release, device);
+    link.store(first, release, device);
+  }
+
+  /// The chunk after `chunk` in a list that was emptied, plus 1; 0 at the end. Waits for the thread
+  /// that pushed `chunk`, which runs and waits for no other.
+  WARPHEAP_FN std::uint32_t following(std::uint64_t chunk) const {
+    const atomic_view link{chunks().record(chunk).link};
+    std::uint32_t next = link.load(memory_order::acquire, thread_scope::device);
+    for (backoff wait; next == chunk_record::link_pending;) {
+      wait.pause();
+      next = link.load(memory_order::acquire, thread_scope::device);
+    }
+    return next;
+  }
+
+  /// A carried chunk for each lane, or a chunk of the list if none is carried; `no_chunk` for lanes
+  /// without one. Collective over the renewer's group.
+  WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group) const {
+    page_class& size = chunks().of_class(q);
+    const std::uint32_t carried = size.carried;
+    if (carried == 0) return next_parked(q, group);
+    const auto rank = static_cast<std::uint32_t>(group_rank(group));
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    // From the end, so that those which a smaller group leaves stay where they are.
+    const std::uint32_t rest = carried < lanes ? 0 : carried - lanes;
+    const std::uint64_t mine = rest + rank < carried ? size.carry[rest + rank] : no_chunk;
+    sync(group);
+    if (is_leader(group)) atomic_view{size.carried}.store(rest, memory_order::relaxed, thread_scope::device);
+    sync(group);
+    return mine;
+  }
+
+ private:
+  /// The next chunk of the list for each lane, as far as there are that many; `no_chunk` for the
+  /// others. Collective over the renewer's group.
+  WARPHEAP_COLD_FN std::uint64_t next_parked(std::uint32_t q, lane_mask group) const {
+    using enum memory_order;
+    using enum thread_scope;
+    page_class& size = chunks().of_class(q);
+    std::uint64_t mine = no_chunk;
+    std::uint32_t at = size.chain;
+    sync(group);
+    for (int i = 0; i < group_size(group); ++i) {
+      if (at == 0) {
+        std::uint32_t first = 0;
+        // Acquires the links.
+        if (is_leader(group) && atomic_view{size.parked}.load(relaxed, device) != 0) {
+          first = atomic_view{size.parked}.exchange(0, memory_order::acquire, device);
+        }
+        at = shuffle(group, first, leader(group));
+        sync(group);
+      }
+      if (at == 0) break;
+      if (group_rank(group) == i) mine = at - 1;
+      at = following(at - 1);
+    }
+    if (is_leader(group)) size.chain = at;
+    sync(group);
+    return mine;
+  }
+
+  ouroboros_page_bits<Layout> bits_;
+};
+
+}  // namespace warpheap::detail
