@@ -20,7 +20,6 @@ namespace warpheap::detail {
 template <class Layout>
 class ouroboros_batch_source {
  public:
-  using page_class = typename Layout::page_class;
   using source = ouroboros_source;
 
   explicit ouroboros_batch_source(const arena& from) : reclamation_(from) {}
@@ -58,9 +57,7 @@ class ouroboros_batch_source {
       // A sample: one hint for each lane.
       const auto lanes = static_cast<std::uint32_t>(group_size(group));
       const std::uint32_t place = units / lanes * static_cast<std::uint32_t>(group_rank(group));
-      const chunk_state state{
-          atomic_view{chunks().record(queues().entry(source::make(source::queued, id), place)).state}.load(
-              memory_order::relaxed, thread_scope::device)};
+      const chunk_state state = parking().state_of(queues().entry(source::make(source::queued, id), place));
       const std::uint32_t average = reduce(group, state.hint() == q + 1 ? state.count() : 0u, plus{}) / lanes;
       while (shift < 5 && (2u << shift) <= average && (units << (shift + 1)) <= batch_ring::largest_batch) ++shift;
     }
@@ -70,8 +67,6 @@ class ouroboros_batch_source {
 
   /// Pages from the bitmaps of listed chunks of size q, written to a staging segment.
   WARPHEAP_COLD_FN source harvest(std::uint32_t q, lane_mask group, std::uint32_t& units) const {
-    using enum memory_order;
-    using enum thread_scope;
     units = 0;
     if (q >= Layout::chunk_classes) return {0};  // such pages are chunks, and are given back as such
     const std::uint32_t id = queues().next_staging(q, group);
@@ -81,29 +76,21 @@ class ouroboros_batch_source {
     }
     if (units == 0) return {0};
     sync(group);
-    if (is_leader(group)) atomic_view{queues().flat().header(id).in_use}.store(1, relaxed, device);
+    if (is_leader(group)) queues().use_staging(id);
     return source::make(source::staged, id);
   }
 
   /// Adds the pages of a chunk for each lane to the `units` pages in staging segment `id`; false if
   /// no listed chunk or no room is left. Collective.
   WARPHEAP_COLD_FN bool harvest_some(std::uint32_t q, lane_mask group, std::uint32_t id, std::uint32_t& units) const {
-    using enum memory_order;
-    using enum thread_scope;
-    page_class& size = chunks().of_class(q);
     const std::uint64_t chunk = lists().next_candidate(q, group);
     if (!any(group, chunk != no_chunk)) return false;
     if (units == 0) queues().await_staging(group, id);
     // Take what fits, and carry the others over to the next renewal.
-    const std::uint32_t expected =
-        chunk != no_chunk ? chunk_state{atomic_view{chunks().record(chunk).state}.load(relaxed, device)}.count() : 0;
+    const std::uint32_t expected = chunk != no_chunk ? parking().state_of(chunk).count() : 0;
     const bool fits = units + inclusive_scan(group, expected, plus{}) <= Layout::staging_capacity;
     const lane_mask late = ballot(group, !fits && chunk != no_chunk);
-    const std::uint32_t carried = size.carried + static_cast<std::uint32_t>(popcount(late));
-    if (!fits && chunk != no_chunk) {
-      size.carry[size.carried + static_cast<std::uint32_t>(popcount(lanes_below(late)))] =
-          static_cast<std::uint32_t>(chunk);
-    }
+    const std::uint32_t carried = lists().carry(q, late, chunk);
     const std::uint32_t count = fits && chunk != no_chunk ? parking().harvest_chunk(q, chunk) : 0;
     const std::uint32_t taken = count < expected ? count : expected;
     const std::uint32_t begin = units + exclusive_scan(group, taken, 0u, plus{});
@@ -112,7 +99,7 @@ class ouroboros_batch_source {
     if (taken < count) parking().count_free(q, chunk, count - taken);
     units += reduce(group, taken, plus{});
     sync(group);
-    if (is_leader(group)) atomic_view{size.carried}.store(carried, relaxed, device);
+    if (is_leader(group)) lists().set_carried(q, carried);
     sync(group);
     return late == 0;
   }
@@ -188,8 +175,7 @@ class ouroboros_batch_source {
       count += reduce(group, mine, plus{});
     }
     sync(group);  // what each lane acquired and wrote, the publisher releases
-    if (is_leader(group))
-      atomic_view{queues().flat().header(id).in_use}.store(1, memory_order::relaxed, thread_scope::device);
+    if (is_leader(group)) queues().use_staging(id);
     return count;
   }
 

@@ -51,6 +51,17 @@ class ouroboros_chunks {
   WARPHEAP_FN chunk_record& record(std::uint64_t chunk) const {
     return groups_[chunk / chunk_group::chunks].record[chunk % chunk_group::chunks];
   }
+  /// The owner that the chunk's record names: 1 + a page size, or `run_base` + the chunks of a span
+  /// that begins there. For a thread that has a page of the chunk, whose pointer came to it after
+  /// the owner was written; so the load is relaxed.
+  WARPHEAP_FN std::uint32_t owner_of(std::uint64_t chunk) const {
+    return atomic_view{record(chunk).owner}.load(memory_order::relaxed, thread_scope::device);
+  }
+  /// Writes the owner, before a pointer to a page of the chunk is handed out. All threads that hand
+  /// out its pages write the same value.
+  WARPHEAP_FN void set_owner(std::uint64_t chunk, std::uint32_t owner) const {
+    atomic_view{record(chunk).owner}.store(owner, memory_order::relaxed, thread_scope::device);
+  }
   WARPHEAP_FN bit_tree free_chunks() const {
     return {&control_->free_chunks, reinterpret_cast<std::byte*>(groups_), sizeof(chunk_group)};
   }

@@ -13,16 +13,15 @@ namespace warpheap {
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free(void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
-  // The pointer came to us after the page was handed out, and its owner was written before that.
-  const std::uint32_t owner = atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.load(
-      memory_order::relaxed, thread_scope::device);
+  const std::uint32_t owner = chunks().owner_of(offset >> layout::chunk_shift);
   const std::uint32_t q = owner - 1;
   if (owner <= chunk_record::run_base) {
     if (!layout::stores_pages(q)) return park(chunks().same_class(active_group(), q), q, offset);
     // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
     const std::uint64_t page = offset >> layout::entry_shift(q);
-    if (page >> 32 == 0 && push_page(q, chunks().same_class(active_group(), q), static_cast<std::uint32_t>(page)))
+    if (page >> 32 == 0 && push_page(q, chunks().same_class(active_group(), q), static_cast<std::uint32_t>(page))) {
       return;
+    }
   }
   cold_call([*this, block] { free_otherwise(block); });
 }
@@ -47,13 +46,14 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   bool ends = false;
   const duty then = parking().count_pages(group, q, offset, ends);
   sync(group);  // no lane returns before its leader has counted its page, and all see the count
-  // What is to be done then happens to few lanes, or to one for many pages.
+  // Few lanes have a duty, or one has it for many pages.
   if (!any(group, ends || then != duty::none)) return;
   cold_call([*this, q, group, chunk, then, ends] {
     const lane_mask queuers = ballot(group, then == duty::queue);
     if (then == duty::queue) hints().push_hint(q, queuers, chunk);
     parking().end_duty(q, group, chunk, then, ends);
-    sync(group);  // nor before a chunk whose pages the group freed is free: that is no move, which renewers would see
+    // Nor before a chunk is free whose pages the group freed: that is no move, which renewers see.
+    sync(group);
   });
 }
 
@@ -62,8 +62,7 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
   const std::uint64_t chunk = offset >> layout::chunk_shift;
-  const std::uint32_t owner =
-      atomic_view{chunks().record(chunk).owner}.load(memory_order::relaxed, thread_scope::device);
+  const std::uint32_t owner = chunks().owner_of(chunk);
   if (owner > chunk_record::run_base) return free_run(chunk, owner - chunk_record::run_base);
   park(chunks().same_class(active_group(), owner - 1), owner - 1, offset);
 }
@@ -77,8 +76,7 @@ WARPHEAP_COLD_FN void basic_ouroboros<Items, Kind, Options>::free_run(std::uint6
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN std::uint64_t basic_ouroboros<Items, Kind, Options>::usable_size(const void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - chunks().data());
-  const std::uint32_t owner = atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.load(
-      memory_order::relaxed, thread_scope::device);
+  const std::uint32_t owner = chunks().owner_of(offset >> layout::chunk_shift);
   if (owner > chunk_record::run_base) {
     return std::uint64_t{owner - chunk_record::run_base} << layout::chunk_shift;
   }

@@ -38,7 +38,7 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t
           cold_call([*this, q, renewers, newest] { renewal().renew(q, renewers, newest); });
         });
     if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_of(q, served, mine);
-    // A hint; those who find nothing there ask again.
+    // A hint; lanes that find no page there draw again.
     void* const page = cold_call([*this, q, served, mine] { return hinted_page(q, served, mine); });
     group = ballot(served, page == nullptr);
     if (page != nullptr) return page;
@@ -75,9 +75,7 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::fresh_page(std::uint32_t q, std::uint64_t chunk,
                                                                     std::uint32_t page) const {
   const std::uint64_t offset = (chunk << layout::chunk_shift) + (std::uint64_t{page} << (layout::page_shift + q));
-  // Each page of the chunk writes the same. Nobody asks before a pointer to one of them was handed out.
-  atomic_view{chunks().record(offset >> layout::chunk_shift).owner}.store(q + 1, memory_order::relaxed,
-                                                                          thread_scope::device);
+  chunks().set_owner(offset >> layout::chunk_shift, q + 1);
   return chunks().data() + offset;
 }
 
@@ -95,14 +93,16 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32
   const bool last = any(mates, (at.index & last_of_entry) == last_of_entry);
   std::uint32_t taken = 0;
   bool more = false;
-  if (is_leader(mates))
+  if (is_leader(mates)) {
     taken = parking().take_counted(q, chunk, static_cast<std::uint32_t>(group_size(mates)), last, more);
+  }
   taken = shuffle(mates, taken, leader(mates));
   const lane_mask returners = ballot(group, more);
   if (more) hints().push_hint(q, returners, chunk);
   sync(group);
-  if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group))))
+  if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group)))) {
     queues().retire(q, from);
+  }
   const auto rank = static_cast<std::uint32_t>(group_rank(mates));
   if (rank >= taken) return nullptr;
   return chunks().data() + (bits().take_page_bit(q, chunk, rank) << (layout::page_shift + q));
@@ -120,12 +120,12 @@ WARPHEAP_COLD_FN void* basic_ouroboros<Items, Kind, Options>::malloc_run(std::ui
   index_run run{0, 0};
   chunks().control().lock.hold([&] {
     run = chunks().take_neighbours(count, count, chunk_alignment);
-    if (run.count == 0 && reclamation().sweep(layout::classes, lane_bit()))
+    if (run.count == 0 && reclamation().sweep(layout::classes, lane_bit())) {
       run = chunks().take_neighbours(count, count, chunk_alignment);
+    }
   });
   if (run.count == 0) return nullptr;
-  atomic_view{chunks().record(run.first).owner}.store(chunk_record::run_base + count, memory_order::relaxed,
-                                                      thread_scope::device);
+  chunks().set_owner(run.first, chunk_record::run_base + count);
   return chunks().data() + (run.first << layout::chunk_shift);
 }
 

@@ -140,6 +140,27 @@ class ouroboros_parking {
     }
   }
 
+  /// The state of `chunk`, relaxed: a guess while other threads change it.
+  WARPHEAP_FN chunk_state state_of(std::uint64_t chunk) const {
+    return {atomic_view{chunks().record(chunk).state}.load(memory_order::relaxed, thread_scope::device)};
+  }
+
+  /// Takes a listed chunk off the list for good, if all of its pages are counted; they are the
+  /// caller's then, their bits still set, and the caller counts the chunk off `whole`. Else returns
+  /// false. One lane of the renewer's group.
+  WARPHEAP_FN bool take_whole(std::uint32_t q, std::uint64_t chunk) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(relaxed, device)};
+    bool whole = now.count() == Layout::pages(q);
+    while (whole) {
+      const chunk_state next = now.with_count(0).with_hint(chunk_state::no_hint).next_life();
+      if (state.compare_exchange(now.word, next.word, acq_rel, device)) break;
+    }
+    return whole;
+  }
+
   /// Takes a listed chunk off the list for good, with all pages of its count, and returns how many;
   /// their bits are still set. One lane of the renewer's group.
   WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk) const {

@@ -58,6 +58,34 @@ class ouroboros_partial_lists {
     return next;
   }
 
+  /// Stores the chunk of each lane of `late` after those that are carried, and returns how many
+  /// there are with them: the caller calls `set_carried` when it has read what it needs.
+  WARPHEAP_FN std::uint32_t carry(std::uint32_t q, lane_mask late, std::uint64_t chunk) const {
+    page_class& size = chunks().of_class(q);
+    if ((late & lane_bit()) != 0) {
+      size.carry[size.carried + static_cast<std::uint32_t>(popcount(lanes_below(late)))] =
+          static_cast<std::uint32_t>(chunk);
+    }
+    return size.carried + static_cast<std::uint32_t>(popcount(late));
+  }
+  /// Sets the number of carried chunks. One lane of the renewer's group.
+  WARPHEAP_FN void set_carried(std::uint32_t q, std::uint32_t count) const {
+    atomic_view{chunks().of_class(q).carried}.store(count, memory_order::relaxed, thread_scope::device);
+  }
+
+  /// Puts the carried chunks back on the list. Collective over the renewer's group.
+  WARPHEAP_COLD_FN void list_carried(std::uint32_t q, lane_mask group) const {
+    page_class& size = chunks().of_class(q);
+    const std::uint32_t carried = size.carried;
+    sync(group);
+    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < carried;
+         i += static_cast<std::uint32_t>(group_size(group))) {
+      list(q, size.carry[i]);
+    }
+    sync(group);
+    if (is_leader(group)) set_carried(q, 0);
+  }
+
   /// A carried chunk for each lane, or a chunk of the list if none is carried; `no_chunk` for lanes
   /// without one. Collective over the renewer's group.
   WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group) const {
@@ -70,7 +98,7 @@ class ouroboros_partial_lists {
     const std::uint32_t rest = carried < lanes ? 0 : carried - lanes;
     const std::uint64_t mine = rest + rank < carried ? size.carry[rest + rank] : no_chunk;
     sync(group);
-    if (is_leader(group)) atomic_view{size.carried}.store(rest, memory_order::relaxed, thread_scope::device);
+    if (is_leader(group)) set_carried(q, rest);
     sync(group);
     return mine;
   }

@@ -92,9 +92,16 @@ class ouroboros_queues {
   /// The staging segment for the next batch of size q. Collective over the renewer's group.
   WARPHEAP_FN std::uint32_t next_staging(std::uint32_t q, lane_mask group) const {
     std::uint32_t id = 0;
-    if (is_leader(group))
+    if (is_leader(group)) {
       id = static_cast<std::uint32_t>((2 * q + (chunks().of_class(q).turn & 1)) * Layout::staging_segment);
+    }
     return shuffle(group, id, leader(group));
+  }
+
+  /// Marks staging segment `id` as used, before a batch that names it is published. Relaxed: the
+  /// publisher releases it. One lane.
+  WARPHEAP_FN void use_staging(std::uint32_t id) const {
+    atomic_view{flat().header(id).in_use}.store(1, memory_order::relaxed, thread_scope::device);
   }
 
   /// Waits until the batch of two turns ago is read, and acquires what its readers did; they run.

@@ -80,30 +80,17 @@ class ouroboros_reclamation {
       rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, found.end()));
       if (rest != 0) sweep_stock(q, group, found, found.size() - rest);
     }
-    sweep_carried(q, group);
+    lists().list_carried(q, group);
     sweep_queue(q, group);
     sweep_parked(q, group);
     // Others need the memory: take little next time.
     if (is_leader(group)) atomic_view{size.fresh}.store(0, relaxed, device);
     sync(group);
-    // Units that are nobody's, so that whoever asks next is the renewer.
+    // Units of no thread, so that the next malloc is the renewer.
     if (drawn && is_leader(group)) size.stock.publish(found, 0, batch_ring::all - rest, 0);
   }
 
  private:
-  /// Puts carried chunks back on the list.
-  WARPHEAP_COLD_FN void sweep_carried(std::uint32_t q, lane_mask group) const {
-    page_class& size = chunks().of_class(q);
-    const std::uint32_t carried = size.carried;
-    sync(group);
-    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < carried;
-         i += static_cast<std::uint32_t>(group_size(group))) {
-      lists().list(q, size.carry[i]);
-    }
-    sync(group);
-    if (is_leader(group)) atomic_view{size.carried}.store(0, memory_order::relaxed, thread_scope::device);
-  }
-
   /// Takes all that is queued.
   WARPHEAP_COLD_FN void sweep_queue(std::uint32_t q, lane_mask group) const {
     for (;;) {
@@ -148,8 +135,9 @@ class ouroboros_reclamation {
     const std::uint32_t end = units >> shift;
     if (is_run) {
       const std::uint64_t each = Layout::chunks_of_page(q);
-      if (is_leader(group) && end > whole)
+      if (is_leader(group) && end > whole) {
         chunks().free_chunks().add({from.base() + whole * each, (end - whole) * each});
+      }
       return;
     }
     for (std::uint32_t i = whole + static_cast<std::uint32_t>(group_rank(group)); i < end;
@@ -166,7 +154,7 @@ class ouroboros_reclamation {
       const std::uint32_t page = at + static_cast<std::uint32_t>(group_rank(group));
       const lane_mask some = ballot(group, page < pages);
       if (page >= pages) continue;
-      atomic_view{chunks().record(chunk).owner}.store(q + 1, memory_order::relaxed, thread_scope::device);
+      chunks().set_owner(chunk, q + 1);
       sweep_page(q, some, (chunk << Layout::chunk_shift) + (std::uint64_t{page} << (Layout::page_shift + q)));
     }
   }
@@ -225,14 +213,7 @@ class ouroboros_reclamation {
         }
         sync(group);  // all links are read before one is written again
         if (mine == no_chunk) continue;
-        const atomic_view state{chunks().record(mine).state};
-        chunk_state now{state.load(relaxed, device)};
-        bool whole = now.count() == Layout::pages(q);
-        while (whole) {
-          const chunk_state next = now.with_count(0).with_hint(chunk_state::no_hint).next_life();
-          if (state.compare_exchange(now.word, next.word, acq_rel, device)) break;
-        }
-        if (whole) {
+        if (parking().take_whole(q, mine)) {
           atomic_view{size.whole}.fetch_sub(1, relaxed, device);
           parking().give_back(mine);
         } else {

@@ -94,8 +94,9 @@ class ouroboros_renewal {
       from = batches().find_pages(q, group, wanted, true, units);
       if (units == 0 && reclamation().sweep(q, group)) from = batches().find_pages(q, group, wanted, true, units);
       if (units == 0 && queues().trim_queues(group)) continue;  // what this search itself put there
-      if (units != 0 || any(group, is_leader(group) && settled && chunks().free_chunks().was_quiet(before)))
+      if (units != 0 || any(group, is_leader(group) && settled && chunks().free_chunks().was_quiet(before))) {
         return from;
+      }
       backoff{}.pause();
     }
   }
