@@ -525,8 +525,7 @@ struct renew_until_refused {
     out[0] = next(of) == source::none;
     of.chunks().free_chunks().add({6, 1});
     std::uint32_t served = 0;
-    source::kind what = source::none;
-    while ((what = next(of)) != source::none) ++served;
+    while (next(of) != source::none) ++served;
     out[1] = served;
     // Another size holds the pages of a whole chunk in its queue: the renewer sweeps it.
     const lane_mask self = active_group();
@@ -534,7 +533,7 @@ struct renew_until_refused {
       require(of.queues().queue(q - 1).push(self, 3 * 2 * pages + i), "no room");
     }
     served = 0;
-    while ((what = next(of)) != source::none) ++served;
+    while (next(of) != source::none) ++served;
     out[2] = served;
     out[3] = of.chunks().of_class(q).waiting;
   }

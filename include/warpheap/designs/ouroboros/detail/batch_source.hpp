@@ -132,15 +132,16 @@ class ouroboros_batch_source {
     if (q < Layout::chunk_classes) {
       run = chunks().free_chunks().take_run(group, wanted_chunks);
     } else if (locked && is_leader(group)) {
-      // A page of several wanted_chunks is a run that is aligned to its size: so what is left between two of them is always room
-      // for whole ones, in whichever order wanted_chunks come back.
+      // A page of several chunks is a run that is aligned to its size. So the gap between two of them
+      // always has room for whole pages, in whichever order chunks come back.
       const std::uint32_t each = Layout::chunks_of_page(q);
       run = chunks().take_neighbours(each, needs * each, each);
     }
     run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
     sync(group);
     if (q < Layout::chunk_classes && run.count != 0 && run.count < Layout::short_run && run.count < wanted_chunks) {
-      // Where wanted_chunks come and go one by one no long run is left, and a batch of a few pages would not be worth the wait.
+      // Where chunks come and go one by one no long run is left, and a batch of a few pages would not
+      // be worth the wait.
       const std::uint32_t id = queues().next_staging(q, group);
       queues().await_staging(group, id);
       for (std::uint64_t i = static_cast<std::uint64_t>(group_rank(group)); i < run.count;

@@ -89,9 +89,9 @@ class ouroboros_inspector {
 
     // The queue itself. In a list, each segment names the next one.
     segment_name segment{};
-    const auto behind = static_cast<std::int32_t>(size.queue.opened - size.queue.adopted);
+    const auto unread = static_cast<std::int32_t>(size.queue.opened - size.queue.adopted);
     const std::uint64_t most = of.most_segments(size.queue, all_chunks);
-    for (std::int32_t i = 0; i < behind && static_cast<std::uint64_t>(i) < most; ++i) {
+    for (std::int32_t i = 0; i < unread && static_cast<std::uint64_t>(i) < most; ++i) {
       if constexpr (std::is_same_v<kind_type, virtual_list>) {
         if (i == 0) segment = segment_name::unpack(size.queue.front);
       } else {
@@ -110,7 +110,7 @@ class ouroboros_inspector {
     }
     const bool is_open = size.queue.places.what(size.queue.places.newest()) != 0;
     if (size.queue.opened != size.queue.adopted && is_open) {
-      // Places that nobody drew.
+      // Places that no thread drew.
       result.queue_entries -= std::min(result.queue_entries, detail::not_negative(size.queue.places.balance()));
     }
     if (Layout::stores_pages(q)) result.queued_pages = result.queue_entries;

@@ -43,8 +43,8 @@ class ouroboros_page_bits {
     using enum memory_order;
     using enum thread_scope;
     const std::uint32_t words = divide_up(Layout::pages(q), 32);
-    for (std::uint32_t word = 0;;
-         word = word + 1 < words ? word + 1 : 0) {  // not a spin: who is too late, another was served
+    for (std::uint32_t word = 0;; word = word + 1 < words ? word + 1 : 0) {
+      // not a spin: a lane that is too late lost its bit to a lane that is served
       const atomic_view bits{chunks().record(chunk).bits[word]};
       std::uint32_t there = bits.load(relaxed, device);
       for (; there != 0 && rank != 0; --rank) there &= there - 1;

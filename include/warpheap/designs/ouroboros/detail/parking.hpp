@@ -22,12 +22,12 @@ enum class ouroboros_duty : std::uint32_t {
 /// hint to them. Sizes that queue chunks park all pages; sizes that queue pages park those for
 /// which the queue has no room.
 ///
-/// All changes of a chunk's `state` are swaps of the whole word, and all of them are here. The
-/// order of a free is bit, then count; that of a malloc is count, then bit.
+/// All changes of a chunk's `state` are swaps of the whole word, and all of them are in this part.
+/// A free sets the bit, then counts the page; a malloc takes from the count, then clears a bit.
 ///
-/// Invariant of the count: the swap that would count a chunk's last page sets the count to 0, and
-/// the thread that made it alone gives the chunk back. No other thread can take pages of the chunk
-/// then.
+/// Invariant of the count: the swap that would count the last page of a chunk sets the count to 0,
+/// unless the chunk is listed. The thread that made the swap alone gives the chunk back; no other
+/// thread can take pages of the chunk then.
 ///
 /// Invariant of the hint: a chunk with a count above 0 has a hint, and its hint field tells where:
 /// in the queue of its size, or on the list of its size. The thread that sets the field puts the
@@ -55,8 +55,8 @@ class ouroboros_parking {
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
     const lane_mask mine = match(group, chunk);
     const auto freed = static_cast<std::uint32_t>(group_size(mine));
-    // The bits and the count release the accesses of all lanes whose pages they are; the bits too, since a renewer may
-    // take them before they are counted.
+    // The bits and the count release the accesses of all lanes whose pages they are. The bits do so
+    // too, since a renewer may take them before they are counted.
     sync(mine);
     if (freed == Layout::pages(q)) {
       ends = is_leader(mine);
@@ -203,13 +203,14 @@ class ouroboros_parking {
         next = next.with_hint(Layout::stores_pages(q) ? chunk_state::in_list : own_hint);
       }
       if (!announced && then != ouroboros_duty::none) {
-        // Until the hint is where the field says, or the chunk in the set of free ones, a renewer that finds nothing
-        // looks again: what others freed there must not be out of sight. The swap below releases it.
+        // A renewer that finds no page searches again until the hint is where the field says, or the
+        // chunk is in the set of free ones. Else pages that other threads freed would be out of
+        // sight. The swap below releases the count of moves.
         chunks().of_class(q).moves.begin();
         announced = true;
       }
-      // Releases our bits and the callers' accesses; acquires those of all who freed pages of the chunk before, so that
-      // who gives it back passes them on.
+      // Releases our bits and the callers' accesses. Acquires those of all threads that freed pages
+      // of the chunk before, so that the thread that gives it back passes them on.
       if (state.compare_exchange(now.word, next.word, acq_rel, device)) {
         if (listed && count == Layout::pages(q)) atomic_view{chunks().of_class(q).whole}.fetch_add(1, relaxed, device);
         if (announced && then == ouroboros_duty::none) end_move(q);

@@ -51,7 +51,7 @@ class ouroboros_reclamation {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
-    // Also where a renewer is at work, who may hold a segment that it has not published yet.
+    // A size whose renewer is at work counts: the renewer may hold an unpublished segment.
     return size.stock.balance() != 0 || queues().queue(q).has_entries() ||
            atomic_view{size.whole}.load(relaxed, device) != 0 || atomic_view{size.carried}.load(relaxed, device) != 0;
   }

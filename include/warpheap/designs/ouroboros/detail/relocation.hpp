@@ -18,7 +18,7 @@ struct empty_ouroboros_queues {
   template <class Reclamation>
   WARPHEAP_FN void operator()(Reclamation sizes) const {
     const lane_mask group = active_group();
-    // The warp may have come apart; one part of it is enough, and only one may be the size's renewer.
+    // The warp may have come apart. One part is enough, and only one may be the size's renewer.
     if (!any(group, thread_index() == 0)) return;
     const auto q = static_cast<std::uint32_t>(block_index());
     if (any(group, is_leader(group) && sizes.can_sweep(q))) sizes.sweep_class(q, group);

@@ -40,7 +40,7 @@ class ouroboros_renewal {
   /// Publishes the batch of size q that follows `newest`; its first unit belongs to the first lane
   /// of `group`. Collective.
   WARPHEAP_COLD_FN void renew(std::uint32_t q, lane_mask group, batch_ring::batch newest) const {
-    // Serve all lanes that wait. If there is nothing, this is also how many may be told so: a lane that came after the
+    // Serves all lanes that wait. A refusal covers only these, too: a lane that draws after the
     // search began has a right to a search of its own.
     const std::uint32_t wanted = shuffle(group, chunks().of_class(q).stock.demand(newest), leader(group));
     std::uint32_t units = 0;
@@ -82,9 +82,9 @@ class ouroboros_renewal {
     source from{0};
     for (;;) {  // not a spin: it searches anew, and pauses in between
       await_holders(q, group);
-      // Chunks may pass us by, from a size that we look at later to one that we have looked at: those that we free
-      // ourselves in a sweep, too, since renewers that find chunks take them without the lock. So what is refused is
-      // only what was not to be had while no chunk came or went.
+      // Chunks may pass us by, from a size that we search later to one that we have searched. Chunks
+      // that we free in a sweep may, too, since renewers take free chunks without the lock. So a
+      // request is refused only if no chunk came or went during the search.
       bit_tree::watch before{};
       bool settled = false;
       if (is_leader(group)) {
