@@ -20,8 +20,10 @@ using detail::ouroboros_duty;
 using source = ouroboros_source;
 
 /// The parts of a design.
-template <class Items, class Kind, ouroboros_options Options = ouroboros_options{}>
-struct parts_of {
+template <class Allocator>
+struct parts_of;
+template <class Items, class Kind, ouroboros_options Options>
+struct parts_of<basic_ouroboros<Items, Kind, Options>> {
   using allocator = basic_ouroboros<Items, Kind, Options>;
   using layout = ouroboros_layout<Items, Kind, Options>;
   using chunks = detail::ouroboros_chunks<layout>;
@@ -35,10 +37,10 @@ struct parts_of {
   using renewal = detail::ouroboros_renewal<layout>;
   using inspector = detail::ouroboros_inspector<layout>;
 };
-using c = parts_of<chunk_items, virtual_array>;
-using p = parts_of<page_items, static_ring>;
+using c = parts_of<ouroboros_va_c>;
+using p = parts_of<ouroboros_s_p>;
 /// Its static queues have room for fewer entries than its heap has chunks.
-using tiny = parts_of<chunk_items, static_ring, ouroboros_options{.queue_entries = 1}>;
+using tiny = parts_of<basic_ouroboros<chunk_items, static_ring, ouroboros_options{.queue_entries = 1}>>;
 
 static_assert(std::is_trivially_copyable_v<c::renewal> && std::is_trivially_copyable_v<p::renewal>);
 // Kernels carry the addresses once, whatever the number of parts.

@@ -142,7 +142,7 @@ class ouroboros_parking {
 
   /// The state of `chunk`, relaxed: a guess while other threads change it.
   WARPHEAP_FN chunk_state state_of(std::uint64_t chunk) const {
-    return {atomic_view{chunks().record(chunk).state}.load(memory_order::relaxed, thread_scope::device)};
+    return chunk_state{atomic_view{chunks().record(chunk).state}.load(memory_order::relaxed, thread_scope::device)};
   }
 
   /// Takes a listed chunk off the list for good, if all of its pages are counted; they are the

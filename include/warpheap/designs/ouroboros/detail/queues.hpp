@@ -31,7 +31,7 @@ class ouroboros_queues {
   explicit ouroboros_queues(const arena& from) : chunks_(from) {}
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return chunks_; }
 
-  WARPHEAP_FN flat_segments flat() const { return {chunks().words()}; }
+  WARPHEAP_FN flat_segments flat() const { return flat_segments{chunks().words()}; }
   /// The queue of size q: of pages, or of hints to chunks.
   WARPHEAP_FN segment_queue<kind_type> queue(std::uint32_t q) const {
     return {chunks().of_class(q).queue, kind(q, chunks().control().chunks)};
