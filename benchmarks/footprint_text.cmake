@@ -4,8 +4,9 @@
 # cmake -DTEXT=<file> -P footprint_text.cmake -- <command>...
 #
 # Runs the command, by which ptxas compiles footprint.cu.in, and keeps what it says in the file, which is there only if
-# the command ended well and calls of malloc and free take no more stack than the design's capabilities promise: one call
-# below a recursion of depth 10 with a block at each level, beside what the recursion takes with the toolkit's malloc.
+# the command ended well and calls of malloc and free take no more stack than the design's capabilities promise: one
+# call below a recursion of depth 10 with a block at each level, beside what the recursion takes with the toolkit's
+# malloc.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -77,8 +78,8 @@ endif()
 if(deepest GREATER promised)
   message(
     FATAL_ERROR
-    "${TEXT}: a recursion of depth 10 takes ${deepest} bytes of stack more with the heap's malloc and free than with the "
-    "toolkit's, and the design's capabilities promise ${promised} at most; raise their `stack_bytes`."
+    "${TEXT}: a recursion of depth 10 takes ${deepest} bytes of stack more with the heap's malloc and free than with "
+    "the toolkit's, and the design's capabilities promise ${promised} at most; raise their `stack_bytes`."
   )
 endif()
 file(WRITE "${TEXT}" "${text}")

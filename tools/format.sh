@@ -19,7 +19,7 @@ format_files() {
     case $file in
       *.h | *.hpp | *.c | *.cpp | *.cu) cpp+=("$file") ;;
       */CMakeLists.txt | *.cmake) cmake+=("$file") ;;
-      *.py | */tools/check_layers | */tools/check_device_face | */tools/check_evidence | */tools/check_language) python+=("$file") ;;
+      *.py | */tools/check_*) python+=("$file") ;;
     esac
   done
 

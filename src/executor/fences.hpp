@@ -5,9 +5,9 @@
 /// @file
 /// Fences, told to ThreadSanitizer, which follows the orders of atomic operations and knows no fences.
 ///
-/// In the C++ memory model a fence orders nothing by itself. It orders through the atomic accesses beside it: what comes
-/// before a release fence happens before what follows an acquire fence, if a write after the first was read before the
-/// second. `fence_notes` states that, and no more, for one lane.
+/// In the C++ memory model a fence orders nothing by itself. It orders through the atomic accesses beside it: what
+/// comes before a release fence happens before what follows an acquire fence, if a write after the first was read
+/// before the second. `fence_notes` states that, and no more, for one lane.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace warpheap::executor {
 /// release fence. By a release from that strand a word gets this time, and not what the lane did since.
 class fence_notes {
  public:
-  /// The record belongs to another lane from here on, which has no fence behind it.
+  /// The record belongs to another lane from here on, which has passed no fence.
   void begin_lane() {
     fenced_ = false;
     reads_ = 0;
@@ -41,7 +41,7 @@ class fence_notes {
   void forget();
 
  private:
-  // A word as the lane read it: `version` counts what was published through it. Words share counts, which costs time only.
+  // A word as the lane read it: `version` counts what was published through it. Words share counts; it costs time only.
   struct seen_word {
     void* word = nullptr;
     std::uint32_t version = 0;
@@ -56,7 +56,7 @@ class fence_notes {
   void* clock_ = nullptr;
   void* strand_ = nullptr;
   std::uint64_t reads_ = 0;
-  void* read_[most_reads] = {};      // since the last acquire fence
+  void* read_[most_reads] = {};     // since the last acquire fence
   seen_word seen_[most_seen] = {};  // reads that `read_` has or had, so that a word that stays is acquired once
 };
 

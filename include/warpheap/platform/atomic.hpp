@@ -114,7 +114,8 @@ WARPHEAP_FN T speculative_load(const T& word) {
 /// too weak, and one that stands beside the wrong accesses.
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) { target::fence(order, scope); }
 
-/// The order of writes that a release fence precedes, one for all of them: each release by itself would wait for memory.
+/// The order of writes that a release fence precedes, one for all of them: each release by itself would wait for
+/// memory.
 inline constexpr memory_order after_release_fence = memory_order::relaxed;
 
 /// The order of reads and read-modify-writes that an acquire fence follows, one for all of them.

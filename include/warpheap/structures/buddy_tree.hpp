@@ -34,7 +34,7 @@ class buddy_tree {
   using state = detail::buddy_layout::state;                ///< the rest
   static constexpr bool notes_refusals = true;              ///< `refuses` knows
   /// What a design over this system appends to its name: nothing, as this is the usual one.
-  static constexpr const char* design_suffix = "";
+  static constexpr char design_suffix[] = "";
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 

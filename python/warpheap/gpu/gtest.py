@@ -40,7 +40,7 @@ def list_tests(program: Path, wanted: str) -> list[str] | process.Outcome:
 
 
 def run_example(program: Path, time_limit: float, environment: Environment) -> Result:
-    """Runs a program that is one test as a whole, with `environment` added to ours."""
+    """Run a program that is one test as a whole, with `environment` added to ours."""
     outcome = process.run([program], time_limit, environment=environment)
     status, reason = "ok", ""
     if outcome.timed_out or outcome.exit_code != 0:
@@ -58,9 +58,10 @@ def run_tests(
 ) -> Iterator[Result]:
     """Run the tests that the filter `wanted` names and yield a result for each, in order.
 
-    Processes have `environment` in addition to ours. `time_limit` gives the seconds of the next process. `why_stop` is asked with the last result before a new process
-    starts; if it answers, the tests that are left are `missed` for that reason. They are `missed`, too, if a process
-    ends before its first test; how it ended is then a result of the program's own name.
+    Processes have `environment` in addition to ours. `time_limit` gives the seconds of the next process. `why_stop` is
+    asked with the last result before a new process starts; if it answers, the tests that are left are `missed` for that
+    reason. They are `missed`, too, if a process ends before its first test; how it ended is then a result of the
+    program's own name.
     """
     names = list_tests(program, wanted)
     if isinstance(names, process.Outcome):

@@ -23,8 +23,8 @@ constexpr memory_order acquire = memory_order::acquire;
 constexpr memory_order release = memory_order::release;
 using word = std::uint32_t;
 
-// The last thread of two blocks writes data and sets a flag; the others wait for the flag and read the data. A fence
-// that is relaxed is none.
+// The last thread of two blocks writes data and sets a flag; the others wait for the flag and read the data. Instead
+// of a fence of order relaxed there is no fence.
 struct publication {
   memory_order writer_fence = release;
   memory_order store = relaxed;

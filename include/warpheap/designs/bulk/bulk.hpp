@@ -68,7 +68,7 @@ class bulk_allocator {
   using claim = detail::bulk_claim;
 
  public:
-  static constexpr const char* name = detail::bulk_name<Buddy>.data();
+  static constexpr const char* name = detail::bulk_name<Buddy>.text;
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .knows_size = true,
                                                        .reset = true,

@@ -2,20 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 
-/// Name of the design over the buddy system `Buddy`: "bulk" and the suffix that the system gives. It ends with a zero.
+/// "bulk" and the suffix that the buddy system `Buddy` gives to a design over it, with a zero at the end.
 template <class Buddy>
-inline constexpr auto bulk_name = [] {
-  constexpr std::string_view stem = "bulk";
-  constexpr std::string_view suffix = Buddy::design_suffix;
-  std::array<char, stem.size() + suffix.size() + 1> name{};
-  std::copy(suffix.begin(), suffix.end(), std::copy(stem.begin(), stem.end(), name.begin()));
-  return name;
-}();
+struct bulk_name_text {
+  static constexpr char stem[] = "bulk";
+  char text[sizeof(stem) + sizeof(Buddy::design_suffix) - 1] = {};
+
+  constexpr bulk_name_text() {
+    char* end = text;
+    for (const char* from = stem; *from != 0; ++from) *end++ = *from;
+    for (const char* from = Buddy::design_suffix; *from != 0; ++from) *end++ = *from;
+  }
+};
+
+/// The name of `bulk` over the buddy system `Buddy`.
+template <class Buddy>
+inline constexpr bulk_name_text<Buddy> bulk_name;
 
 }  // namespace warpheap::detail
