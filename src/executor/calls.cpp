@@ -70,7 +70,9 @@ void access_point(access what, const void* object, std::size_t bytes) noexcept {
   if (worker* const found = this_worker()) found->access_point(what, object, bytes);
 }
 
-void note_write(void* word, bool releases) noexcept { fences_of_caller().write(word, releases); }
+void note_write(void* word, bool releases) noexcept { fences_of_caller().begin_write(word, releases); }
+
+void note_written(void* word, bool releases) noexcept { fences_of_caller().end_write(word, releases); }
 
 void note_read(void* word) noexcept { fences_of_caller().read(word); }
 

@@ -4,6 +4,7 @@
 #include "executor/fences.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace warpheap::executor {
 namespace {
@@ -12,56 +13,80 @@ std::size_t hash_of(const void* word) {
   return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15u >> 40);
 }
 
-// How often something was published through the words of a hash.
-std::uint32_t& versions_of(std::size_t hash) {
-  static std::uint32_t versions[1 << 14];
-  return versions[hash % (1 << 14)];
+// What was published through the words of a hash. A writer counts itself in before it writes, and counts the version up
+// before it counts itself out. So a lane that reads a new value finds a writer or a new version.
+struct publications {
+  std::uint32_t writers;
+  std::uint32_t version;
+};
+
+publications& through_words_of(std::size_t hash) {
+  static publications all[1 << 14];
+  return all[hash % (1 << 14)];
+}
+
+// A strand for a lane that has none.
+fence_strand& next_strand() {
+  static fence_strand strands[64];
+  static std::uint32_t handed_out;
+  return strands[__atomic_fetch_add(&handed_out, 1, __ATOMIC_SEQ_CST) % 64];
 }
 
 }  // namespace
+
+void fence_strand::acquire(void* clock) {
+  const std::lock_guard guard(lock);
+  if (strand == nullptr) strand = notes::create_strand();
+  void* const own = notes::this_strand();
+  notes::enter_strand(strand);
+  notes::acquire(clock);
+  notes::enter_strand(own);
+}
+
+void fence_strand::release(void* clock) {
+  const std::lock_guard guard(lock);
+  void* const own = notes::this_strand();
+  notes::enter_strand(strand);
+  notes::release(clock);
+  notes::enter_strand(own);
+}
 
 void fence_notes::release() {
   if constexpr (!notes::thread_sanitizer) return;
   if (clock_ == nullptr) {
     clock_ = notes::create_clock();
-    strand_ = notes::create_strand();
+    strand_ = &next_strand();
   }
   notes::release(clock_);
-  void* const own = notes::this_strand();
-  notes::enter_strand(strand_);
-  notes::acquire(clock_);
-  notes::enter_strand(own);
+  strand_->acquire(clock_);
   fenced_ = true;
 }
 
-void fence_notes::write(void* word, bool releases) {
+void fence_notes::begin_write(void* word, bool releases) {
   if constexpr (!notes::thread_sanitizer) return;
   if (!releases && !fenced_) return;
-  // The word gets the time before its version changes, and its version changes before its value does. So a lane that
-  // reads the new value finds a new version, and acquires the time.
-  if (releases) {
-    notes::release(word);
-  } else {
-    publish(word);
-  }
-  __atomic_fetch_add(&versions_of(hash_of(word)), 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&through_words_of(hash_of(word)).writers, 1, __ATOMIC_SEQ_CST);
+  if (!releases) strand_->release(word);
+}
+
+void fence_notes::end_write(void* word, bool releases) {
+  if constexpr (!notes::thread_sanitizer) return;
+  if (!releases && !fenced_) return;
+  publications& through = through_words_of(hash_of(word));
+  __atomic_fetch_add(&through.version, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub(&through.writers, 1, __ATOMIC_SEQ_CST);
 }
 
 void fence_notes::read(void* word) {
   if constexpr (!notes::thread_sanitizer) return;
   const std::size_t hash = hash_of(word);
-  const std::uint32_t version = __atomic_load_n(&versions_of(hash), __ATOMIC_SEQ_CST);
+  const publications& through = through_words_of(hash);
+  const bool written = __atomic_load_n(&through.writers, __ATOMIC_SEQ_CST) != 0;
+  const std::uint32_t version = __atomic_load_n(&through.version, __ATOMIC_SEQ_CST);
   seen_word& seen = seen_[hash % most_seen];
-  if (version == 0 || (seen.word == word && seen.version == version)) return;
-  seen = {word, version};
+  if (!written && (version == 0 || (seen.word == word && seen.version == version))) return;
+  seen = {written ? nullptr : word, version};
   read_[reads_++ % most_reads] = word;
-}
-
-void fence_notes::publish(void* word) {
-  void* const own = notes::this_strand();
-  notes::enter_strand(strand_);
-  notes::release(word);
-  notes::enter_strand(own);
 }
 
 void fence_notes::acquire() {
@@ -71,10 +96,7 @@ void fence_notes::acquire() {
 }
 
 void fence_notes::forget() {
-  if (clock_ != nullptr) {
-    notes::destroy_strand(strand_);
-    notes::destroy_clock(clock_);
-  }
+  if (clock_ != nullptr) notes::destroy_clock(clock_);
   *this = fence_notes{};
 }
 

@@ -14,13 +14,27 @@
 #include <warpheap/platform/executor.hpp>
 
 #include "executor/notes.hpp"
+#include "executor/quiet.hpp"
 
 namespace warpheap::executor {
 
+/// A strand that holds back time: it acquires nothing but the times of its lanes at their last release fences, so that a
+/// word that it releases gets these, and not what the lanes did since.
+///
+/// Each strand makes every other release and acquire of the process slower, so there are a few for all lanes. Lanes that
+/// share one publish each other's times, too.
+struct fence_strand {
+  quiet_lock lock;  ///< ThreadSanitizer runs a strand in one thread at a time
+  void* strand = nullptr;
+
+  /// The strand acquires or releases `clock`. Called by a lane, which goes on in its own strand.
+  void acquire(void* clock);
+  void release(void* clock);
+};
+
 /// The fences of one lane, or of one thread that runs no lane. Does nothing where ThreadSanitizer is off.
 ///
-/// Invariant: `strand_` has acquired `clock_` and nothing else, so that its view of time is the lane's at its last
-/// release fence. By a release from that strand a word gets this time, and not what the lane did since.
+/// Invariant: `strand_` has acquired `clock_`, which has the lane's time at its last release fence.
 class fence_notes {
  public:
   /// The record belongs to another lane from here on, which has passed no fence.
@@ -31,8 +45,10 @@ class fence_notes {
   }
   /// The lane passes a release fence.
   void release();
-  /// The lane is about to write the atomic word at `word`, with an order that releases or with one that does not.
-  void write(void* word, bool releases);
+  /// The lane is about to write the atomic word at `word`, with an order that releases or with one that does not, or has
+  /// written it.
+  void begin_write(void* word, bool releases);
+  void end_write(void* word, bool releases);
   /// The lane has read the atomic word at `word` with an order that is no acquire.
   void read(void* word);
   /// The lane passes an acquire fence.
@@ -50,11 +66,9 @@ class fence_notes {
   static constexpr std::size_t most_reads = notes::thread_sanitizer ? 256 : 1;
   static constexpr std::size_t most_seen = notes::thread_sanitizer ? 128 : 1;
 
-  void publish(void* word);
-
   bool fenced_ = false;
   void* clock_ = nullptr;
-  void* strand_ = nullptr;
+  fence_strand* strand_ = nullptr;
   std::uint64_t reads_ = 0;
   void* read_[most_reads] = {};     // since the last acquire fence
   seen_word seen_[most_seen] = {};  // reads that `read_` has or had, so that a word that stays is acquired once

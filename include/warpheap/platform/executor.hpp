@@ -66,9 +66,10 @@ enum class access : std::uint8_t { load, store, update, fence };
 /// object.
 void access_point(access what, const void* object, std::size_t bytes) noexcept;
 
-/// Under ThreadSanitizer, which knows no fences: the caller is about to write the atomic word at `word`, has read it
-/// with an order that is no acquire, or passes a fence. Else each does nothing.
+/// Under ThreadSanitizer, which knows no fences: the caller is about to write the atomic word at `word`, has written
+/// it, has read it with an order that is no acquire, or passes a fence. Else each does nothing.
 void note_write(void* word, bool releases) noexcept;
+void note_written(void* word, bool releases) noexcept;
 void note_read(void* word) noexcept;
 void note_fence(bool releases, bool acquires) noexcept;
 

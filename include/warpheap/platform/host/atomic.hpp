@@ -40,18 +40,20 @@ constexpr bool releases(memory_order order) { return order != memory_order::rela
 // orders of operations and knows no fences.
 class noted_access {
  public:
-  noted_access(void* object, executor::access what, memory_order order)
-      : read_(what == executor::access::store || acquires(order) ? nullptr : object) {
-    if (what != executor::access::load) executor::note_write(object, releases(order));
+  noted_access(void* object, executor::access what, memory_order order) : object_(object), what_(what), order_(order) {
+    if (what_ != executor::access::load) executor::note_write(object_, releases(order_));
   }
   ~noted_access() {
-    if (read_ != nullptr) executor::note_read(read_);
+    if (what_ != executor::access::load) executor::note_written(object_, releases(order_));
+    if (what_ != executor::access::store && !acquires(order_)) executor::note_read(object_);
   }
   noted_access(const noted_access&) = delete;
   noted_access& operator=(const noted_access&) = delete;
 
  private:
-  void* read_;
+  void* object_;
+  executor::access what_;
+  memory_order order_;
 };
 #else
 struct noted_access {
