@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <string>
 #include <support/child_process.hpp>
+#include <support/scale.hpp>
 #include <vector>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/bump/bump.hpp>
@@ -210,14 +211,18 @@ TEST_F(contents_cases, find_nothing_in_a_sound_allocator) {
   std::string record;
   EXPECT_EQ((reason_of<work_generation, sound>(options_of("mixed"), &record)), "");
   EXPECT_TRUE(has(record, "\"baseline_kept\": {\"median\"") && has(record, "\"ratio\": {\"median\"")) << record;
-  for (const std::uint64_t size : {1u, 4u, 5u, 16u, 100u}) {
+  // Under a tool that slows it down, the reference with its one lock serves fewer sizes, and one copy of the trace.
+  const bool small = test::scale_in_force() == test::work_scale::small;
+  for (const std::uint64_t size :
+       small ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{1, 4, 5, 16, 100}) {
     EXPECT_EQ((reason_of<memory_access, sound>(options_of("uniform", 33, size), &record)), "");
     EXPECT_TRUE(has(record, "\"read_ratio\": {\"median\"")) << record;
   }
-  for (const std::uint64_t size : {4u, 7u, 16u, 100u}) {
+  for (const std::uint64_t size : small ? std::vector<std::uint64_t>{7} : std::vector<std::uint64_t>{4, 7, 16, 100}) {
     EXPECT_EQ((reason_of<memory_access, sound>(options_of("mixed", 1, size))), "");
     EXPECT_EQ((reason_of<work_generation, sound>(options_of("mixed", 1, size))), "");
   }
+  if (small) return;
   EXPECT_EQ((reason_of<trace_replay, sound>(options_of("adjacency", 1), &record)), "");
   EXPECT_TRUE(has(record, "\"copies\": 1,") && has(record, "\"rate\": {\"median\"")) << record;
   run_options two = options_of("adjacency", 2 * 1024 + 1000);

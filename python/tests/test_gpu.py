@@ -113,6 +113,18 @@ def test_the_checker_is_understood(exit_code: int, timed_out: bool, output: str,
     assert memcheck._judge(process.Outcome(output, "", exit_code, 1.0, timed_out))[0] == status
 
 
+def test_the_checker_tells_which_tests_failed_and_what_the_first_one_said() -> None:
+    output = (
+        "[ RUN      ] A.good\n[       OK ] A.good (1 ms)\n"
+        "[ RUN      ] A.bad\nfile.cpp:3: Failure\nno memory\n[  FAILED  ] A.bad (3 ms)\n"
+        "[ RUN      ] A.worse\n[  FAILED  ] A.worse (3 ms)\n"
+        "[  FAILED  ] 2 tests, listed below:\n[  FAILED  ] A.bad\n========= ERROR SUMMARY: 0 errors"
+    )
+    status, reason = memcheck._judge(process.Outcome(output, "", 1, 1.0, False))
+    assert status == "failed"
+    assert reason == "memory is clean, tests failed: A.bad, A.worse: file.cpp:3: Failure | no memory"
+
+
 def prebuilt(tmp_path: Path, fake_driver: MakeDriver, **settings: str) -> Path:
     driver = fake_driver(**settings)
     target = tmp_path / "bin" / "warpheap_bench_cuda"

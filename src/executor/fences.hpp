@@ -18,11 +18,11 @@
 
 namespace warpheap::executor {
 
-/// A strand that holds back time: it acquires nothing but the times of its lanes at their last release fences, so that a
-/// word that it releases gets these, and not what the lanes did since.
+/// A strand that holds back time: it acquires nothing but the times of its lanes at their last release fences, so that
+/// a word that it releases gets these, and not what the lanes did since.
 ///
-/// Each strand makes every other release and acquire of the process slower, so there are a few for all lanes. Lanes that
-/// share one publish each other's times, too.
+/// Each strand makes every other release and acquire of the process slower, so there are a few for all lanes. Lanes
+/// that share one publish each other's times, too.
 struct fence_strand {
   quiet_lock lock;  ///< ThreadSanitizer runs a strand in one thread at a time
   void* strand = nullptr;
@@ -45,8 +45,8 @@ class fence_notes {
   }
   /// The lane passes a release fence.
   void release();
-  /// The lane is about to write the atomic word at `word`, with an order that releases or with one that does not, or has
-  /// written it.
+  /// The lane is about to write the atomic word at `word`, with an order that releases or with one that does not, or
+  /// has written it.
   void begin_write(void* word, bool releases);
   void end_write(void* word, bool releases);
   /// The lane has read the atomic word at `word` with an order that is no acquire.

@@ -77,7 +77,7 @@ def run_tests(
             "--gtest_color=no",
         ]
         outcome = process.run(command, time_limit(), environment=environment)
-        known = [result for result in _read(program.name, outcome) if result.name in left]
+        known = [result for result in read(program.name, outcome) if result.name in left]
         if not known:
             status, seconds = "timeout" if outcome.timed_out else "crashed", round(outcome.seconds, 3)
             end = Result("test", program.name, program.name, status, seconds, f"no test: {outcome.describe_end()}")
@@ -107,8 +107,8 @@ def _filter(names: Sequence[str]) -> str:
     return text
 
 
-def _read(program: str, outcome: process.Outcome) -> Iterator[Result]:
-    """The results in a process's output, the last of them perhaps that of a test that never ended."""
+def read(program: str, outcome: process.Outcome) -> Iterator[Result]:
+    """The results in a process's output up to the first failure; the last one may be of a test that never ended."""
     running = ""
     said: list[str] = []
     passed = 0.0

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from warpheap import process
+from warpheap.gpu import gtest
 from warpheap.gpu.build import find_tool, is_example
 from warpheap.gpu.device import Environment
 from warpheap.gpu.result import Result
@@ -49,8 +50,14 @@ def _judge(outcome: process.Outcome) -> tuple[str, str]:
     if outcome.exit_code == _FOUND or (summary and int(summary[1]) > 0):
         return "failed", " | ".join(line for line in said[1:] if line)[:800]
     if outcome.exit_code == 1:
-        failed = re.findall(r"\[  FAILED  \] ([^\s,]+)", outcome.stdout)
-        return "failed", f"memory is clean, tests failed: {', '.join(dict.fromkeys(failed))}"[:800]
+        return "failed", f"memory is clean, tests failed: {_failed_tests(outcome)}"[:800]
     if outcome.exit_code != 0 or summary is None:
         return "crashed", outcome.describe_end()
     return "ok", ""
+
+
+def _failed_tests(outcome: process.Outcome) -> str:
+    """The tests that failed, each once, and what the first one said."""
+    names = dict.fromkeys(re.findall(r"\[  FAILED  \] ([^\s,]+\.[^\s,]+)", outcome.stdout))
+    first = next((result for result in gtest.read("", outcome) if result.status == "failed"), None)
+    return ", ".join(names) + (f": {first.reason}" if first is not None and first.reason else "")
