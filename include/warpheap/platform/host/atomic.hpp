@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <warpheap/platform/atomic.hpp>
 #include <warpheap/platform/executor.hpp>
 
@@ -127,11 +126,13 @@ T atomic_fetch_xor(T* object, T value, memory_order order, thread_scope) {
 }
 template <class T>
 T atomic_fetch_min(T* object, T value, memory_order order, thread_scope) {
-  return update(object, order, [=](auto word) { return replace_if(word, value, order, std::less<T>{}); });
+  return update(object, order,
+                [=](auto word) { return replace_if(word, value, order, [](T a, T b) { return a < b; }); });
 }
 template <class T>
 T atomic_fetch_max(T* object, T value, memory_order order, thread_scope) {
-  return update(object, order, [=](auto word) { return replace_if(word, value, order, std::greater<T>{}); });
+  return update(object, order,
+                [=](auto word) { return replace_if(word, value, order, [](T a, T b) { return b < a; }); });
 }
 
 inline void fence(memory_order order, thread_scope) {
