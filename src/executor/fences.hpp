@@ -7,7 +7,16 @@
 ///
 /// In the C++ memory model a fence orders nothing by itself. It orders through the atomic accesses beside it: what
 /// comes before a release fence happens before what follows an acquire fence, if a write after the first was read
-/// before the second. `fence_notes` states that, and no more, for one lane.
+/// before the second. `fence_notes` states that for one lane.
+///
+/// Words of ThreadSanitizer: a *strand* is what it takes for a thread (`__tsan_create_fiber`); its *time* is its vector
+/// clock; an address whose *clock* a strand releases gets the strand's time, and a strand that acquires it, too.
+///
+/// Where the notes order more than the language does, a race can hide: lanes that share a `fence_strand` publish each
+/// other's fences; an acquire fence takes the time that a word has at the fence, not at the read; a compare and
+/// exchange publishes though it fails; and a word has the time just before it has the value. Where a lane reads more
+/// than `most_reads` words between two acquire fences, the oldest are forgotten, and a
+/// correct program can be reported.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +27,8 @@
 
 namespace warpheap::executor {
 
-/// A strand that holds back time: it acquires nothing but the times of its lanes at their last release fences, so that
-/// a word that it releases gets these, and not what the lanes did since.
+/// A strand whose time is that of its lanes at their last release fences: it acquires nothing else. A word that it
+/// releases gets these times, and not what the lanes did since.
 ///
 /// Each strand makes every other release and acquire of the process slower, so there are a few for all lanes. Lanes
 /// that share one publish each other's times, too.

@@ -6,7 +6,7 @@
 
 namespace warpheap {
 
-/// The device memory that a heap gives to its allocator, at addresses that hold for the heap's life.
+/// The device memory that a heap gives to its allocator, at addresses that hold until the heap ends or is relocated.
 struct arena {
   std::byte* data;               ///< where blocks are cut from; aligned to at least 4 KiB
   std::uint64_t bytes;           ///< bytes of it that may be used now

@@ -42,14 +42,16 @@ concept serves_host = true;
 /// `A::capabilities`: an `allocator_capabilities`, what the design promises.
 ///
 /// `A::metadata_bytes(bytes)`, host and device: bytes of metadata for an arena of `bytes` bytes. It never falls as
-/// `bytes` grows, and the metadata of a smaller arena is a prefix of that of a larger one.
+/// `bytes` grows. A design that promises `grow` leaves what it keeps for a smaller arena where it is when the arena
+/// grows.
 ///
 /// `A{arena}`, host: makes the handle. It touches no device memory.
 ///
 /// `a.initialise()`, device, each thread calls: makes an empty heap. The metadata was zeroed before.
 ///
 /// `a.malloc(bytes)`, device: a block of at least `bytes` bytes, which are at least 1, or null. The block is aligned to
-/// `capabilities.alignment` and overlaps no other live block. A failed call leaves all state as it was.
+/// `capabilities.alignment` and overlaps no other live block. A failed call takes nothing, and restores each count; it
+/// may note the refusal, and may have gathered free memory for later calls.
 ///
 /// `a.aligned_malloc(alignment, bytes)`, device: such a block, or null, that is aligned to `alignment` bytes, a power
 /// of two up to `capabilities.largest_alignment`.

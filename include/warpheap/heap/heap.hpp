@@ -63,8 +63,8 @@ class heap_too_small : public std::invalid_argument {
 
 /// A heap in device memory, of the design `A`: it owns the memory, kernels use it through `ref()`.
 ///
-/// Blocks outlive the kernels that made them, and the heap. All members are for the host. Those that change the heap,
-/// and its end, wait for the launches before them and need that no kernel uses the heap meanwhile. Heaps are
+/// Blocks outlive the kernels that made them, and end with the heap. All members are for the host. Those that change
+/// the heap, and its end, wait for the launches before them and need that no kernel uses the heap meanwhile. Heaps are
 /// independent of each other; one heap is not to be changed by two host threads at once.
 ///
 /// A heap is of the device that was current when it was made. Its members use that device, whichever is current, and

@@ -8,8 +8,9 @@
 namespace warpheap {
 
 /// The handle by which kernels use a heap: pass it by value, keep it anywhere. It is valid as long as the `heap` that
-/// made it, growth included. Each member may be called by any threads, converged or not, in any kernel, unless the
-/// design's capabilities say otherwise. Nothing here waits for a thread that has not started.
+/// made it, growth included, up to a `relocate`: then `heap::ref` gives another one. Each member may be called by any
+/// threads, converged or not, in any kernel, unless the design's capabilities say otherwise. Nothing here waits for a
+/// thread that has not started.
 template <device_allocator A = default_allocator>
 class heap_ref {
  public:

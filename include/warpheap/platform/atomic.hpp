@@ -110,8 +110,8 @@ WARPHEAP_FN T speculative_load(const T& word) {
 /// through the atomic accesses beside it: what comes before a release fence happens before what follows an acquire
 /// fence, if the second thread reads before its fence what the first writes after its own.
 ///
-/// Under ThreadSanitizer the host executor says just that (executor/fences.hpp): a missing fence is found, one that is
-/// too weak, and one that stands beside the wrong accesses.
+/// ThreadSanitizer knows no fences. The host executor tells it of them (executor/fences.hpp), so that a missing fence
+/// is found, one that is too weak, and one that stands beside the wrong accesses.
 WARPHEAP_FN inline void fence(memory_order order, thread_scope scope) { target::fence(order, scope); }
 
 /// The order of writes that a release fence precedes, one for all of them: each release by itself would wait for

@@ -28,8 +28,8 @@ class alignas(128) bulk_semaphore {
   static constexpr std::uint64_t capacity = detail::bulk_word::max_balance;
   /// Units that one request can wait for; those of a group count together.
   static constexpr std::uint32_t largest_request = detail::bulk_word::max_quick;
-  /// Batches that can be in the making at once. More can as long as each is for requests of one unit a lane; who would
-  /// make one too many waits until there is room.
+  /// Batches that can be in the making at once. Batches for requests of one unit a lane may exceed the bound; another
+  /// producer waits until there is room.
   static constexpr std::uint32_t most_producers = detail::bulk_word::max_producers;
 
   /// How a request ended.

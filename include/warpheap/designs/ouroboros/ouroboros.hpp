@@ -63,8 +63,9 @@ namespace warpheap {
 /// Requests up to 64 KiB are rounded up to a power of two, at least 16 bytes; larger ones to whole
 /// chunks, up to the whole heap. A block of 2^k bytes is aligned to 2^k bytes, up to 4 KiB.
 ///
-/// A request is refused only when no page of its size and no chunk is free, even after a sweep of
-/// the other sizes. What differs from the paper, and why: docs/design/ouroboros.md.
+/// A request is refused only when no page of its size is free and no chunk, or no span of as many
+/// neighbouring chunks as it needs, even after a sweep of the other sizes. What differs from the paper, and why:
+/// docs/design/ouroboros.md.
 template <class Items, class Kind, ouroboros_options Options = ouroboros_options{}>
 class basic_ouroboros {
   using layout = ouroboros_layout<Items, Kind, Options>;

@@ -259,12 +259,12 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
   }
 }
 
-// Whether the caller may break a large unit of a level; then it calls `broke`. Of those who are in need of one only so
-// many may as serve them all, and the others wait: so units stay whole that nobody needs. A thread in need is counted
+// Whether the caller may break a large unit of a level; then it calls `broke`. Only as many threads may break units as
+// serve all threads in need, and the others wait: so units stay whole that no thread needs. A thread in need is counted
 // until it has what it asked for; `needs` has a bit for each level at which the caller is.
 //
-// Those who break wait for nobody, and as long as somebody is in need and nobody breaks, the next who looks may. No
-// order: the units themselves are taken and made by changes of their own.
+// A thread that breaks a unit waits for no other thread. As long as some thread is in need and none breaks, the next
+// thread that looks may. No order: the units themselves are taken and made by changes of their own.
 WARPHEAP_FN inline bool buddy_tree::may_break(std::uint32_t level, std::uint32_t& needs) const {
   using enum memory_order;
   using enum thread_scope;

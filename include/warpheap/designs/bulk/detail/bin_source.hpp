@@ -12,7 +12,7 @@ namespace warpheap::detail {
 /// ones. A thread that the semaphore of a bin list told to produce calls it, within a change
 /// (quiescence.hpp).
 ///
-/// A refused page: `take_page` returns false, and nothing was taken. The producer gives its turn
+/// When a request for a page is refused, `take_page` returns false, and nothing was taken. The producer gives its turn
 /// up, so waiting threads decide for themselves, and the search goes on (search.hpp: find_units).
 ///
 /// Invariant: the header of a bin, and the class of a page in the header of its chunk, are written

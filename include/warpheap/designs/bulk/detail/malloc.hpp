@@ -6,7 +6,8 @@
 
 // malloc. Lanes that want the same class of the same heap are peers; their leader acts for all of
 // them. The quick path is three steps: units off the semaphore, units off the bin on top, bits of
-// one word. Its only unbounded loop is in `enter`, which retries when a grace period begins.
+// one word. Two of its loops have no bound: `enter` retries when a grace period begins, and a push
+// or a swap of one word retries when another thread's change of that word succeeded.
 // Lanes that have their blocks wait for the others of their group, so a warp leaves together.
 
 namespace warpheap {
