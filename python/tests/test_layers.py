@@ -18,7 +18,7 @@ LAYERS = (
     ("machines", "runner"),
     ("driver",),
     ("cases", "devices"),
-    ("compare", "export", "plan", "report"),
+    ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),
     ("merge", "pool", "sync", "terminal"),
     ("summary",),

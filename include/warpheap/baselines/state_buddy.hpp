@@ -37,7 +37,7 @@ class state_buddy {
   using span = detail::state_buddy_layout::span;            ///< state of 4,096 pages
   using state = detail::state_buddy_layout::state;          ///< the rest
   static constexpr bool notes_refusals = false;             ///< `refuses` does not know
-  static constexpr char design_suffix[] = "_states";        ///< what a design over this system appends to its name
+  static constexpr const char* bulk_name = "bulk_states";   ///< name of the design `bulk` over this system
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::state_buddy_layout::span_pages;
 

@@ -33,8 +33,7 @@ class buddy_tree {
   using span = detail::buddy_layout::span;                  ///< state of 4,096 pages
   using state = detail::buddy_layout::state;                ///< the rest
   static constexpr bool notes_refusals = true;              ///< `refuses` knows
-  /// What a design over this system appends to its name: nothing, as this is the usual one.
-  static constexpr char design_suffix[] = "";
+  static constexpr const char* bulk_name = "bulk";          ///< name of the design `bulk` over this system
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 

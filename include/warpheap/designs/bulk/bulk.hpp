@@ -4,7 +4,6 @@
 
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/bulk/detail/layout.hpp>
-#include <warpheap/designs/bulk/detail/name.hpp>
 #include <warpheap/designs/bulk/detail/search.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
@@ -68,7 +67,7 @@ class bulk_allocator {
   using claim = detail::bulk_claim;
 
  public:
-  static constexpr const char* name = detail::bulk_name<Buddy>.text;
+  static constexpr const char* name = Buddy::bulk_name;
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .knows_size = true,
                                                        .reset = true,
