@@ -42,8 +42,8 @@ inline std::uint64_t requests_within(const requests& asked, std::uint64_t& left)
 }
 
 /// Where the requests of a round put their blocks: places are numbered from 0 and filled without
-/// gaps. Of the first `exchanges` pairs of requests, the second takes the place of a block that it
-/// gives back before. All others get new places, after those in use.
+/// gaps. In each of the first `exchanges` pairs of requests the second one takes the place of a
+/// block that was given back before. All other requests get new places, after those in use.
 struct placement {
   std::uint64_t used;       ///< places in use before the round
   std::uint64_t exchanges;  ///< at most half of the requests and not more than `used`

@@ -9,27 +9,32 @@
 namespace warpheap::executor {
 namespace {
 
+constexpr std::size_t hashes = 1 << 14;
+constexpr std::uint32_t most_strands = 64;
+
 std::size_t hash_of(const void* word) {
   return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(word) * 0x9e3779b97f4a7c15u >> 40);
 }
 
 // What was published through the words of a hash. A writer counts itself in before it writes, and counts the version up
-// before it counts itself out. So a lane that reads a new value finds a writer or a new version.
+// before it counts itself out. So a lane that reads a new value finds a writer or a new version. Both counts are
+// changed and read in one total order, by built-ins that ThreadSanitizer does not see.
 struct publications {
   std::uint32_t writers;
   std::uint32_t version;
 };
 
 publications& through_words_of(std::size_t hash) {
-  static publications all[1 << 14];
-  return all[hash % (1 << 14)];
+  static publications all[hashes];
+  return all[hash % hashes];
 }
 
 // A strand for a lane that has none.
 fence_strand& next_strand() {
-  static fence_strand strands[64];
+  static fence_strand strands[most_strands];
   static std::uint32_t handed_out;
-  return strands[__atomic_fetch_add(&handed_out, 1, __ATOMIC_SEQ_CST) % 64];
+  // Relaxed: the number alone matters.
+  return strands[__atomic_fetch_add(&handed_out, 1, __ATOMIC_RELAXED) % most_strands];
 }
 
 }  // namespace
@@ -86,7 +91,14 @@ void fence_notes::read(void* word) {
   seen_word& seen = seen_[hash % most_seen];
   if (!written && (version == 0 || (seen.word == word && seen.version == version))) return;
   seen = {written ? nullptr : word, version};
-  read_[reads_++ % most_reads] = word;
+  void*& place = read_[reads_ % most_reads];
+  if (reads_ >= most_reads) {
+    // A word that is forgotten is noted again when it is read again.
+    seen_word& forgotten = seen_[hash_of(place) % most_seen];
+    if (forgotten.word == place && place != word) forgotten = {};
+  }
+  place = word;
+  ++reads_;
 }
 
 void fence_notes::acquire() {

@@ -14,8 +14,8 @@ namespace warpheap::test {
 template <memory_order Unlock = memory_order::release>
 class spin_lock {
  public:
-  /// Runs `body()` with the lock. Of the lanes that call together one at a time tries while the others stand in a
-  /// barrier: a warp weighs on the word as one thread does, and no holder waits for a lane of its own warp.
+  /// Runs `body()` with the lock. One lane of those that call together tries at a time, and the others stand in a
+  /// barrier. So a warp loads the word as one thread does, and no holder waits for a lane of its own warp.
   template <class Body>
   WARPHEAP_FN void hold(Body body) {
     const lane_mask together = active_group();

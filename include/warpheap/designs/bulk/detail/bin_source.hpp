@@ -10,7 +10,8 @@ namespace warpheap::detail {
 
 /// Makes bins: of a page of a chunk for blocks of up to 128 bytes, of a whole chunk for larger
 /// ones. A thread that the semaphore of a bin list told to produce calls it, within a change
-/// (quiescence.hpp).
+/// (quiescence.hpp). So does a thread that took a page from the list of any arena (search.hpp:
+/// make_of_any_page).
 ///
 /// When a request for a page is refused, `take_page` returns false, and nothing was taken. The producer gives its turn
 /// up, so waiting threads decide for themselves, and the search goes on (search.hpp: find_units).

@@ -10,7 +10,7 @@ namespace warpheap::detail {
 /// What a search saw before it began, and what it met.
 struct bulk_snapshot {
   std::uint64_t freed;
-  std::uint64_t begun;     // the searcher's own changes included
+  std::uint64_t begun;     // with the search's own changes, but those of a reclamation: then it proves nothing
   std::uint64_t progress;  // rises while other threads move memory
   bool quiescent;          // at one moment no change was under way
   bool unsettled;          // the search met memory that is about to move

@@ -14,9 +14,10 @@ namespace warpheap::detail {
 /// Renewal: the slow path of malloc. The *renewer* of a size is the group that drew the first
 /// ticket without a unit, until it publishes the next batch.
 ///
-/// Invariant: a size has one renewer at a time. A batch without pages, a refusal, is published only
-/// after a search under the heap's lock that found nothing, with a sweep of the other sizes, while
-/// no chunk came or went and no free page was on its way.
+/// Invariant: a size has one renewer at a time. A refusal, a batch without pages for lanes that
+/// wait, is published only after a search under the heap's lock that found nothing, with a sweep of
+/// the other sizes, while no chunk came or went and no free page was on its way. (A sweep publishes
+/// units of no thread, too; no lane is refused by them.)
 ///
 /// Forward progress: a renewer waits for threads that hold places in segments, which wait for no
 /// thread; for the holder of the lock; and, as its holder, for renewers that do not wait for it. So
