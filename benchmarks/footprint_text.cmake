@@ -4,9 +4,9 @@
 # cmake -DTEXT=<file> -P footprint_text.cmake -- <command>...
 #
 # Runs the command, by which ptxas compiles footprint.cu.in, and keeps what it says in the file, which is there only if
-# the command ended well and calls of malloc and free take no more stack than the design's capabilities promise: one
-# call below a recursion of depth 10 with a block at each level, beside what the recursion takes with the toolkit's
-# malloc.
+# the command ended well and two promises hold. Calls of malloc and free take no more stack than the design's
+# capabilities say: one call below a recursion of depth 10 with a block at each level, beside what the recursion takes
+# with the toolkit's malloc. And a kernel that only calls malloc or free can start in blocks of 1,024 threads.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -49,6 +49,16 @@ function(stack_of kernel variable)
   return(PROPAGATE ${variable})
 endfunction()
 
+# registers_of(<kernel> <variable>): the registers of a thread of a kernel with all that it calls.
+function(registers_of kernel variable)
+  said_of(${kernel} said)
+  if(NOT said MATCHES "Used ([0-9]+) registers")
+    message(FATAL_ERROR "ptxas says nothing of ${kernel}:\n${text}")
+  endif()
+  set(${variable} ${CMAKE_MATCH_1})
+  return(PROPAGATE ${variable})
+endfunction()
+
 # frame_of(<kernel> <variable>): the bytes of stack of one level of the recursion that a kernel begins.
 function(frame_of kernel variable)
   said_of(${kernel} said)
@@ -66,7 +76,17 @@ endif()
 frame_of(warpheap_footprint_recursion level)
 frame_of(warpheap_footprint_plain_recursion plain_level)
 set(deepest 0)
+set(most_registers 64) # a multiprocessor has 65,536 for the 1,024 threads of a block
 foreach(operation IN ITEMS malloc free)
+  registers_of(warpheap_footprint_${operation} registers)
+  if(registers GREATER most_registers)
+    message(
+      FATAL_ERROR
+      "${TEXT}: a kernel that only calls ${operation} takes ${registers} registers, so it cannot start in blocks of "
+      "1,024 threads; ${most_registers} are the most. `nvdisasm -c` of the cubin shows which cold function takes them; "
+      "part it in two."
+    )
+  endif()
   stack_of(warpheap_footprint_${operation} taken)
   if(taken GREATER deepest)
     set(deepest ${taken})

@@ -40,7 +40,7 @@ class ouroboros_hints {
   /// Collective.
   WARPHEAP_COLD_FN bool queue_hint(std::uint32_t q, lane_mask group, std::uint32_t chunk) const {
     return queues().queue(q).push(
-        group, chunk, [&](lane_mask openers, batch_ring::batch newest) { queues().queue(q).open(openers, newest); });
+        group, chunk, [&](lane_mask openers, batch_ring::batch newest) { queues().open(q, openers, newest); });
   }
 
   ouroboros_parking<Layout> parking_;

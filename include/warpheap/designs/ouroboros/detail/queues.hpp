@@ -48,6 +48,15 @@ class ouroboros_queues {
     }
   }
 
+  /// Opens the next segment of the queue of size q: the part of a push that needs to know how long
+  /// a segment may become. Collective over the opener's group.
+  ///
+  /// It is a call of its own, so that a push keeps none of that in registers: with it every kernel
+  /// that frees would have 66 of them, and a block of 1,024 threads could not start.
+  WARPHEAP_COLD_FN void open(std::uint32_t q, lane_mask openers, batch_ring::batch newest) const {
+    queue(q).open(openers, newest);
+  }
+
   /// Returns what the queues of all sizes keep in reserve; true if they kept anything. Collective;
   /// any group may call it.
   WARPHEAP_COLD_FN bool trim_queues(lane_mask group) const {
@@ -55,7 +64,7 @@ class ouroboros_queues {
     if constexpr (Layout::queues_use_chunks) {
       if (is_leader(group)) {
         for (std::uint32_t q = 0; q < Layout::classes; ++q) {
-          if (queue(q).trim()) found = true;
+          if (trim_queue(q)) found = true;
         }
       }
     }
@@ -115,6 +124,8 @@ class ouroboros_queues {
   }
 
  private:
+  // A call of its own for the same reason as `open`.
+  WARPHEAP_COLD_FN bool trim_queue(std::uint32_t q) const { return queue(q).trim(); }
   WARPHEAP_COLD_FN static void retire_flat(flat_segments segments, std::uint32_t id) { segments.retire(id); }
   WARPHEAP_COLD_FN void retire_any(std::uint32_t q, source from) const {
     const auto id = static_cast<std::uint32_t>(from.base());
