@@ -12,9 +12,9 @@ from synthetic import DESIGNS, survey
 
 from warpheap.cases import CASES
 from warpheap.record import Record
-from warpheap.report import numbers, paper, svg
+from warpheap.report import numbers, paper, plots, svg
 from warpheap.report.chapters import sections_of
-from warpheap.report.chart import Bars, Line, Lost, Panel, Point
+from warpheap.report.chart import Bars, Chart, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
 from warpheap.report.looks import looks_of_names
 from warpheap.report.record_set import RecordSet
@@ -216,6 +216,16 @@ def test_one_allocator_far_above_does_not_squash_the_others() -> None:
     page = svg.draw(_crowd(1e5)[0], shared_x_scales(_crowd(1e5))[0], scale, looks_of_names(["a", "b", "c", "slow"]))
     assert page.count('class="beyond"') == 2
     assert 'data-y="6.4e+06"' in page
+
+
+@pytest.mark.parametrize(("panels", "rows", "columns"), [(1, 1, 1), (3, 1, 3), (4, 2, 2), (5, 2, 3), (7, 3, 3)])
+def test_the_panels_of_a_picture_fill_its_rows(panels: int, rows: int, columns: int) -> None:
+    line = Line("a", [Point(x, 1.0, 1.0, 1.0, 1.0, 1.0) for x in (1, 2)])
+    chart = Chart("many", "many", [Panel(str(number), [line], "us") for number in range(panels)])
+    figure = plots.draw(chart, looks_of_names(["a"]))
+    specification = figure.axes[0].get_gridspec()
+    assert (specification.nrows, specification.ncols) == (rows, columns)
+    plots.pyplot.close(figure)
 
 
 def test_an_allocator_that_is_a_little_above_stays_within_the_axis() -> None:

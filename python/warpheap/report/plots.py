@@ -48,8 +48,9 @@ _RC: Any = {
 def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
     """The chart as one picture with its legend below."""
     with pyplot.rc_context(_RC):
-        columns = min(_COLUMNS, max(len(chart.panels), 1))
-        rows = -(-max(len(chart.panels), 1) // columns)
+        panels = max(len(chart.panels), 1)
+        rows = -(-panels // _COLUMNS)
+        columns = -(-panels // rows)  # the last row has as few gaps as can be
         tallest = max((len(panel.bars) for panel in chart.panels if isinstance(panel, Bars)), default=0)
         lines = [panel for panel in chart.panels if isinstance(panel, Panel)]
         legend = _legend_of(chart, lines, looks) if lines else []
