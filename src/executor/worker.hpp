@@ -56,6 +56,7 @@ class worker {
   }
   void wait(call_site site);
   void end_wait();
+  void stop_point(const char* name, call_site site);  // holds.cpp
   std::uint32_t processor();
   /// *lane*: stops the caller for good and fails the launch.
   [[noreturn]] void fail(fault why);
