@@ -88,17 +88,10 @@ void worker::stop_point(const char* name, call_site site) {
   }
   me.held_at = name;
   me.wait_site = site;
-  // All others only wait if nothing moves in so many turns of the caller, in each of which others have turns.
-  constexpr unsigned enough = 64;
-  std::uint64_t moves = 0;
-  unsigned unchanged = 0;
-  for (std::uint64_t turn = 0; turn != mine->turns && unchanged <= enough && !is_over(*mine); ++turn) {
+  for (std::uint64_t turn = 0; turn != mine->turns && !is_over(*mine); ++turn) {
     me.waiting = true;
     suspend();
-    if (!mine->ends_when_others_wait) continue;
-    const std::uint64_t now = progress_of_process().moves;
-    unchanged = now == moves ? unchanged + 1 : 0;
-    moves = now;
+    if (mine->ends_when_others_wait && process_is_quiet()) break;
   }
   me.held_at = nullptr;
   end_wait();

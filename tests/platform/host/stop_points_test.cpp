@@ -209,7 +209,9 @@ TEST(stop_points, a_hold_does_not_end_while_others_work) {
 }
 
 TEST(stop_points, a_hold_ends_after_its_turns) {
+  constexpr std::uint32_t most = 1'000'000;
   for (const schedule& plan : all_kinds()) {
+    if (plan.workers != 1) continue;  // which of two threads is faster nobody knows
     const scoped_schedule guard{plan};
     const device_array<std::uint32_t> flag(1);
     held_lane held{"test.flag.unset", {.turns = 100}};
@@ -217,13 +219,34 @@ TEST(stop_points, a_hold_ends_after_its_turns) {
     launch(grid_shape{2, 1}, [flag = flag.data(), held = &held, looks = &looks] {
       if (grid_thread_index() == 0) return wait_for_the_held{flag}();
       held->await();
-      // not a wait: each look is work
-      while (atomic_view{*flag}.load(memory_order::acquire, thread_scope::device) == 0) ++*looks;
+      while (*looks < most && atomic_view{*flag}.load(memory_order::acquire, thread_scope::device) == 0) ++*looks;
+      held->release();
     });
-    if (plan.workers == 1) {
-      EXPECT_GE(looks, 100u);
-    }
+    EXPECT_LT(looks, most) << "the lane waited for its release";
+    EXPECT_GE(looks, 100u);
   }
+}
+
+// The watchdog takes a held lane for one that waits, and a released lane for one that works.
+TEST(stop_points, a_released_lane_works_again) {
+  schedule plan = seeded(1);
+  plan.stalled_rounds = 16;
+  const scoped_schedule guard{plan};
+  const device_array<std::uint32_t> flag(1);
+  held_lane held{"test.work.begun"};
+  launch(grid_shape{2, 1}, [flag = flag.data(), held = &held] {
+    const atomic_view view{*flag};
+    if (grid_thread_index() == 0) {
+      stop_point("test.work.begun");
+      for (int i = 0; i < 5000; ++i) view.fetch_add(2, memory_order::relaxed, thread_scope::device);
+      view.fetch_add(1, memory_order::release, thread_scope::device);
+    } else {
+      held->await();
+      held->release();
+      for (backoff wait; (view.load(memory_order::acquire, thread_scope::device) & 1) == 0;) wait.pause();
+    }
+  });
+  EXPECT_EQ(flag.at(0), 10'001u);
 }
 
 struct reach_nothing {
