@@ -125,6 +125,47 @@ TEST(held_warp_slab, a_slab_is_not_hidden_while_its_words_are_withdrawn) {
   });
 }
 
+// Two listed slabs with one free block, which lane 1 moves each time when lane 0 has seen it and is about to claim it.
+// No slab is listed or unlisted, so no change tells of it. A pass that met a listed slab must not take the class for
+// exhausted.
+TEST(held_warp_slab, a_search_that_comes_too_late_twice_does_not_refuse) {
+  const std::uint32_t c = class_of(512);
+  const std::uint32_t home = split(std::uint64_t{scatter(0)} * 2).high;  // where warp 0 looks first
+  const auto word_in = [](std::uint32_t slab) { return word_number::make(slab, 0); };
+  const slab_heap heap(2, [=](const warp_slab& self) {
+    std::uint32_t left = 0;
+    add_slabs(self, lane_bit(), c, 2u);
+    claim(self, c, word_in(home), ~1u, left);
+    claim(self, c, word_in(1 - home), ~0u, left);
+  });
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane first{"warp_slab.take_from_slabs.looked", {.thread = 0}};
+    held_lane second{"warp_slab.take_from_slabs.looked", {.thread = 0}};
+    bool found = false;
+    std::uint32_t moved[2] = {};
+    lanes.run([=, self = heap.allocator(), first = &first, second = &second, found = &found,
+               moved = &moved[0]](unsigned lane) {
+      if (lane == 0) {
+        *found = finds(self, c);
+        return;
+      }
+      std::uint32_t left = 0;
+      first->await();
+      put_back(self, slab_claim{word_in(1 - home), 1});
+      moved[0] = claim(self, c, word_in(home), 1u, left).blocks;
+      first->release();
+      second->await();
+      put_back(self, slab_claim{word_in(home), 1});
+      moved[1] = claim(self, c, word_in(1 - home), 1u, left).blocks;
+      second->release();
+    });
+    EXPECT_EQ(moved[0], 1u);
+    EXPECT_EQ(moved[1], 1u);
+    EXPECT_TRUE(found) << "refused with a free block";
+  });
+}
+
 // One slab, with one free block, and a unit that a run has. The lock's holder looks for units, for a block, and for
 // units again. It is held before and after its search. Another lane moves what is free: at first it is the block, in
 // the search the unit, and afterwards the block.
