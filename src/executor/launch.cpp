@@ -36,6 +36,10 @@ bool launch_state::all_stalled_since(std::uint64_t moves) const {
   return std::all_of(workers.begin(), workers.end(), [moves](const auto& each) { return each->stalled_since(moves); });
 }
 
+bool launch_state::all_quiet_since(std::uint64_t moves) const {
+  return std::all_of(workers.begin(), workers.end(), [moves](const auto& each) { return each->quiet_since(moves); });
+}
+
 namespace {
 
 unsigned host_cores() {

@@ -40,6 +40,8 @@ struct launch_state {
   /// True if each worker has finished or has found that its lanes only wait since the moves of the process counted
   /// `moves`.
   bool all_stalled_since(std::uint64_t moves) const;
+  /// As `all_stalled_since`, after a few rounds already.
+  bool all_quiet_since(std::uint64_t moves) const;
 
   quiet_lock failing{};
   published has_failed{};

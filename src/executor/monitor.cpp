@@ -82,6 +82,15 @@ class monitor {
     return progress_so_far().moves == moves;
   }
 
+  bool is_quiet() {
+    const std::lock_guard guard(lock_);
+    const std::uint64_t moves = progress_so_far().moves;
+    for (watch* each = first_; each != nullptr; each = each->next) {
+      if (!each->launch.all_quiet_since(moves)) return false;
+    }
+    return progress_so_far().moves == moves;
+  }
+
  private:
   process_progress progress_so_far() const {
     process_progress sum{moves_of_ended_, 0};
@@ -149,6 +158,8 @@ monitor& the_monitor() {
 
 process_progress progress_of_process() { return the_monitor().progress(); }
 bool process_stalled_since(std::uint64_t moves) { return the_monitor().stalled_since(moves); }
+
+bool process_is_quiet() { return the_monitor().is_quiet(); }
 
 watch::watch(launch_state& watched) : launch(watched) { the_monitor().add(*this); }
 watch::~watch() { the_monitor().remove(*this); }

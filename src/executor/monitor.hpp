@@ -33,5 +33,7 @@ process_progress progress_of_process();
 /// True if each worker of each launch under way has finished or has found that its lanes only wait since the moves of
 /// the process counted `moves`. So launches of several host threads may wait for each other.
 bool process_stalled_since(std::uint64_t moves);
+/// As `process_stalled_since`, after a few rounds already: all lanes of the process wait just now.
+bool process_is_quiet();
 
 }  // namespace warpheap::executor

@@ -51,8 +51,9 @@ struct lane {
 
   lane_place place{};
   state now = state::ready;
-  bool waiting = false;  ///< in a backoff, from its first pause to its end
-  meeting what{};        ///< of the latest collective
+  bool waiting = false;           ///< in a backoff, from its first pause to its end; or held
+  const char* held_at = nullptr;  ///< the stop point at which a test holds it
+  meeting what{};                 ///< of the latest collective
   std::uint32_t group = 0;
   call_site site{};              ///< of the latest collective, gathering or barrier
   call_site wait_site{};         ///< of the latest pause

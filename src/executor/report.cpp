@@ -9,6 +9,7 @@
 #include <vector>
 #include <warpheap/platform/bits.hpp>
 
+#include "executor/holds.hpp"
 #include "executor/worker.hpp"
 
 namespace warpheap::executor {
@@ -48,6 +49,8 @@ std::string name(const lane& which) {
 }
 
 std::string standing(const lane& which) {
+  if (which.held_at != nullptr)
+    return "held at the stop point '" + std::string{which.held_at} + "' at " + at(which.wait_site);
   switch (which.now) {
     case lane::state::ready: return which.waiting ? "waiting at " + at(which.wait_site) : "ready";
     case lane::state::meeting: return "parked in " + collective(which.what, which.group) + " at " + at(which.site);
@@ -118,11 +121,11 @@ std::string describe_fault(const lane& culprit) {
 }
 
 std::string describe_deadlock(const block& stuck) {
-  return "deadlock: no lane of block " + std::to_string(stuck.index) + " can go on";
+  return "deadlock: no lane of block " + std::to_string(stuck.index) + " can go on" + describe_holds();
 }
 
 std::string describe_stall(const schedule& plan) {
-  return "no progress: all lanes only waited for " + numbered("round", plan.stalled_rounds);
+  return "no progress: all lanes only waited for " + numbered("round", plan.stalled_rounds) + describe_holds();
 }
 
 std::string describe_stuck(const schedule& plan, const lane& stuck) {

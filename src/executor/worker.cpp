@@ -316,14 +316,20 @@ void worker::moved() {
 // system does not run for a while cannot be taken for a stalled one: it has to count its rounds itself, and says at
 // which number of moves of all workers it began to. Moves are counted after what they did is done. So if all workers
 // began at the number that still holds, each has looked, often, after the last change.
+//
+// After a few such rounds it is quiet: what a test holds until all others wait goes on.
 void worker::idle() {
+  constexpr std::uint64_t quiet_rounds = 8;
   if (++idle_turns_ % live_lanes_ != 0) return;
   const auto [moves, workers] = progress_of_process();
   if (workers > 1) ::sched_yield();
   if (moves != idle_since_) {
     idle_since_ = moves;
     idle_rounds_ = 0;
-  } else if (++idle_rounds_ >= launch_.plan.stalled_rounds) {
+    return;
+  }
+  if (++idle_rounds_ >= quiet_rounds) quiet_since_.set(moves + 1);
+  if (idle_rounds_ >= launch_.plan.stalled_rounds) {
     stalled_since_.set(moves + 1);
     if (process_stalled_since(moves)) launch_.fail(describe_stall(launch_.plan));
   }

@@ -56,6 +56,7 @@ class worker {
   }
   void wait(call_site site);
   void end_wait();
+  void stop_point(const char* name, call_site site);  // holds.cpp
   std::uint32_t processor();
   /// *lane*: stops the caller for good and fails the launch.
   [[noreturn]] void fail(fault why);
@@ -65,6 +66,7 @@ class worker {
   std::uint64_t progress() const { return progress_.get(); }  ///< grows with each turn and each switch point
   bool finished() const { return finished_.get() != 0; }
   bool stalled_since(std::uint64_t moves) const { return finished() || stalled_since_.get() == moves + 1; }
+  bool quiet_since(std::uint64_t moves) const { return finished() || quiet_since_.get() == moves + 1; }
 
   /// The blocks under way are those with live lanes. Look at them when no lane of this worker runs or, for a last
   /// message, when the running one is stuck.
@@ -129,6 +131,7 @@ class worker {
   std::uint64_t idle_rounds_ = 0;
   std::uint64_t idle_since_ = 0;
   published moves_;
+  published quiet_since_;
   published stalled_since_;
   published progress_;
   published finished_;

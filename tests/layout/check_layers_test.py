@@ -203,6 +203,54 @@ def test_loop_that_is_no_spin(tree, loop):
     assert status == 0, findings
 
 
+HELD = "tests/sync/host/held_test.cpp"
+HOLD = 'void test() {{ held_lane late{{"{}", {{.thread = 0}}}}; }}\n'
+
+
+def write_test(root: Path, body: str) -> None:
+    file = root / HELD
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(SPDX + body)
+
+
+def test_stop_point_at_which_a_test_holds_a_lane(tree):
+    root = tree(LOCK, 'void lock() { stop_point("lock.take.seen"); }\n')
+    write_test(root, HOLD.format("lock.take.seen"))
+    status, findings = run_check(root)
+    assert status == 0, findings
+
+
+def test_stop_point_of_the_test_itself(tree):
+    root = tree()
+    write_test(root, 'void own() { stop_point("test.own.place"); }\n' + HOLD.format("test.own.place"))
+    status, findings = run_check(root)
+    assert status == 0, findings
+
+
+def test_held_lane_where_no_stop_point_is(tree):
+    root = tree(LOCK, '// stop_point("lock.take.seen");\n')
+    write_test(root, HOLD.format("lock.take.seen"))
+    assert_found(root, HELD, FIRST_LINE, "no stop point", "lock.take.seen")
+
+
+def test_stop_point_without_a_test(tree):
+    root = tree(LOCK, 'void lock() { stop_point("lock.take.seen"); }\n')
+    write_test(root, HOLD.format("lock.take.seen").replace("void", "// void"))
+    assert_found(root, LOCK, FIRST_LINE, "no test holds a lane", "lock.take.seen")
+
+
+def test_two_stop_points_of_one_name(tree):
+    root = tree(LOCK, 'void lock() { stop_point("lock.take.seen"); }\nvoid two() { stop_point("lock.take.seen"); }\n')
+    write_test(root, HOLD.format("lock.take.seen"))
+    assert_found(root, LOCK, FIRST_LINE + 1, "is also at")
+
+
+@pytest.mark.parametrize("name", ['"taken"', '"Lock.take.seen"', "name"])
+def test_stop_point_without_a_name(tree, name):
+    root = tree(LOCK, f"void lock() {{ stop_point({name}); }}\n")
+    assert_found(root, LOCK, FIRST_LINE, "PART.OPERATION.STEP")
+
+
 @pytest.mark.parametrize(("there", "missing"), [("cuda", "host"), ("host", "cuda")])
 def test_platform_file_without_its_twin(tree, there, missing):
     root = tree(f"include/warpheap/platform/{there}/clock.hpp", "")

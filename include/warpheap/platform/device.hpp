@@ -21,3 +21,4 @@
 #include <warpheap/platform/scatter.hpp>
 #include <warpheap/platform/shadow.hpp>
 #include <warpheap/platform/standard.hpp>
+#include <warpheap/platform/stop_point.hpp>

@@ -130,6 +130,7 @@ WARPHEAP_FN inline void buddy_tree::put(word_position at, std::uint64_t mask) co
       merging = true;
       // Acquires, since others may have taken from the word and completed it again meanwhile.
       merged = free_word(at).compare_exchange(whole, 0, acquire, device);
+      stop_point("buddy_tree.put.merged");
       if (merged) hide(at);
     }
     if (!merged) {

@@ -409,7 +409,9 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uin
     if (whole) found = glance(level, within, most);
     if (found.starts != 0) break;
     // There seems to be nothing: now with an eye on what others do.
+    stop_point("buddy_tree.take.missed");
     const watch before = begin_watch();
+    stop_point("buddy_tree.take.watched");
     if (atomic_view{upper_->refused[order]}.load(relaxed, device) == before.given + 1) break;
     found = split(level, within, most, needs, waits);
     if (found.starts != 0) break;

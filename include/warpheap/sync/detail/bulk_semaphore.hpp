@@ -250,6 +250,7 @@ WARPHEAP_FN inline void bulk_semaphore::enter(word before, std::uint64_t came, r
     mine.what_ = standing::granted;
     return;
   }
+  stop_point("bulk_semaphore.enter.taken");
   // The request that all others will wait for sees it at a glance; what comes next would say the same.
   const bool first = mine.may_produce_ && before.begins_first(mine.n_);
   if (!first && refuses(before, mine)) {

@@ -31,6 +31,7 @@ WARPHEAP_FN inline srcu::ticket srcu::enter() {
   word seen{bits.load(relaxed, device)};
   for (;;) {  // not a spin: each turn means that a grace period began since the last
     const std::uint32_t side = seen.side();
+    stop_point("srcu.enter.seen");
     seen.bits = bits.fetch_add(word::one_reader(side), acquire, device);
     if (seen.side() == side) return {side};
     // Nothing was read in between, so there is nothing to release.

@@ -88,6 +88,7 @@ class bulk_bin_lists {
     // acquire: see above.
     const bin_state before{atomic_view{pages().header_at(page).state}.fetch_add(
         bin_state::units_of(count) + pins, memory_order::acq_rel, thread_scope::device)};
+    stop_point("bulk.return_units.added");
     list_if_unlisted(arena, c, page, before.bits, count);
     if (before.units() + static_cast<std::int32_t>(count) == static_cast<std::int32_t>(Layout::units(c))) {
       count_fully_free(arena, c, 1);
@@ -145,7 +146,9 @@ class bulk_bin_lists {
       const std::uint32_t next = atomic_view{head.next}.load(relaxed, device);
       // Read before the subtraction, so that lanes that find nothing do not push the count further
       // below 0.
-      if (bin_state{state.load(relaxed, device)}.units() > 0) {
+      const bool has_units = bin_state{state.load(relaxed, device)}.units() > 0;
+      stop_point("bulk.count_off_top.seen");
+      if (has_units) {
         count_off_bin(arena, c, most, got);
         // Acquire and release: keeps the chain of read-modify-writes of the top, and orders the
         // mark after it.

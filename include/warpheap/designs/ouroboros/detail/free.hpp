@@ -45,6 +45,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, st
   if (q >= layout::chunk_classes) return chunks().free_chunks().add({chunk, layout::chunks_of_page(q)});
   bool ends = false;
   const duty then = parking().count_pages(group, q, offset, ends);
+  stop_point("ouroboros.park.counted");
   sync(group);  // no lane returns before its leader has counted its page, and all see the count
   // Few lanes have a duty, or one has it for many pages.
   if (!any(group, ends || then != duty::none)) return;

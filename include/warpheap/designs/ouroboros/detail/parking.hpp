@@ -65,6 +65,7 @@ class ouroboros_parking {
     }
     bits().set_bits(mine, q, offset);
     sync(mine);
+    stop_point("ouroboros.count_pages.marked");
     const ouroboros_duty then = is_leader(mine) ? settle(q, chunk, freed) : ouroboros_duty::none;
     ends = then == ouroboros_duty::give_back;
     return then;

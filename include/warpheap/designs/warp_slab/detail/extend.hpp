@@ -114,8 +114,10 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   }
   // Blocks of the class may have come back since the caller looked.
   const bit_tree::watch units = free_units().begin_watch();
+  stop_point("warp_slab.add_or_search.watched");
   sync(group);
   void* const got = search(group, wanting, c);
+  stop_point("warp_slab.add_or_search.searched");
   if (got != nullptr) found = got;
   if (any(group, got != nullptr)) return outcome::served;
   if (add_slabs(group, c, slabs)) return outcome::extended;

@@ -146,6 +146,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_words(std::uint32_t c, std::uint32_
   std::uint32_t taken = 0;
   fence(acq_rel, device);
   while (taken < words && take_word(c, word_number::make(unit, taken), all_blocks(c, taken))) ++taken;
+  stop_point("warp_slab.take_words.taken");
   fence(acq_rel, device);
   if (taken != words) restore_words(c, unit, taken);
   return taken == words;

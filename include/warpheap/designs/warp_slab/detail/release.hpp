@@ -35,6 +35,7 @@ WARPHEAP_FN inline void warp_slab::end_change(std::uint32_t c) const { of_class(
 WARPHEAP_FN inline void warp_slab::put_back(slab_claim blocks) const {
   const slab_word old{word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
   invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
+  stop_point("warp_slab.put_back.freed");
   if (!old.shown()) show_of(*this, blocks.word, old.of_class());
 }
 

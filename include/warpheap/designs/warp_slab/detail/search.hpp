@@ -191,6 +191,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_from_slabs(lane_mask group, lane_m
   slab_look look{};
   std::uint32_t unit = no_unit;
   if (looks) look = look_through(c, place, unit);
+  stop_point("warp_slab.take_from_slabs.looked");
   void* const found = share(group, wanting, c, look);
   lost = any(group, look.free != 0) || lost;
   if (unit != no_unit && look.free == 0) hide(c, place, unit);
