@@ -172,13 +172,6 @@ TEST(bulk_bins, a_pick_begins_where_it_is_told_and_wraps_around) {
     }
   }
 }
-TEST(bulk_bins, ranks_name_the_set_bits_in_order) {
-  const std::uint64_t word = 0x8000'0001'4000'0002;
-  EXPECT_EQ(detail::bulk_bit_of(word, 0), 1u);
-  EXPECT_EQ(detail::bulk_bit_of(word, 1), 30u);
-  EXPECT_EQ(detail::bulk_bit_of(word, 2), 32u);
-  EXPECT_EQ(detail::bulk_bit_of(word, 3), 63u);
-}
 
 struct claim_of_a_bin {
   WARPHEAP_FN void operator()(bin_source of, std::uint64_t* out) const {

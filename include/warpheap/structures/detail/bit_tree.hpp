@@ -3,14 +3,10 @@
 #pragma once
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/detail/word_bits.hpp>
 
 namespace warpheap {
 namespace detail {
-
-// The `count` bits from `first` on; `count` from 1 to 64.
-WARPHEAP_FN constexpr std::uint64_t bit_range(std::uint32_t first, std::uint64_t count) {
-  return (~std::uint64_t{0} >> (64 - count)) << first;
-}
 
 // Calls `visit(leaf, mask)` for each leaf that has members of `run`, with those.
 template <class Visit>
@@ -22,21 +18,6 @@ WARPHEAP_FN void for_each_leaf(index_run run, Visit visit) {
     visit(static_cast<std::uint32_t>(run.first / bit_tree::leaf_bits), bit_range(first, count));
     run = {run.first + count, run.count - count};
   }
-}
-
-// Set bits of `word` from bit 0 on without a gap.
-WARPHEAP_FN inline std::uint32_t trailing_ones(std::uint64_t word) {
-  return ~word == 0 ? 64 : static_cast<std::uint32_t>(lowest_bit(~word));
-}
-
-// Index of the set bit of `marks` that has `rank` set bits below it; 64 if there are fewer.
-WARPHEAP_FN inline std::uint32_t nth_mark(std::uint64_t marks, int rank) {
-  const auto low = static_cast<std::uint32_t>(marks);
-  const auto high = static_cast<std::uint32_t>(marks >> 32);
-  const int in_low = popcount(low);
-  if (rank < in_low) return static_cast<std::uint32_t>(nth_set_bit(low, rank));
-  if (rank - in_low < popcount(high)) return 32 + static_cast<std::uint32_t>(nth_set_bit(high, rank - in_low));
-  return 64;
 }
 
 }  // namespace detail

@@ -172,12 +172,7 @@ WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t
     const std::uint32_t level = shuffle(group, found.at.level, leader(group));
     const auto got = static_cast<std::uint32_t>(popcount(starts));
     if (rank >= done && rank < done + got) {
-      const auto low = static_cast<std::uint32_t>(starts);
-      const auto in_low = static_cast<std::uint32_t>(popcount(low));
-      const std::uint32_t nth = rank - done;
-      const int bit = nth < in_low
-                          ? nth_set_bit(low, static_cast<int>(nth))
-                          : 32 + nth_set_bit(static_cast<std::uint32_t>(starts >> 32), static_cast<int>(nth - in_low));
+      const int bit = nth_set_bit(starts, static_cast<int>(rank - done));
       page = (base + static_cast<std::uint32_t>(bit)) << 6 * level;
     }
     done += got;

@@ -425,8 +425,8 @@ WARPHEAP_FN auto bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t ba
   const int lanes = batch / n < static_cast<std::uint64_t>(size) ? static_cast<int>(batch / n) : size;
   const int first = group_rank(group) / lanes * lanes;
   before.bits -= word::units(static_cast<std::uint64_t>(first) * n);
-  lane_mask part = group & ~low_bits(nth_set_bit(group, first));
-  if (first + lanes < size) part &= low_bits(nth_set_bit(group, first + lanes));
+  lane_mask part = group & ~lowest_set_bits(group, first);
+  if (first + lanes < size) part &= lowest_set_bits(group, first + lanes);
 
   const std::uint32_t units = static_cast<std::uint32_t>(group_size(part)) * n;
   request mine = request_of(units, batch, n == 1);

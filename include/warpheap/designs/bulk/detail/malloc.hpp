@@ -115,7 +115,8 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::hand_out(lane_mask group, l
   got = {shuffle(group, got.page, first), shuffle(group, got.word, first), shuffle(group, got.bits, first)};
   const std::uint32_t rank = static_cast<std::uint32_t>(group_rank(peers)) - before;
   if (rank >= static_cast<std::uint32_t>(popcount(got.bits))) return nullptr;
-  return reinterpret_cast<void*>(block_at(got.page, c, got.word * 64 + detail::bulk_bit_of(got.bits, rank)));
+  const auto bit = static_cast<std::uint32_t>(nth_set_bit(got.bits, static_cast<int>(rank)));
+  return reinterpret_cast<void*>(block_at(got.page, c, got.word * 64 + bit));
 }
 
 /// Address of unit `bit` of the bin at `page`. The inverse is `position_of`.

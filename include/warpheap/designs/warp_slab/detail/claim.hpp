@@ -37,7 +37,7 @@ WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t c
   if (static_cast<std::uint32_t>(popcount(lowest_run(word))) >= count) {
     return low_bits(static_cast<int>(count)) << lowest_bit(word);
   }
-  return word & low_bits(nth_set_bit(word, static_cast<int>(count)));
+  return lowest_set_bits(word, static_cast<int>(count));
 }
 
 // Index of the set bit of `word` that has `rank` set bits below it; quick if all set bits are neighbours.

@@ -70,7 +70,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::
       first = static_cast<std::uint32_t>(run.first) + static_cast<std::uint32_t>(rank) * count;
       return true;
     }
-    wanting &= ~low_bits(nth_set_bit(wanting, served));
+    wanting &= ~lowest_set_bits(wanting, served);
   }
 }
 
