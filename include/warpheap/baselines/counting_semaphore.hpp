@@ -4,6 +4,7 @@
 
 #include <warpheap/baselines/detail/counting_semaphore_word.hpp>
 #include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 

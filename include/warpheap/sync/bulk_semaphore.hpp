@@ -4,6 +4,7 @@
 
 #include <warpheap/platform/device.hpp>
 #include <warpheap/sync/detail/bulk_semaphore_word.hpp>
+#include <warpheap/sync/warp_request.hpp>
 
 namespace warpheap {
 

@@ -68,21 +68,14 @@ WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::wait(std::uint
 WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::wait_together(std::uint32_t n) {
   require(n != 0 && n <= largest_request / static_cast<std::uint32_t>(warp_width),
           "counting_semaphore: the lanes of a warp ask together for 1 to `largest_request` units");
-  lane_mask group = active_group();
-  const auto self = reinterpret_cast<std::uint64_t>(this);
-  const std::uint64_t first_self = shuffle(group, self, leader(group));
-  const std::uint32_t first_n = shuffle(group, n, leader(group));
-  if (!all(group, self == first_self && n == first_n)) {
-    group = match(group, self);
-    group = match(group, n);
-  }
-  const std::uint32_t wanted = static_cast<std::uint32_t>(group_size(group)) * n;
+  const warp_request peers = warp_request::of_likely_amount(active_group(), this, n);
+  const std::uint32_t wanted = peers.size() * n;
   answer got{};
-  if (is_leader(group)) got = wait(wanted);
-  sync(group);  // what the leader acquired, all did
-  got.what = shuffle(group, got.what, leader(group));
-  got.units = shuffle(group, got.units, leader(group));
-  if (got.what != outcome::failed || wanted == n) return {got.what, group, got.units, wanted};
+  if (peers.leads()) got = wait(wanted);
+  sync(peers.lanes);  // what the leader acquired, all did
+  got.what = peers.from_leader(got.what);
+  got.units = peers.from_leader(got.units);
+  if (got.what != outcome::failed || wanted == n) return {got.what, peers.lanes, got.units, wanted};
   got = settle(n, true);
   return {got.what, lane_bit(), got.units, n};
 }

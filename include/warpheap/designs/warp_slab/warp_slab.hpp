@@ -7,6 +7,7 @@
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -144,7 +145,7 @@ class warp_slab {
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
   WARPHEAP_FN static slab_look freer(slab_look a, slab_look b);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
-  WARPHEAP_FN static slab_claim tell(lane_mask group, lane_mask peers, slab_claim got);
+  WARPHEAP_FN static slab_claim tell(lane_mask group, warp_request peers, slab_claim got);
   WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const;
 
   // elsewhere.hpp: a few looks around

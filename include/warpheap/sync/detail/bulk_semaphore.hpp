@@ -86,11 +86,11 @@ WARPHEAP_FN inline std::uint32_t bulk_semaphore::claim(std::uint32_t debts, std:
 // Claims a debt of n for each lane of `claimers` that wants as many of the same semaphore; true for a lane whose debt
 // was claimed. Collective.
 WARPHEAP_FN inline bool bulk_semaphore::claim_together(lane_mask claimers, std::uint32_t n) {
-  claimers = match(match(claimers, reinterpret_cast<std::uint64_t>(this)), n);
+  const warp_request peers = warp_request::of_amount(claimers, this, n);
   std::uint32_t served = 0;
-  if (is_leader(claimers)) served = claim(static_cast<std::uint32_t>(group_size(claimers)), n);
-  sync(claimers);  // what the leader acquired, all did
-  return static_cast<std::uint32_t>(group_rank(claimers)) < shuffle(claimers, served, leader(claimers));
+  if (peers.leads()) served = claim(peers.size(), n);
+  sync(peers.lanes);  // what the leader acquired, all did
+  return peers.rank() < peers.from_leader(served);
 }
 
 // Makes the caller a producer, whose debt began a batch; false if none is lacking any more. By an addition and not a
@@ -401,14 +401,7 @@ template <class Make>
 WARPHEAP_FN auto bulk_semaphore::wait_together(std::uint32_t n, std::uint64_t batch, Make make) -> turn {
   require(n != 0 && n <= largest_request && n <= batch,
           "bulk_semaphore: ask for 1 to `largest_request` units of a batch");
-  lane_mask group = active_group();
-  const auto self = reinterpret_cast<std::uint64_t>(this);
-  const std::uint64_t first_self = shuffle(group, self, leader(group));
-  const std::uint32_t first_n = shuffle(group, n, leader(group));
-  if (!all(group, self == first_self && n == first_n)) {
-    group = match(group, self);
-    group = match(group, n);
-  }
+  lane_mask group = warp_request::of_likely_amount(active_group(), this, n).lanes;
   if (static_cast<std::uint32_t>(group_size(group)) * n > largest_request) group = lane_bit();
 
   const std::uint32_t total = static_cast<std::uint32_t>(group_size(group)) * n;

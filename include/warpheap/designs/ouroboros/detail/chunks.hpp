@@ -8,6 +8,7 @@
 #include <warpheap/designs/ouroboros/detail/layout.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -68,7 +69,7 @@ class ouroboros_chunks {
   /// The lanes of `group` with the same page size of the same heap: lanes of one warp may use
   /// several heaps.
   WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
-    return match(group, reinterpret_cast<std::uint64_t>(&of_class(q)));
+    return warp_request::of(group, &of_class(q)).lanes;
   }
   /// Takes a span of `least` to `most` free chunks whose address is a multiple of `alignment`
   /// chunks; its count is 0 if there is no such span. One lane, which holds the heap's lock.

@@ -89,21 +89,19 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32
   const std::uint32_t last_of_entry = (1u << from.shift()) - 1;
   const std::uint32_t place = at.index >> from.shift();
   const std::uint64_t chunk = queues().entry(from, place);
-  const lane_mask mates = match(group, place);
-  const bool last = any(mates, (at.index & last_of_entry) == last_of_entry);
+  const warp_request mates{match(group, place)};
+  const bool last = any(mates.lanes, (at.index & last_of_entry) == last_of_entry);
   std::uint32_t taken = 0;
   bool more = false;
-  if (is_leader(mates)) {
-    taken = parking().take_counted(q, chunk, static_cast<std::uint32_t>(group_size(mates)), last, more);
-  }
-  taken = shuffle(mates, taken, leader(mates));
+  if (mates.leads()) taken = parking().take_counted(q, chunk, mates.size(), last, more);
+  taken = mates.from_leader(taken);
   const lane_mask returners = ballot(group, more);
   if (more) hints().push_hint(q, returners, chunk);
   sync(group);
   if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group)))) {
     queues().retire(q, from);
   }
-  const auto rank = static_cast<std::uint32_t>(group_rank(mates));
+  const std::uint32_t rank = mates.rank();
   if (rank >= taken) return nullptr;
   return chunks().data() + (bits().take_page_bit(q, chunk, rank) << (layout::page_shift + q));
 }

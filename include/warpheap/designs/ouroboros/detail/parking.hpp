@@ -53,19 +53,19 @@ class ouroboros_parking {
     using enum memory_order;
     using enum thread_scope;
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
-    const lane_mask mine = match(group, chunk);
-    const auto freed = static_cast<std::uint32_t>(group_size(mine));
+    const warp_request mine{match(group, chunk)};
+    const std::uint32_t freed = mine.size();
     // The bits and the count release the accesses of all lanes whose pages they are. The bits do so
     // too, since a renewer may take them before they are counted.
-    sync(mine);
+    sync(mine.lanes);
     if (freed == Layout::pages(q)) {
-      ends = is_leader(mine);
+      ends = mine.leads();
       if (ends) end_life(chunk);
       return ouroboros_duty::none;
     }
-    bits().set_bits(mine, q, offset);
-    sync(mine);
-    const ouroboros_duty then = is_leader(mine) ? settle(q, chunk, freed) : ouroboros_duty::none;
+    bits().set_bits(mine.lanes, q, offset);
+    sync(mine.lanes);
+    const ouroboros_duty then = mine.leads() ? settle(q, chunk, freed) : ouroboros_duty::none;
     ends = then == ouroboros_duty::give_back;
     return then;
   }

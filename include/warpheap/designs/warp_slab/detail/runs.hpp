@@ -18,7 +18,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
   const auto count = static_cast<std::uint32_t>(divide_up(bytes, classes::unit_bytes));
   const auto unit_alignment = static_cast<std::uint32_t>(divide_up(alignment, classes::unit_bytes));
-  const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_));
+  const lane_mask group = warp_request::of(active_group(), control_).lanes;
   std::uint32_t first = 0;
   bool got = unit_alignment == 1 && take_run_at_once(group, count, first);
   const lane_mask rest = ballot(group, !got);
@@ -54,23 +54,22 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::u
 // no such run was free, and no slab without blocks either. The lanes may want different things. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                                           std::uint32_t& first) const {
-  const lane_mask peers = match(group, std::uint64_t{alignment} << 32 | count);
   // Only the first of several neighbours is sure to be aligned.
   const bool together = alignment == 1;
-  for (lane_mask wanting = peers;;) {  // not a spin: each turn serves a lane, or refuses all
+  warp_request wanting{match(group, std::uint64_t{alignment} << 32 | count)};
+  for (;;) {  // not a spin: each turn serves a lane, or refuses all
     index_run run{0, 0};
-    if (is_leader(wanting))
-      run = take_units_or_slabs(count, together ? static_cast<std::uint32_t>(group_size(wanting)) : 1, alignment);
-    sync(wanting);  // what the leader acquired is acquired for all
-    run = {shuffle(wanting, run.first, leader(wanting)), shuffle(wanting, run.count, leader(wanting))};
-    const auto served = static_cast<int>(run.count / count);
+    if (wanting.leads()) run = take_units_or_slabs(count, together ? wanting.size() : 1, alignment);
+    sync(wanting.lanes);  // what the leader acquired is acquired for all
+    run = {wanting.from_leader(run.first), wanting.from_leader(run.count)};
+    const auto served = static_cast<std::uint32_t>(run.count / count);
     if (served == 0) return false;
-    const int rank = group_rank(wanting);
+    const std::uint32_t rank = wanting.rank();
     if (rank < served) {
-      first = static_cast<std::uint32_t>(run.first) + static_cast<std::uint32_t>(rank) * count;
+      first = static_cast<std::uint32_t>(run.first) + rank * count;
       return true;
     }
-    wanting &= ~lowest_set_bits(wanting, served);
+    wanting = wanting.without_first(served);
   }
 }
 
