@@ -81,28 +81,19 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
                                                                  std::uint32_t alignment) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view attempts{control_->attempts};
   // By an RMW, so that a later attempt sees all that comes before this call.
-  const std::uint64_t earlier = attempts.fetch_add(0, release, device);
+  const std::uint64_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
   const std::uint64_t most = std::uint64_t{count} * times;
   const auto units = most < control_->units ? static_cast<std::uint32_t>(most) : count;
-  // Lanes of a warp that wait here together leave together, so a lane that has the lock gives it back before it could
-  // meet, at a reconvergence barrier, lanes that wait for it.
-  const lane_mask together = active_group();
   index_run run{0, 0};
-  bool done = false;
-  for (backoff wait;; wait.pause()) {
-    if (!done && control_->lock.try_acquire()) {
-      wait.end();
-      const std::uint64_t attempt = attempts.fetch_add(1, acquire, device) + 1;
-      run = take_units_now(count, units, alignment);
-      if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
-      control_->lock.release();
-      done = true;
-    }
-    if (!done) done = control_->refused_runs.since(earlier, count);
-    if (all(together, done)) return run;
-  }
+  control_->lock.hold_unless([&] { return control_->refused_runs.since(earlier, count); },
+                             [&] {
+                               const std::uint64_t attempt =
+                                   atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
+                               run = take_units_now(count, units, alignment);
+                               if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
+                             });
+  return run;
 }
 
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std::uint32_t most,
