@@ -23,7 +23,7 @@ class spin_lock {
   /// loop in which lanes of its warp wait, and none leaves that loop before all do.
   template <class Body>
   WARPHEAP_FN void hold(Body body) {
-    hold_unless([] { return false; }, body);
+    hold_unless(never{}, body);
   }
   /// As `hold`, for a lane that may find meanwhile that it need not have the lock: it waits until the lock is free, and
   /// runs `body()` with it, or until `is_served()` is true. A lane asks `is_served` after each try that failed.
@@ -92,6 +92,10 @@ class spin_lock {
   WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }
 
  private:
+  struct never {
+    WARPHEAP_FN bool operator()() const { return false; }
+  };
+
   // The lanes that wait together with `group`, the same for each of them: whole groups, or `group` alone if its lanes
   // did not come together. Collective.
   WARPHEAP_FN static lane_mask waiting_together(lane_mask group) {
