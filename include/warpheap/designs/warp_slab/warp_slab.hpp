@@ -77,6 +77,7 @@ class warp_slab {
   using unit_header = layout::unit_header;
   using unit_section = layout::unit_section;
   using class_state = layout::class_state;
+  using unit_heap = page_heap<classes::unit_shift>;
 
   // Access to the parts.
   WARPHEAP_FN unit_section* sections() const {
@@ -107,6 +108,7 @@ class warp_slab {
   WARPHEAP_FN bit_tree free_units() const {
     return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section)};
   }
+  WARPHEAP_FN unit_heap units() const { return {data_, free_units()}; }
   WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
     return {&of_class(c).hints, reinterpret_cast<std::byte*>(&sections()->hints[c]), sizeof(unit_section)};
   }
@@ -325,12 +327,8 @@ class warp_slab {
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp
-  WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
-
   WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {
-    const std::uint64_t units = bytes < lead_ ? 0 : (bytes - lead_) >> classes::unit_shift;
-    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
-    return static_cast<std::uint32_t>(units < most ? units : most);
+    return static_cast<std::uint32_t>(unit_heap::pages_in(bytes, lead_));
   }
 
   // Kernels get it by value, so no byte of it is padding.

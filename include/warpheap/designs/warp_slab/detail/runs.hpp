@@ -98,8 +98,7 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
 
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std::uint32_t most,
                                                         std::uint32_t alignment) const {
-  const std::uint64_t phase = reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift;
-  return free_units().take_neighbours(least, most, alignment, static_cast<std::uint32_t>(phase));
+  return units().take_neighbours(least, most, alignment);
 }
 
 // Neighbouring units, if need be after slabs without blocks were taken back. The lock's holder, one lane.
