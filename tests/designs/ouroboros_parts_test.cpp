@@ -116,8 +116,8 @@ TEST(ouroboros_layout, the_parts_of_a_state_change_alone) {
 }
 TEST(ouroboros_layout, a_source_fits_the_bits_that_a_batch_has) {
   const std::uint64_t base = (std::uint64_t{1} << 45) - 1;
-  const source from = source::make(source::listed, base, 15);
-  EXPECT_EQ(from.what(), source::listed);
+  const source from = source::make(source::staged_chunks, base, 15);
+  EXPECT_EQ(from.what(), source::staged_chunks);
   EXPECT_EQ(from.base(), base);
   EXPECT_EQ(from.shift(), 15u);
   EXPECT_EQ(from.word >> 52, 0u);
@@ -200,7 +200,7 @@ struct use_staging_in_turn {
       of.staging(first)[i] = large + i;
       of.staging(second)[i] = 2 * large + i;
     }
-    const source from = source::make(source::staged, first);
+    const source from = source::make(source::staged_pages, first);
     for (std::uint32_t i = 0; i < p::layout::staging_capacity; ++i) out[2] += of.entry(from, i) != large + i;
     of.use_staging(first);
     out[3] = of.flat().header(first).in_use;
@@ -492,7 +492,7 @@ struct find_in_order {
     out[0] = found.what() == source::queued && units == 1 && of.queues().entry(found, 0) == 3;
     of.queues().retire(q, found);
     found = of.find_pages(q, self, 1, false, units);
-    out[1] = found.what() == source::staged && units == 2;
+    out[1] = found.what() == source::staged_pages && units == 2;
     out[2] = of.queues().entry(found, 0);
     out[3] = of.queues().entry(found, 1);
     of.queues().retire(q, found);
@@ -500,9 +500,9 @@ struct find_in_order {
     const std::uint64_t free = of.chunks().free_chunks().leaf_word(0);
     found = of.find_pages(q, self, 6, false, units);
     const std::uint64_t left = of.chunks().free_chunks().leaf_word(0);
-    out[4] = found.what() == source::run || found.what() == source::listed;
+    out[4] = found.what() == source::run || found.what() == source::staged_chunks;
     out[5] = units >= 6 && units == static_cast<std::uint32_t>(popcount(free ^ left)) * pages;
-    if (found.what() == source::listed) of.queues().retire(q, found);
+    if (found.what() == source::staged_chunks) of.queues().retire(q, found);
     of.chunks().free_chunks().take_run(self, 64);
     of.find_pages(q, self, 1, false, units);
     out[6] = units;

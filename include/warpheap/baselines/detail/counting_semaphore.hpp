@@ -40,7 +40,7 @@ WARPHEAP_FN inline bool counting_semaphore::take(std::uint32_t n) {
 // Goes on with a request that found too little. It only reads until there is enough, so that waiting threads leave the
 // word to the one that grows it. It ends: below 0 a thread stands between two atomics; else either there is enough, or
 // a thread grows it, or none does and the wait ends here.
-WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::settle(std::uint32_t n, bool may_grow) {
+WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::await_units(std::uint32_t n, bool may_grow) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
@@ -62,7 +62,7 @@ WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::settle(std::ui
 WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::wait(std::uint32_t n) {
   require(n != 0 && n <= largest_request, "counting_semaphore: ask for 1 to `largest_request` units");
   if (take(n)) return {outcome::granted, n};
-  return settle(n, true);
+  return await_units(n, true);
 }
 
 WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::wait_together(std::uint32_t n) {
@@ -76,7 +76,7 @@ WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::wait_together(st
   got.what = peers.from_leader(got.what);
   got.units = peers.from_leader(got.units);
   if (got.what != outcome::failed || wanted == n) return {got.what, peers.lanes, got.units, wanted};
-  got = settle(n, true);
+  got = await_units(n, true);
   return {got.what, lane_bit(), got.units, n};
 }
 
@@ -123,7 +123,7 @@ WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::give_up_together
   if (is_leader(failed.group)) give_up(failed.units, why);
   sync(failed.group);  // none looks before the growth has ended, or it would wait for that with nothing to gain
   if (failed.wanted == n) return {outcome::failed, failed.group, 0, n};
-  const answer got = settle(n, false);
+  const answer got = await_units(n, false);
   return {got.what, lane_bit(), got.units, n};
 }
 

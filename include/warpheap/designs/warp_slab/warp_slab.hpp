@@ -244,7 +244,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const;
   WARPHEAP_COLD_FN std::uint64_t threads_begun() const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_that_vary(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_for_variation(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool has_units() const;
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
@@ -265,7 +265,7 @@ class warp_slab {
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
-  WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
+  WARPHEAP_COLD_FN void withdraw_demand(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;

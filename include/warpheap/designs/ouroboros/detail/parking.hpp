@@ -65,7 +65,7 @@ class ouroboros_parking {
     }
     bits().set_bits(mine.lanes, q, offset);
     sync(mine.lanes);
-    const ouroboros_duty then = mine.leads() ? settle(q, chunk, freed) : ouroboros_duty::none;
+    const ouroboros_duty then = mine.leads() ? add_to_count(q, chunk, freed) : ouroboros_duty::none;
     ends = then == ouroboros_duty::give_back;
     return then;
   }
@@ -95,7 +95,7 @@ class ouroboros_parking {
   /// Counts pages of `chunk` as free again that a renewer took from the count and cannot use; their
   /// bits are still set. One lane.
   WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
-    const ouroboros_duty then = settle(q, chunk, freed);
+    const ouroboros_duty then = add_to_count(q, chunk, freed);
     if (then == ouroboros_duty::queue) list_instead(q, chunk);
     if (then == ouroboros_duty::list) lists().list(q, chunk);
     if (then == ouroboros_duty::give_back) give_back(chunk);
@@ -183,7 +183,7 @@ class ouroboros_parking {
 
  private:
   /// Counts `freed` more pages of `chunk` as free, for all lanes that freed them. One lane.
-  WARPHEAP_FN ouroboros_duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
+  WARPHEAP_FN ouroboros_duty add_to_count(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view state{chunks().record(chunk).state};
