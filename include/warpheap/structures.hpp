@@ -7,6 +7,7 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/page_heap.hpp>
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>

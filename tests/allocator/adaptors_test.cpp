@@ -167,6 +167,69 @@ static_assert(trims<plain> && !trims<adaptor_base<witness, allocator_capabilitie
 static_assert(!trims<checked_few<locked_list<>>> && !reports_statistics<recorded<locked_list<>>> &&
               !records_faults<recorded<locked_list<>>> && !names_least_heap<recorded<locked_list<>>>);
 
+// An adaptor adds no promise to those of its design.
+template <class A, allocator_capabilities Promised>
+concept adapts = requires { typename adaptor_base<A, Promised>; };
+
+// A design that promises nothing, or all there is.
+template <allocator_capabilities Promised>
+struct promising : witness {
+  using witness::witness;
+  static constexpr allocator_capabilities capabilities = Promised;
+};
+constexpr allocator_capabilities nothing{.state_in_arena = true,
+                                         .needs_full_warp = true,
+                                         .refuses_only_when_full = false,
+                                         .stack_bytes = 1024,
+                                         .alignment = 16,
+                                         .largest_alignment = 4096,
+                                         .largest_bytes = 65536};
+constexpr allocator_capabilities all{.individual_free = true,
+                                     .knows_size = true,
+                                     .reset = true,
+                                     .grow = true,
+                                     .relocate = true,
+                                     .host_copy = true,
+                                     .counts_live = true,
+                                     .uses_arena = true,
+                                     .trim_bytes = 4096,
+                                     .stack_bytes = 512,
+                                     .alignment = 32};
+
+// Fails to compile if the capabilities get one more, which needs its rule and its line below.
+constexpr int capabilities_with_a_rule(const allocator_capabilities& of) {
+  [[maybe_unused]] const auto& [individual_free, knows_size, reset, grow, relocate, host_copy, counts_live, uses_arena,
+                                state_in_arena, needs_full_warp, refuses_only_when_full, trim_bytes, stack_bytes,
+                                alignment, largest_alignment, largest_bytes] = of;
+  return 16;
+}
+
+// True if an adaptor of a design of capabilities `From` may have these with `Member` as in `To`.
+template <auto Member, allocator_capabilities From, allocator_capabilities To>
+constexpr bool wraps() {
+  constexpr allocator_capabilities changed = [] {
+    allocator_capabilities can = From;
+    can.*Member = To.*Member;
+    return can;
+  }();
+  return adapts<promising<From>, changed>;
+}
+template <auto... Member>
+constexpr int promises = ((wraps<Member, all, nothing>() && !wraps<Member, nothing, all>() ? 1 : 0) + ...);
+static_assert(promises<&allocator_capabilities::individual_free, &allocator_capabilities::knows_size,
+                       &allocator_capabilities::reset, &allocator_capabilities::grow, &allocator_capabilities::relocate,
+                       &allocator_capabilities::host_copy, &allocator_capabilities::counts_live,
+                       &allocator_capabilities::uses_arena, &allocator_capabilities::state_in_arena,
+                       &allocator_capabilities::needs_full_warp, &allocator_capabilities::refuses_only_when_full,
+                       &allocator_capabilities::trim_bytes, &allocator_capabilities::stack_bytes,
+                       &allocator_capabilities::alignment, &allocator_capabilities::largest_alignment,
+                       &allocator_capabilities::largest_bytes> == capabilities_with_a_rule({}));
+// Units of another size are another promise, smaller or larger.
+static_assert(
+    !adapts<promising<allocator_capabilities{.trim_bytes = 4096}>, allocator_capabilities{.trim_bytes = 8192}>);
+static_assert(
+    !adapts<promising<allocator_capabilities{.trim_bytes = 4096}>, allocator_capabilities{.trim_bytes = 2048}>);
+
 // The handle has no padding: kernels get it by value.
 static_assert(sizeof(plain) == sizeof(witness) && sizeof(checked_few<witness>) == sizeof(witness) + sizeof(void*));
 

@@ -61,8 +61,11 @@ void age(Control& control) {
 }
 
 void age(detail::bulk_layout<buddy_tree, 32>::control& control) {
-  for (auto& each : control.tallies_) each.freed = each.begun = each.ended = each.progress = almost64;
-  for (auto& each : control.pages.changes) each.begun = each.ended = almost32;
+  for (auto& each : control.changes.stripes()) {
+    each.reset_to(almost64);
+    each.freed = each.progress = almost64;
+  }
+  for (auto& each : control.pages.changes.stripes()) each.reset_to(almost32);
   for (auto& arena : control.arenas) {
     for (auto& list : arena.lists) {
       for (std::uint64_t& top : list.top) top = std::uint64_t{almost32} << 32;

@@ -22,7 +22,7 @@ const std::vector<std::uint64_t> words{
     1,          2,          3,           0x80000000u,        0xffffffffu, 0x12345678u,
     1ull << 32, 1ull << 63, ~0ull,       0xdeadbeefull,      0x100000001, 0x8000000000000001u,
     5,          0xff00,     0x00f000f0u, 0x7fffffffffffffffu};
-constexpr int answers = 11;
+constexpr int answers = 13;
 
 struct count_bits {
   WARPHEAP_FN static void answer(std::uint64_t word, std::uint64_t* out) {
@@ -38,6 +38,8 @@ struct count_bits {
     out[8] = rotate_left(low, static_cast<std::uint32_t>(word >> 1) % 32);
     out[9] = split(word).low;
     out[10] = split(word).high;
+    out[11] = nth_set_bit(word, popcount(word) / 2);
+    out[12] = lowest_set_bits(low, popcount(low) / 2);
   }
   WARPHEAP_FN void operator()(const std::uint64_t* in, std::uint64_t* out) const {
     const std::uint64_t me = grid_thread_index();
@@ -69,6 +71,9 @@ void count_slowly(std::uint64_t word, std::uint64_t* out) {
   for (const std::uint64_t place : low) out[8] |= std::uint64_t{1} << (place + (word >> 1)) % 32;
   out[9] = word % (std::uint64_t{1} << 32);
   out[10] = word / (std::uint64_t{1} << 32);
+  out[11] = all[all.size() / 2];
+  out[12] = 0;
+  for (std::size_t i = 0; i < low.size() / 2; ++i) out[12] |= std::uint64_t{1} << low[i];
 }
 
 TEST(bits, agree_with_counting_in_kernels_and_on_the_host) {
@@ -96,6 +101,17 @@ struct find_ranks {
 // The first two numbers of SplitMix64 from 0 on, and an odd factor, which has an inverse.
 static_assert(mix(0) == 0xe220'a839'7b1d'cdaf && mix(0x9e37'79b9'7f4a'7c15) == 0x6e78'9e6a'a1b9'65f4);
 static_assert(scatter(1) % 2 == 1 && scatter(2) - scatter(1) == scatter(1));
+
+TEST(bits, nth_set_bit_finds_each_rank_in_both_halves_of_a_word) {
+  for (const std::uint64_t word : words) {
+    int rank = 0;
+    for (int place = 0; place < 64; ++place) {
+      if ((word >> place & 1) == 0) continue;
+      EXPECT_EQ(nth_set_bit(word, rank), place) << "word " << word;
+      ++rank;
+    }
+  }
+}
 
 TEST(bits, nth_set_bit_finds_each_rank) {
   for (const std::uint32_t word : {1u, 0x80000000u, 0xffffffffu, 0xa5a5a5a5u, 0x00010100u, 0xfffe0001u, 0x7fff8000u}) {

@@ -13,9 +13,10 @@ namespace warpheap {
 /// declare goes to `A` as it came. So adaptors stand on each other in any order, and a member that joins the concept is
 /// forwarded here, once, for all of them. An adaptor that must not offer an optional member of `A` deletes it.
 ///
-/// `Promised` are the capabilities of the adaptor. They withdraw promises of `A` and add none. A member whose promise
-/// is withdrawn is not there.
+/// `Promised` are the capabilities of the adaptor. They withdraw promises of `A` and add none; others do not compile. A
+/// member whose promise is withdrawn is not there.
 template <device_allocator A, allocator_capabilities Promised = A::capabilities>
+  requires(Promised.promise_no_more_than(A::capabilities))
 class adaptor_base {
  public:
   /// The name of `A`.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -36,7 +37,7 @@ class collective_mutex {
 
   /// Waits until nobody is in, and lets in the lanes that call together on this mutex; returns that group.
   WARPHEAP_FN lane_mask acquire_together() {
-    const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(this));
+    const lane_mask group = warp_request::of(active_group(), this).lanes;
     acquire(group);
     return group;
   }

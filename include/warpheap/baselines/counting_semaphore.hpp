@@ -4,6 +4,7 @@
 
 #include <warpheap/baselines/detail/counting_semaphore_word.hpp>
 #include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -105,7 +106,7 @@ class alignas(128) counting_semaphore {
 
   WARPHEAP_FN word load() const;
   WARPHEAP_FN bool take(std::uint32_t n);
-  WARPHEAP_FN answer settle(std::uint32_t n, bool may_grow);
+  WARPHEAP_FN answer await_units(std::uint32_t n, bool may_grow);
 
   std::uint64_t bits_;
 };

@@ -39,18 +39,18 @@ namespace detail {
 
 // Waits for the launches and copies before it: giving mapped memory back does not wait for those that still use it. One
 // that failed is reported where it is waited for, and its context can use nothing any more.
-inline void settle() noexcept {
+inline void await_launches() noexcept {
   try {
     synchronise();
   } catch (const launch_failure&) {
   }
 }
 
-// As the last member of a class, settles before the other members end.
-struct settles_first {
-  settles_first() = default;
-  settles_first(settles_first&&) noexcept {}
-  ~settles_first() { settle(); }
+// As the last member of a class: waits for the launches before the other members end.
+struct awaits_launches_first {
+  awaits_launches_first() = default;
+  awaits_launches_first(awaits_launches_first&&) noexcept {}
+  ~awaits_launches_first() { await_launches(); }
 };
 
 }  // namespace detail
@@ -163,7 +163,7 @@ class heap {
     device_range blocks;
     device_range metadata;
     warpheap::arena arena;
-    detail::settles_first settled = {};  // the fill of `metadata` may still run when an error ends this
+    detail::awaits_launches_first settled = {};  // the fill of `metadata` may still run when an error ends this
   };
   static ranges take_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);
   static ranges reserve_ranges(std::uint64_t bytes, heap_options options, std::uint64_t phase, std::uint64_t alignment);

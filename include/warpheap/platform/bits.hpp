@@ -51,6 +51,17 @@ WARPHEAP_FN constexpr std::uint32_t low_bits(int count) {
 
 /// Index of the set bit that has exactly `rank` set bits below it. `word` must have more than `rank` set bits.
 WARPHEAP_FN inline int nth_set_bit(std::uint32_t word, int rank) { return target::nth_set_bit(word, rank); }
+/// Index of the set bit that has exactly `rank` set bits below it. `word` must have more than `rank` set bits.
+WARPHEAP_FN inline int nth_set_bit(std::uint64_t word, int rank) {
+  const auto low = static_cast<std::uint32_t>(word);
+  const int in_low = popcount(low);
+  if (rank < in_low) return nth_set_bit(low, rank);
+  return 32 + nth_set_bit(static_cast<std::uint32_t>(word >> 32), rank - in_low);
+}
+/// The `count` lowest set bits of `word`, which must have more set bits than that.
+WARPHEAP_FN inline std::uint32_t lowest_set_bits(std::uint32_t word, int count) {
+  return word & low_bits(nth_set_bit(word, count));
+}
 
 /// True for 1, 2, 4, 8, …; false for 0.
 WARPHEAP_FN constexpr bool is_power_of_two(std::uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }

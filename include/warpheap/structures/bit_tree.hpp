@@ -90,15 +90,15 @@ class bit_tree {
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;
 
-  /// Makes the members of `mask` in leaf `leaf` such, those that are not. One lane.
+  /// Inserts the members of `mask` in leaf `leaf`; idempotent, unlike `add`: some may be in the set. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
-  /// Makes the members of `run` such, those that are not. One lane.
+  /// Inserts the members of `run`; some may be in the set. One lane.
   WARPHEAP_COLD_FN void mark(index_run run) const;
-  /// Makes `member` one, if it is not. One lane.
+  /// Inserts `member`, which may be in the set. One lane.
   WARPHEAP_FN void mark(std::uint32_t member) const {
     mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
   }
-  /// Makes `member` none, if it is one. One lane.
+  /// Erases `member`, which may be missing from the set. One lane.
   WARPHEAP_COLD_FN void unmark(std::uint32_t member) const;
 
   /// The first leaf from `from` on that may have members; false if no leaf has. A hint while others add and take.
@@ -183,3 +183,4 @@ class bit_tree {
 #include <warpheap/structures/detail/bit_tree.hpp>
 #include <warpheap/structures/detail/bit_tree_blocks.hpp>
 #include <warpheap/structures/detail/bit_tree_neighbours.hpp>
+#include <warpheap/structures/detail/bit_tree_runs.hpp>

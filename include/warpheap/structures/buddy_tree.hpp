@@ -101,8 +101,7 @@ class buddy_tree {
   // Knows whether a search can have missed a block.
   struct watch {
     std::uint64_t given;
-    std::uint32_t begun;
-    bool quiet;
+    change_counter<std::uint32_t>::snapshot changes;
   };
 
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t rank, std::uint32_t column, std::uint32_t index) const;
@@ -114,8 +113,6 @@ class buddy_tree {
   WARPHEAP_FN void hide(word_position at) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
-  WARPHEAP_FN layout::change_counts& changes() const;
-  WARPHEAP_FN std::uint32_t changes_begun() const;
   WARPHEAP_FN watch begin_watch() const;
   WARPHEAP_FN bool was_quiet(const watch& before) const;
   WARPHEAP_FN void put(word_position at, std::uint64_t mask) const;

@@ -4,6 +4,7 @@
 
 #include <warpheap/platform/device.hpp>
 #include <warpheap/sync/detail/bulk_semaphore_word.hpp>
+#include <warpheap/sync/warp_request.hpp>
 
 namespace warpheap {
 
@@ -213,3 +214,4 @@ class alignas(128) bulk_semaphore {
 }  // namespace warpheap
 
 #include <warpheap/sync/detail/bulk_semaphore.hpp>
+#include <warpheap/sync/detail/bulk_semaphore_operations.hpp>

@@ -23,6 +23,12 @@ class spin_lock {
   /// loop in which lanes of its warp wait, and none leaves that loop before all do.
   template <class Body>
   WARPHEAP_FN void hold(Body body) {
+    hold_unless(never{}, body);
+  }
+  /// As `hold`, for a lane that may find meanwhile that it need not have the lock: it waits until the lock is free, and
+  /// runs `body()` with it, or until `is_served()` is true. A lane asks `is_served` after each try that failed.
+  template <class IsServed, class Body>
+  WARPHEAP_FN void hold_unless(IsServed is_served, Body body) {
     const lane_mask together = active_group();
     bool done = false;
     for (backoff wait;; wait.pause()) {
@@ -32,6 +38,7 @@ class spin_lock {
         release();
         done = true;
       }
+      if (!done) done = is_served();
       if (all(together, done)) return;
     }
   }
@@ -61,7 +68,19 @@ class spin_lock {
       waiting &= ~left;
     }
   }
-  /// Takes the lock if it is free; true if it did.
+  /// Runs `body()` in all lanes of `group` with the lock, if the lock is free; true if it did. Waits for no thread
+  /// outside the group. Collective.
+  template <class Body>
+  WARPHEAP_FN bool try_hold(lane_mask group, Body body) {
+    const bool holds = is_leader(group) && try_acquire();
+    if (!any(group, holds)) return false;
+    sync(group);  // what the leader acquired, all lanes did
+    body();
+    sync(group);  // the leader releases what all lanes did
+    if (holds) release();
+    return true;
+  }
+  /// Takes the lock if it is free; true if it did. For holders whose work is no one function; others `hold` it.
   WARPHEAP_FN bool try_acquire() {
     using enum memory_order;
     using enum thread_scope;
@@ -69,10 +88,14 @@ class spin_lock {
     // Read before it is changed, so that waiting lanes do not slow down the holder's release.
     return word.load(relaxed, device) == 0 && word.exchange(1, memory_order::acquire, device) == 0;
   }
-  /// Gives it back.
+  /// Gives back what `try_acquire` took.
   WARPHEAP_FN void release() { atomic_view{word_}.store(0, memory_order::release, thread_scope::device); }
 
  private:
+  struct never {
+    WARPHEAP_FN bool operator()() const { return false; }
+  };
+
   // The lanes that wait together with `group`, the same for each of them: whole groups, or `group` alone if its lanes
   // did not come together. Collective.
   WARPHEAP_FN static lane_mask waiting_together(lane_mask group) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// The y axis of a panel, made anew when allocators are hidden. Ticks and texts are those of scale.py and numbers.py.
+// The y axis of a panel, and the x axis of a panel of bars, made anew when allocators are hidden. Ticks and texts are
+// those of scale.py and numbers.py.
 const warpheapAxis = (() => {
   const LARGE = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
   const UNITS = {
@@ -91,6 +92,7 @@ const warpheapAxis = (() => {
 
   // Redraws panels that share an axis, without the allocators whose numbers `hidden` has.
   function rescale(plots, hidden) {
+    if (plots[0].dataset.scale.endsWith(" bars")) return rescaleBars(plots, hidden);
     const old = axisOf(plots[0]);
     const [left, right, ...span] = plots[0].dataset.box.split(" ").map(Number);
     const before = mapping(old, span);
@@ -118,6 +120,45 @@ const warpheapAxis = (() => {
           + `<text x="${left - 6}" y="${(y + 3.6).toFixed(1)}" class="e">${show(tick, axis.unit)}</text>`;
       }).join("");
     }
+  }
+
+  const valuesOf = (element) => element.dataset.v.split(" ").map(Number);
+  // Redraws panels of bars that share an axis, along x. Each element has the one or two values between which it lies.
+  function rescaleBars(plots, hidden) {
+    const old = axisOf(plots[0]);
+    const seen = (element) => !hidden.has(element.closest(".s")?.dataset.a);
+    const values = plots.flatMap((plot) => [...plot.querySelectorAll("[data-v]")].filter(seen).flatMap(valuesOf));
+    const changed = hidden.size > 0 && values.some((value) => !old.log || value > 0);
+    const axis = changed ? around(values, old) : old;
+    for (const plot of plots) {
+      const [left, right, top, bottom] = plot.dataset.box.split(" ").map(Number);
+      const { place } = mapping(axis, [right, left]);
+      const within = (value) => Math.min(Math.max(place(value), left), right);
+      for (const element of plot.querySelectorAll("[data-v]")) moveBar(element, changed, within, left);
+      plot.querySelector(".xs").innerHTML = ticks(axis, 4).map((tick) => {
+        const x = within(tick).toFixed(1);
+        return `<path class="grid" d="M${x} ${top}V${bottom}"/>`
+          + `<text x="${x}" y="${bottom + 15}" class="c">${show(tick, axis.unit)}</text>`;
+      }).join("");
+    }
+  }
+  function moveBar(element, changed, within, left) {
+    const name = ["width", "cx", "d", "x"].find((each) => element.hasAttribute(each));
+    const before = written(element, name);
+    const [first, last = first] = valuesOf(element);
+    const end = Math.max(within(first), left + 1).toFixed(1);
+    const moved = {
+      width: () => (end - left).toFixed(1),
+      cx: () => within(first).toFixed(1),
+      // A stroke between two values, one from the axis to a value, or one across all rows.
+      d: () => {
+        const strokes = element.dataset.v.includes(" ") || !before.includes("H");
+        const from = strokes ? before.replace(/^M[\d.]+/, `M${within(first).toFixed(1)}`) : before;
+        return from.replace(/H[\d.]+/, `H${strokes ? within(last).toFixed(1) : end}`);
+      },
+      x: () => (Math.max(end, within(last)) + Number(element.dataset.after)).toFixed(1),
+    };
+    element.setAttribute(name, changed ? moved[name]() : before);
   }
   return { show, ticks, around, rescale };
 })();

@@ -121,5 +121,47 @@ TEST(fence_deathtest, an_earlier_fence_does_not_order_what_follows_it) {
   expect_race(two_blocks, publication{.writer_fence = relaxed, .earlier = true});
 }
 
+// Reads that a lane's notes keep between two acquire fences (`fence_notes::most_reads`).
+constexpr int kept_reads = 256;
+
+// The last thread publishes other words, then data and a flag. The others see the flag, read `others` of the other
+// words, and pass one acquire fence for all these reads. The fence orders the flag's as well, whatever came after it.
+struct reads_before_a_fence {
+  int others;
+  bool again = false;  // the flag is read once more, after the other words
+
+  void operator()(shared_words* shared) const {
+    const atomic_view flag{shared->flag};
+    if (grid_thread_index() == grid_threads() - 1) {
+      fence(release, scope);
+      for (int i = 0; i < others; ++i) atomic_view{shared->more[i]}.store(1, relaxed, scope);
+      shared->data = 7;
+      fence(release, scope);
+      flag.store(1, relaxed, scope);
+      return;
+    }
+    {
+      backoff wait;
+      while (flag.load(relaxed, scope) == 0) wait.pause();
+    }
+    word ones = 0;
+    for (int i = 0; i < others; ++i) ones += atomic_view{shared->more[i]}.load(relaxed, scope);
+    if (again) ones += flag.load(relaxed, scope) - 1;
+    fence(acquire, scope);
+    require(shared->data == 7 && ones == static_cast<word>(others), "published words are missing");
+  }
+};
+
+TEST(fence_deathtest, as_many_reads_as_are_kept_meet_one_fence) {
+  expect_clean(two_blocks, reads_before_a_fence{.others = kept_reads - 1});
+}
+// A limit of the instrument, and no mistake of the program: with one read more the oldest is forgotten.
+TEST(fence_deathtest, beyond_that_the_oldest_read_is_forgotten) {
+  expect_race(two_blocks, reads_before_a_fence{.others = kept_reads});
+}
+TEST(fence_deathtest, a_forgotten_read_is_kept_again_when_it_is_repeated) {
+  expect_clean(two_blocks, reads_before_a_fence{.others = kept_reads, .again = true});
+}
+
 }  // namespace
 }  // namespace warpheap::fences_test

@@ -29,7 +29,7 @@ inline constexpr bool address_sanitizer = false;
 struct shared_words {
   std::uint32_t flag;
   alignas(64) std::uint32_t data;
-  alignas(64) std::uint32_t more[64];
+  alignas(64) std::uint32_t more[512];
 };
 
 template <class Kernel>

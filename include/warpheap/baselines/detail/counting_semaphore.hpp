@@ -40,7 +40,7 @@ WARPHEAP_FN inline bool counting_semaphore::take(std::uint32_t n) {
 // Goes on with a request that found too little. It only reads until there is enough, so that waiting threads leave the
 // word to the one that grows it. It ends: below 0 a thread stands between two atomics; else either there is enough, or
 // a thread grows it, or none does and the wait ends here.
-WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::settle(std::uint32_t n, bool may_grow) {
+WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::await_units(std::uint32_t n, bool may_grow) {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view bits{bits_};
@@ -62,28 +62,21 @@ WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::settle(std::ui
 WARPHEAP_FN inline counting_semaphore::answer counting_semaphore::wait(std::uint32_t n) {
   require(n != 0 && n <= largest_request, "counting_semaphore: ask for 1 to `largest_request` units");
   if (take(n)) return {outcome::granted, n};
-  return settle(n, true);
+  return await_units(n, true);
 }
 
 WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::wait_together(std::uint32_t n) {
   require(n != 0 && n <= largest_request / static_cast<std::uint32_t>(warp_width),
           "counting_semaphore: the lanes of a warp ask together for 1 to `largest_request` units");
-  lane_mask group = active_group();
-  const auto self = reinterpret_cast<std::uint64_t>(this);
-  const std::uint64_t first_self = shuffle(group, self, leader(group));
-  const std::uint32_t first_n = shuffle(group, n, leader(group));
-  if (!all(group, self == first_self && n == first_n)) {
-    group = match(group, self);
-    group = match(group, n);
-  }
-  const std::uint32_t wanted = static_cast<std::uint32_t>(group_size(group)) * n;
+  const warp_request peers = warp_request::of_likely_amount(active_group(), this, n);
+  const std::uint32_t wanted = peers.size() * n;
   answer got{};
-  if (is_leader(group)) got = wait(wanted);
-  sync(group);  // what the leader acquired, all did
-  got.what = shuffle(group, got.what, leader(group));
-  got.units = shuffle(group, got.units, leader(group));
-  if (got.what != outcome::failed || wanted == n) return {got.what, group, got.units, wanted};
-  got = settle(n, true);
+  if (peers.leads()) got = wait(wanted);
+  sync(peers.lanes);  // what the leader acquired, all did
+  got.what = peers.from_leader(got.what);
+  got.units = peers.from_leader(got.units);
+  if (got.what != outcome::failed || wanted == n) return {got.what, peers.lanes, got.units, wanted};
+  got = await_units(n, true);
   return {got.what, lane_bit(), got.units, n};
 }
 
@@ -130,7 +123,7 @@ WARPHEAP_FN inline counting_semaphore::turn counting_semaphore::give_up_together
   if (is_leader(failed.group)) give_up(failed.units, why);
   sync(failed.group);  // none looks before the growth has ended, or it would wait for that with nothing to gain
   if (failed.wanted == n) return {outcome::failed, failed.group, 0, n};
-  const answer got = settle(n, false);
+  const answer got = await_units(n, false);
   return {got.what, lane_bit(), got.units, n};
 }
 

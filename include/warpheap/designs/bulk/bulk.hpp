@@ -119,8 +119,9 @@ class bulk_allocator {
   // malloc.hpp
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
   WARPHEAP_FN claim take_quickly(std::uint32_t c, std::uint32_t wanted, list_units& left, bin_units& taken) const;
-  WARPHEAP_COLD_FN void* take_slowly(lane_mask peers, std::uint32_t c, list_units left, bin_units taken) const;
-  WARPHEAP_FN void* hand_out(lane_mask group, lane_mask peers, std::uint32_t c, claim got, std::uint32_t before) const;
+  WARPHEAP_COLD_FN void* take_slowly(lane_mask lanes, std::uint32_t c, list_units left, bin_units taken) const;
+  WARPHEAP_FN void* hand_out(lane_mask group, warp_request peers, std::uint32_t c, claim got,
+                             std::uint32_t before) const;
   WARPHEAP_FN std::uint64_t block_at(std::uint32_t page, std::uint32_t c, std::uint32_t bit) const;
   WARPHEAP_COLD_FN void* take_pages(std::uint64_t bytes) const;
 

@@ -44,13 +44,13 @@ namespace warpheap {
 ///   |  |     |                             parking, page_bits) -> take_chunks (chunks)
 ///   |  |     |- renew_at_last              lock; search -> reclamation: sweep -> search
 ///   |  |     '- publish_batch
-///   |  |- page_of        the unit is a page, or a page of free chunks
+///   |  |- page_or_null   the unit is a page, or a page of free chunks
 ///   |  '- hinted_page    the unit is a hint: parking: take_counted -> page_bits: take_page_bit
 ///   '- malloc_run        a span of chunks: lock; search -> reclamation: sweep -> search
 ///   free                                                            free.hpp
 ///   |- push_page         queues: the page's number (P)
 ///   |- park              C, and P without room
-///   |  |- parking: count_pages   page_bits: set_bits -> settle
+///   |  |- parking: count_pages   page_bits: set_bits -> add_to_count
 ///   |  |- hints: push_hint       queues -> parking: list_instead -> partial_lists
 ///   |  '- parking: end_duty      partial_lists, or chunks
 ///   '- free_run          chunks: the set of free ones
@@ -119,7 +119,7 @@ class basic_ouroboros {
 
   // malloc.hpp
   WARPHEAP_FN void* take_page(std::uint32_t q, lane_mask group) const;
-  WARPHEAP_FN void* page_of(std::uint32_t q, lane_mask group, batch_ring::place at) const;
+  WARPHEAP_FN void* page_or_null(std::uint32_t q, lane_mask group, batch_ring::place at) const;
   WARPHEAP_FN void* fresh_page(std::uint32_t q, std::uint64_t chunk, std::uint32_t page) const;
   WARPHEAP_FN void* hinted_page(std::uint32_t q, lane_mask group, batch_ring::place at) const;
   WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;

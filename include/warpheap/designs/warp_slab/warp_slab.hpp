@@ -7,6 +7,7 @@
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -76,6 +77,7 @@ class warp_slab {
   using unit_header = layout::unit_header;
   using unit_section = layout::unit_section;
   using class_state = layout::class_state;
+  using unit_heap = page_heap<classes::unit_shift>;
 
   // Access to the parts.
   WARPHEAP_FN unit_section* sections() const {
@@ -106,6 +108,7 @@ class warp_slab {
   WARPHEAP_FN bit_tree free_units() const {
     return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section)};
   }
+  WARPHEAP_FN unit_heap units() const { return {data_, free_units()}; }
   WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
     return {&of_class(c).hints, reinterpret_cast<std::byte*>(&sections()->hints[c]), sizeof(unit_section)};
   }
@@ -144,7 +147,7 @@ class warp_slab {
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
   WARPHEAP_FN static slab_look freer(slab_look a, slab_look b);
   WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
-  WARPHEAP_FN static slab_claim tell(lane_mask group, lane_mask peers, slab_claim got);
+  WARPHEAP_FN static slab_claim tell(lane_mask group, warp_request peers, slab_claim got);
   WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const;
 
   // elsewhere.hpp: a few looks around
@@ -241,7 +244,7 @@ class warp_slab {
   WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const;
   WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const;
   WARPHEAP_COLD_FN std::uint64_t threads_begun() const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_that_vary(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
+  WARPHEAP_COLD_FN std::uint32_t slabs_for_variation(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
   WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
   WARPHEAP_COLD_FN bool has_units() const;
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
@@ -262,7 +265,7 @@ class warp_slab {
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          void*& found) const;
-  WARPHEAP_COLD_FN void withdraw(std::uint32_t c, const extension_wait& mine) const;
+  WARPHEAP_COLD_FN void withdraw_demand(std::uint32_t c, const extension_wait& mine) const;
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const;
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
@@ -324,12 +327,8 @@ class warp_slab {
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
   // handle.hpp
-  WARPHEAP_FN void add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const;
-
   WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {
-    const std::uint64_t units = bytes < lead_ ? 0 : (bytes - lead_) >> classes::unit_shift;
-    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
-    return static_cast<std::uint32_t>(units < most ? units : most);
+    return static_cast<std::uint32_t>(unit_heap::pages_in(bytes, lead_));
   }
 
   // Kernels get it by value, so no byte of it is padding.

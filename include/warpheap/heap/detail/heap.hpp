@@ -140,7 +140,7 @@ heap<A>::~heap() {
   if (blocks_.data() == nullptr) return;
   const scoped_device own{device_, std::nothrow};
   if (!own.is_current()) return;  // the device was reset, or the process ends: the memory is gone
-  detail::settle();
+  detail::await_launches();
   reveal_blocks();
 }
 

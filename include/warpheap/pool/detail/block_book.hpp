@@ -43,23 +43,23 @@ class block_book {
   std::map<const void*, Info> blocks_;
 };
 
-// Gives `block` back to the source, with no lock held, and calls `settle(is_live)` once: true if the source threw and
-// the block is still live.
-template <class Source, class Settle>
-void give_back(Source& source, void* block, Settle settle) {
+// Gives `block` back to the source, with no lock held, and calls `note_outcome(is_live)` once: true if the source
+// threw and the block is still live.
+template <class Source, class Note>
+void give_back(Source& source, void* block, Note note_outcome) {
   try {
     source.deallocate(block);
   } catch (const unknown_block&) {  // the source has no such block
-    settle(false);
+    note_outcome(false);
     throw;
   } catch (const damaged_block&) {  // the source took it back
-    settle(false);
+    note_outcome(false);
     throw;
   } catch (...) {
-    settle(true);
+    note_outcome(true);
     throw;
   }
-  settle(false);
+  note_outcome(false);
 }
 
 }  // namespace warpheap::pool_detail

@@ -37,7 +37,7 @@ class segment_book {
   segment_handle deallocate(segment_handle handle) {
     // Makes no new segment, so it needs no memory and cannot fail.
     leave<segment_state::live>(handle);
-    return settle<segment_state::free>(handle);
+    return enter_merged<segment_state::free>(handle);
   }
 
   segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes, segment_state state) {
@@ -137,13 +137,13 @@ class segment_book {
       index_[middle].bytes = bytes;
       enter<Old>(rest);
     }
-    return settle<New>(middle);
+    return enter_merged<New>(middle);
   }
 
   // Enters a segment that was left out, together with neighbours of its state. The earlier record takes the later in,
   // so no record's place in the order of addresses changes.
   template <segment_state State>
-  segment_handle settle(segment_handle handle) {
+  segment_handle enter_merged(segment_handle handle) {
     if constexpr (State != segment_state::live) {
       if (const segment_handle next = index_.after(handle); next != no_segment && index_[next].state == State) {
         leave<State>(next);

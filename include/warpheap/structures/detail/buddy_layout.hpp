@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -28,20 +29,16 @@ struct buddy_layout {
     std::uint64_t rank1[2];  // shown, free
     std::uint8_t tags[span_pages];
   };
-  // Changes, counted by those who make them, each near its multiprocessor. Modulo 2^32, and compared for equality
-  // within one search alone, as those of a bit tree are (`bit_tree::levels`).
-  struct alignas(128) change_counts {
-    std::uint32_t begun;
-    std::uint32_t ended;
-  };
-  static constexpr std::uint32_t tallies = 8;
+  // Changes, counted by those who make them, each near its multiprocessor.
+  struct alignas(128) change_stripe : change_counter<std::uint32_t> {};
+  static constexpr std::uint32_t stripes = 8;
   // Ranks 2 and 3, and what is one for all.
   struct state {
     std::uint64_t rank2[3][std::uint32_t{1} << (page_bits - 18)];
     std::uint64_t rank3[4][std::uint32_t{1} << (page_bits - 24)];
     std::uint64_t refused[orders];  // 1 + the value of `given` at which there was no block of an order
     alignas(128) std::uint64_t given;
-    change_counts changes[tallies];
+    striped_change_counter<change_stripe, stripes> changes;
     // Of each level: threads that need its units broken, and 2^32 times those that break them.
     alignas(128) std::uint64_t turns[levels];
     alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level

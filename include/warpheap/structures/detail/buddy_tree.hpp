@@ -46,41 +46,25 @@ WARPHEAP_FN inline atomic_view<std::uint64_t> buddy_tree::word(std::uint32_t ran
 
 // A change that is seen was seen to begin: the fence releases the count with each relaxed access that follows.
 WARPHEAP_FN inline void buddy_tree::begin_change() const {
-  atomic_view{changes().begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  upper_->changes.begin();
   fence(memory_order::release, thread_scope::device);
 }
-WARPHEAP_FN inline void buddy_tree::end_change() const {
-  atomic_view{changes().ended}.fetch_add(1, memory_order::release, thread_scope::device);
-}
-WARPHEAP_FN inline auto buddy_tree::changes() const -> layout::change_counts& {
-  return upper_->changes[multiprocessor_index() % layout::tallies];
-}
-
-// How many changes have begun, and of those that the caller knows to have begun none is left out.
-WARPHEAP_FN inline std::uint32_t buddy_tree::changes_begun() const {
-  std::uint32_t sum = 0;
-  for (auto& each : upper_->changes) sum += atomic_view{each.begun}.load(memory_order::relaxed, thread_scope::device);
-  return sum;
-}
+WARPHEAP_FN inline void buddy_tree::end_change() const { upper_->changes.end(); }
 
 WARPHEAP_FN inline auto buddy_tree::begin_watch() const -> watch {
   using enum memory_order;
   using enum thread_scope;
-  // Ended before begun, so that equal counts mean that there was a moment without changes.
-  std::uint32_t ended = 0;
-  for (auto& each : upper_->changes) ended += atomic_view{each.ended}.load(relaxed, device);
-  fence(acquire, device);
-  const std::uint32_t begun = changes_begun();
+  const auto changes = upper_->changes.quiescence();
   const std::uint64_t given = atomic_view{upper_->given}.load(relaxed, device);
   fence(acquire, device);
-  return {given, begun, ended == begun};
+  return {given, changes};
 }
 
 WARPHEAP_FN inline bool buddy_tree::was_quiet(const watch& before) const {
   using enum memory_order;
   using enum thread_scope;
   fence(acquire, device);  // what the search read comes before these
-  return before.quiet && changes_begun() == before.begun &&
+  return upper_->changes.stood_still(before.changes) &&
          atomic_view{upper_->given}.load(relaxed, device) == before.given;
 }
 
@@ -173,12 +157,7 @@ WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t
     const std::uint32_t level = shuffle(group, found.at.level, leader(group));
     const auto got = static_cast<std::uint32_t>(popcount(starts));
     if (rank >= done && rank < done + got) {
-      const auto low = static_cast<std::uint32_t>(starts);
-      const auto in_low = static_cast<std::uint32_t>(popcount(low));
-      const std::uint32_t nth = rank - done;
-      const int bit = nth < in_low
-                          ? nth_set_bit(low, static_cast<int>(nth))
-                          : 32 + nth_set_bit(static_cast<std::uint32_t>(starts >> 32), static_cast<int>(nth - in_low));
+      const int bit = nth_set_bit(starts, static_cast<int>(rank - done));
       page = (base + static_cast<std::uint32_t>(bit)) << 6 * level;
     }
     done += got;

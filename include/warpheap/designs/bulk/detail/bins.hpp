@@ -7,19 +7,10 @@
 
 namespace warpheap::detail {
 
-/// Index of a set bit of `word`: the one that has `rank` set bits below it.
-WARPHEAP_FN inline std::uint32_t bulk_bit_of(std::uint64_t word, std::uint32_t rank) {
-  const auto low = static_cast<std::uint32_t>(word);
-  const auto in_low = static_cast<std::uint32_t>(popcount(low));
-  if (rank < in_low) return static_cast<std::uint32_t>(nth_set_bit(low, static_cast<int>(rank)));
-  return 32 + static_cast<std::uint32_t>(
-                  nth_set_bit(static_cast<std::uint32_t>(word >> 32), static_cast<int>(rank - in_low)));
-}
-
 /// The lowest set bits of `half`, at most `wanted`, but at least one if `half` has one.
 WARPHEAP_FN inline std::uint32_t bulk_lowest(std::uint32_t half, std::uint32_t wanted) {
   if (static_cast<std::uint32_t>(popcount(half)) <= wanted) return half;
-  return half & low_bits(nth_set_bit(half, static_cast<int>(wanted)));
+  return lowest_set_bits(half, static_cast<int>(wanted));
 }
 
 /// Set bits of `word`, at most `wanted`, beginning at bit `from` and wrapping around.

@@ -30,16 +30,16 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::free(void* block) const {
   if (is_leader(same)) {
     lists().free_units(at.page, at.of_class, word, std::uint64_t{bits} << (at.unit % 64 & 32));
   }
-  const lane_mask heap = match(group, pages().key());
+  const warp_request heap = warp_request::of(group, &pages().control());
   sync(group);  // the blocks of all lanes can be found
-  if (is_leader(heap)) quiescence().note_free();
+  if (heap.leads()) quiescence().note_free();
   sync(group);  // no lane returns before the note: an old refusal would still hold for it
 }
 
 /// Returns a block of TBuddy. Collective over the lanes that come together.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN void bulk_allocator<Buddy, ChunkPages>::free_pages(std::uint64_t address) const {
-  const lane_mask group = match(active_group(), pages().key());
+  const lane_mask group = warp_request::of(active_group(), &pages().control()).lanes;
   const std::uint32_t page = pages().page_of(address);
   pages().buddy().give(group, page, pages().buddy().tag(page));
   sync(group);

@@ -123,12 +123,10 @@ struct bulk_layout {
     bin_list lists[classes];
   };
 
-  // Counts that only rise, one copy of each for some multiprocessors. Their invariants stand at
-  // bulk_quiescence.
-  struct alignas(128) tally {
+  // Counts that only rise, one copy of each for some multiprocessors: changes, and these. Their
+  // invariants stand at bulk_quiescence.
+  struct alignas(128) tally : change_counter<std::uint64_t> {
     std::uint64_t freed;     // calls of `free` whose blocks can be found
-    std::uint64_t begun;     // changes
-    std::uint64_t ended;     // changes
     std::uint64_t progress;  // changes that made or returned memory
   };
   static constexpr std::uint32_t tallies = 4;
@@ -140,7 +138,7 @@ struct bulk_layout {
     typename Buddy::state pages;
     std::uint32_t end;                          // number after the last page; 0 at first
     alignas(128) std::uint64_t refused[notes];  // 1 + count of frees at a proof of exhaustion
-    tally tallies_[tallies];
+    striped_change_counter<tally, tallies> changes;
     arena_state arenas[most_arenas];
   };
 

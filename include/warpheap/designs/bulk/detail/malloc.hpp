@@ -31,21 +31,20 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::aligned_malloc(std::uint64_
 /// heaps. Collective.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::take_block(lane_mask group, std::uint32_t c) const {
-  static_assert(layout::classes <= alignof(control));  // the key leaves room for the class
-  const lane_mask peers = match(group, pages().key() | c);
+  static_assert(layout::classes <= alignof(control));  // as a kind of request
+  const warp_request peers = warp_request::of(group, &pages().control(), c);
   list_units left{0, 0};
   bin_units taken{0, 0, 0};
   claim got{0, 0, 0};
-  if (is_leader(peers)) got = take_quickly(c, static_cast<std::uint32_t>(group_size(peers)), left, taken);
+  if (peers.leads()) got = take_quickly(c, peers.size(), left, taken);
   void* block = hand_out(group, peers, c, got, 0);
   const lane_mask rest = ballot(group, block == nullptr);
   if (rest == 0) return block;
   // Units that the leader could not turn into blocks go to the lanes that have none.
-  const int first = leader(peers);
-  left = {shuffle(group, left.arena, first), shuffle(group, left.units, first)};
-  taken = {shuffle(group, taken.page, first), shuffle(group, taken.units, first), 0};
+  left = {peers.from_leader(group, left.arena), peers.from_leader(group, left.units)};
+  taken = {peers.from_leader(group, taken.page), peers.from_leader(group, taken.units), 0};
   if (block == nullptr) {
-    const lane_mask same = peers & rest;
+    const lane_mask same = peers.lanes & rest;
     block = cold_call([*this, same, c, left, taken] { return take_slowly(same, c, left, taken); });
   }
   sync(group);
@@ -78,15 +77,16 @@ WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::take_quickly(std::uint32_t c
 /// Takes a block for each of `peers`, of which some units are `left` or `taken` by now; null for
 /// lanes that are refused. Collective.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_slowly(lane_mask peers, std::uint32_t c, list_units left,
+WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_slowly(lane_mask lanes, std::uint32_t c, list_units left,
                                                                       bin_units taken) const {
   // A heap in which no chunk can lie has pages at most, and serves those.
   if (c != layout::pages_class && !pages().has_chunks()) return take_pages(layout::page_bytes);
-  const auto wanted = static_cast<std::uint32_t>(group_size(peers));
+  const warp_request peers{lanes};
+  const std::uint32_t wanted = peers.size();
   void* block = nullptr;
   for (std::uint32_t done = 0; done < wanted;) {  // not a spin: each turn serves lanes, or is the last
     claim got{0, 0, 0};
-    if (is_leader(peers)) {
+    if (peers.leads()) {
       bool found = taken.units != 0 || left.units != 0;
       if (!found) found = search_.find_units(c, wanted - done, left, taken);
       if (found && taken.units == 0) {
@@ -96,9 +96,9 @@ WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_slowly(lane_mask 
       if (found) got = search_.bins().claim(taken);
       taken.units -= static_cast<std::uint32_t>(popcount(got.bits));
     }
-    void* const mine = hand_out(peers, peers, c, got, done);
+    void* const mine = hand_out(lanes, peers, c, got, done);
     if (mine != nullptr) block = mine;
-    const auto served = static_cast<std::uint32_t>(popcount(shuffle(peers, got.bits, leader(peers))));
+    const auto served = static_cast<std::uint32_t>(popcount(peers.from_leader(got.bits)));
     if (served == 0) break;
     done += served;
   }
@@ -108,14 +108,14 @@ WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_slowly(lane_mask 
 /// The blocks that the leader of `peers` claimed, for its lanes from rank `before` on, as far as
 /// they go; null for the others. Collective over `group`.
 template <class Buddy, std::uint32_t ChunkPages>
-WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::hand_out(lane_mask group, lane_mask peers, std::uint32_t c,
+WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::hand_out(lane_mask group, warp_request peers, std::uint32_t c,
                                                               claim got, std::uint32_t before) const {
   sync(group);  // passes on what the leaders acquired
-  const int first = leader(peers);
-  got = {shuffle(group, got.page, first), shuffle(group, got.word, first), shuffle(group, got.bits, first)};
-  const std::uint32_t rank = static_cast<std::uint32_t>(group_rank(peers)) - before;
+  got = {peers.from_leader(group, got.page), peers.from_leader(group, got.word), peers.from_leader(group, got.bits)};
+  const std::uint32_t rank = peers.rank() - before;
   if (rank >= static_cast<std::uint32_t>(popcount(got.bits))) return nullptr;
-  return reinterpret_cast<void*>(block_at(got.page, c, got.word * 64 + detail::bulk_bit_of(got.bits, rank)));
+  const auto bit = static_cast<std::uint32_t>(nth_set_bit(got.bits, static_cast<int>(rank)));
+  return reinterpret_cast<void*>(block_at(got.page, c, got.word * 64 + bit));
 }
 
 /// Address of unit `bit` of the bin at `page`. The inverse is `position_of`.
@@ -134,12 +134,12 @@ WARPHEAP_FN std::uint64_t bulk_allocator<Buddy, ChunkPages>::block_at(std::uint3
 /// page.
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_COLD_FN void* bulk_allocator<Buddy, ChunkPages>::take_pages(std::uint64_t bytes) const {
-  static_assert(Buddy::largest_order < alignof(control));  // the key leaves room for the order
+  static_assert(Buddy::largest_order < alignof(control));  // as a kind of request
   constexpr std::uint32_t tries = 2;
   if (bytes > capabilities.largest_bytes) return nullptr;
   const std::uint32_t order =
       bytes <= layout::page_bytes ? 0 : static_cast<std::uint32_t>(highest_bit((bytes - 1) / layout::page_bytes) + 1);
-  const lane_mask group = match(active_group(), pages().key() | order);
+  const lane_mask group = warp_request::of(active_group(), &pages().control(), order).lanes;
   std::uint32_t page = pages().take(group, order, tries);
   if (page == Buddy::none) page = search_.find_pages(order);
   if (page == Buddy::none) return nullptr;

@@ -6,6 +6,7 @@
 #include <warpheap/designs/bulk/detail/layout.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -33,8 +34,6 @@ class bulk_pages {
         arena_mask_(Layout::arenas(from.bytes) - 1) {}
 
   WARPHEAP_FN control_type& control() const { return *control_; }
-  /// Key by which lanes that use the same heap find each other. Its low bits are 0.
-  WARPHEAP_FN std::uint64_t key() const { return reinterpret_cast<std::uint64_t>(control_); }
   WARPHEAP_FN buddy_type buddy() const { return {&control_->pages, spans_, first_page_ / buddy_type::span_pages}; }
 
   WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return base_ + page * Layout::page_bytes; }
@@ -69,7 +68,7 @@ class bulk_pages {
   /// the chunks for.
   WARPHEAP_FN bool take_chunk(std::uint32_t& page) const {
     constexpr std::uint32_t tries = 8;
-    const lane_mask together = match(active_group(), key());
+    const lane_mask together = warp_request::of(active_group(), control_).lanes;
     page = take(together, Layout::chunk_order, tries);
     return page != buddy_type::none;
   }

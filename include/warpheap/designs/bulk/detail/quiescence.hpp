@@ -10,9 +10,9 @@ namespace warpheap::detail {
 /// What a search saw before it began, and what it met.
 struct bulk_snapshot {
   std::uint64_t freed;
-  std::uint64_t begun;     // with the search's own changes, but those of a reclamation: then it proves nothing
+  // With the search's own changes, but those of a reclamation: then it proves nothing.
+  change_counter<std::uint64_t>::snapshot changes;
   std::uint64_t progress;  // rises while other threads move memory
-  bool quiescent;          // at one moment no change was under way
   bool unsettled;          // the search met memory that is about to move
   bool uncertain;          // TBuddy does not know whether it has a block
 };
@@ -30,9 +30,7 @@ struct bulk_snapshot {
 /// counted until its end. All memory that was free at the end was free, and in the same place,
 /// during the whole search.
 ///
-/// Each count is spread over several words. Two equal sums of words that only rise mean that no
-/// word changed between the readings. `ended` is read before `begun` and never exceeds it, so equal
-/// sums mean a moment without a change.
+/// Each count is spread over several words, as those of a `striped_change_counter`.
 ///
 /// The count `progress` is of changes that moved memory. A waiting search reads it to see whether
 /// other threads advance. It proves nothing and orders nothing.
@@ -44,61 +42,45 @@ class bulk_quiescence {
   WARPHEAP_FN void begin_change() const {
     // The fence orders the count before all stores of the change: a thread that sees such a store
     // sees the count.
-    atomic_view{tally().begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    control_->changes.begin();
     fence(memory_order::release, thread_scope::device);
   }
 
   /// Ends a change; `moved` tells whether it made or returned memory.
   WARPHEAP_FN void end_change(bool moved) const {
     // Relaxed: `progress` orders nothing.
-    if (moved) atomic_view{tally().progress}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    if (moved) atomic_view{control_->changes.mine().progress}.fetch_add(1, memory_order::relaxed, thread_scope::device);
     // Release: a search that reads this count finds the memory.
-    atomic_view{tally().ended}.fetch_add(1, memory_order::release, thread_scope::device);
+    control_->changes.end();
   }
 
   WARPHEAP_FN void note_free() const {
     // Release: a search that reads this count finds the freed blocks.
-    atomic_view{tally().freed}.fetch_add(1, memory_order::release, thread_scope::device);
+    atomic_view{control_->changes.mine().freed}.fetch_add(1, memory_order::release, thread_scope::device);
   }
 
   /// Sum of the frees counted so far. Acquires their blocks.
-  WARPHEAP_FN std::uint64_t freed() const {
-    std::uint64_t sum = 0;
-    for (auto& each : control_->tallies_)
-      sum += atomic_view{each.freed}.load(memory_order::acquire, thread_scope::device);
-    return sum;
-  }
+  WARPHEAP_FN std::uint64_t freed() const { return control_->changes.sum(&tally::freed, memory_order::acquire); }
 
   /// Snapshot of the counts before a search.
   WARPHEAP_FN bulk_snapshot begin_search() const {
-    using enum memory_order;
-    using enum thread_scope;
-    // Acquire: `begun` is read after `ended`, and the search after both.
-    std::uint64_t ended = 0;
-    std::uint64_t begun = 0;
-    for (auto& each : control_->tallies_) ended += atomic_view{each.ended}.load(acquire, device);
-    for (auto& each : control_->tallies_) begun += atomic_view{each.begun}.load(acquire, device);
+    const auto changes = control_->changes.quiescence();
     // Where TBuddy notes no refusals, all searches begin changes in vain and disturb one another;
     // that must count.
-    std::uint64_t progress = begun;
-    if constexpr (Layout::buddy_type::notes_refusals) {
-      progress = 0;
-      for (auto& each : control_->tallies_) progress += atomic_view{each.progress}.load(relaxed, device);
-    }
-    return {freed(), begun, progress, ended == begun, false, false};
+    std::uint64_t progress = changes.begun;
+    if constexpr (Layout::buddy_type::notes_refusals) progress = control_->changes.sum(&tally::progress);
+    // Acquire: the search reads after the counts.
+    fence(memory_order::acquire, thread_scope::device);
+    return {freed(), changes, progress, false, false};
   }
 
   /// True if the search that `before` began is proof: nothing moved and nothing was freed
   /// meanwhile.
   WARPHEAP_FN bool was_quiescent(const bulk_snapshot& before) const {
-    using enum memory_order;
-    using enum thread_scope;
     // The fence orders what the search read before these second readings, which may then be
     // relaxed.
-    fence(acquire, device);
-    std::uint64_t begun = 0;
-    for (auto& each : control_->tallies_) begun += atomic_view{each.begun}.load(relaxed, device);
-    return before.quiescent && !before.unsettled && !before.uncertain && begun == before.begun &&
+    fence(memory_order::acquire, thread_scope::device);
+    return !before.unsettled && !before.uncertain && control_->changes.stood_still(before.changes) &&
            freed() == before.freed;
   }
 
@@ -115,9 +97,8 @@ class bulk_quiescence {
   }
 
  private:
-  WARPHEAP_FN typename Layout::tally& tally() const {
-    return control_->tallies_[multiprocessor_index() % Layout::tallies];
-  }
+  using tally = typename Layout::tally;
+
   typename Layout::control* control_;
 };
 

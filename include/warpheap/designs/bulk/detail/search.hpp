@@ -87,7 +87,7 @@ class bulk_search {
     }
     const bulk_snapshot now = counts.begin_search();
     if (counts.is_refused(what, now.freed)) return false;
-    const bool held = before.unsettled || !before.quiescent || now.begun != before.begun;
+    const bool held = before.unsettled || !before.changes.quiet || now.changes.begun != before.changes.begun;
     if (held && now.progress == before.progress && now.freed == before.freed) return true;
     std::uint32_t& more = held ? left.changes : left.frees;
     if (more == 0) return false;
@@ -112,7 +112,7 @@ class bulk_search {
     do {
       if (mine.what() == standing::produces) {
         quiescence().begin_change();
-        ++search.begun;
+        ++search.changes.begun;
         made = source().make(arena, c, wanted, taken);
         if (made) {
           require(count.deliver(mine), "bulk: more blocks than can be counted");
@@ -164,7 +164,7 @@ class bulk_search {
     bulk_list_units page{0, 0};
     if (c >= Layout::paged_sizes || !count_off_any_list(Layout::pages_class, 0, page, search)) return false;
     quiescence().begin_change();
-    ++search.begun;
+    ++search.changes.begun;
     const bool found = count_off_any_list(Layout::pages_class, 1, page, search);
     if (found) {
       const bulk_bin_units of = lists().count_off_some_bin(page.arena, Layout::pages_class, 1);

@@ -77,7 +77,7 @@ class ouroboros_batch_source {
     if (units == 0) return {0};
     sync(group);
     if (is_leader(group)) queues().use_staging(id);
-    return source::make(source::staged, id);
+    return source::make(source::staged_pages, id);
   }
 
   /// Adds the pages of a chunk for each lane to the `units` pages in staging segment `id`; false if
@@ -149,7 +149,7 @@ class ouroboros_batch_source {
         queues().flat().entry(id, static_cast<std::uint32_t>(i)) = static_cast<std::uint32_t>(run.first + i);
       }
       units = gather_chunks(group, id, static_cast<std::uint32_t>(run.count), wanted_chunks) << Layout::pages_log2(q);
-      return source::make(source::listed, id);
+      return source::make(source::staged_chunks, id);
     }
     units = static_cast<std::uint32_t>(run.count) / Layout::chunks_of_page(q) * Layout::pages(q);
     return source::make(source::run, run.first);

@@ -8,6 +8,7 @@
 #include <warpheap/designs/ouroboros/detail/layout.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -17,19 +18,17 @@ namespace warpheap::detail {
 /// This is the lowest part of Ouroboros. Each part above has the part below as its only member, so
 /// a kernel carries these addresses once, and a part can call only what lies below it.
 ///
-/// Invariant: chunk n lies at `data() + n * chunk_bytes`, and `data()` is a multiple of
-/// `chunk_bytes`. A chunk is in the set, or one owner has it. The owner's number in the record is
-/// valid while a page of the chunk is handed out. An owner that gives a chunk back has acquired
-/// what the users of its pages did; adding the chunk to the set releases that, and taking it
-/// acquires.
+/// Invariant: that of a `page_heap` from `data()` on whose pages are the chunks. The owner's number
+/// in the record is valid while a page of the chunk is handed out.
 template <class Layout>
 class ouroboros_chunks {
  public:
   using page_class = typename Layout::page_class;
   using control_type = typename Layout::control;
+  using chunk_heap = page_heap<Layout::chunk_shift>;
 
   explicit ouroboros_chunks(const arena& from)
-      : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), Layout::chunk_bytes))),
+      : data_(chunk_heap::first_page(from.data)),
         control_(reinterpret_cast<control_type*>(from.metadata)),
         words_(reinterpret_cast<std::uint32_t*>(from.metadata + Layout::words_at())),
         groups_(reinterpret_cast<chunk_group*>(from.metadata + Layout::groups_at(from.bytes))),
@@ -65,35 +64,20 @@ class ouroboros_chunks {
   WARPHEAP_FN bit_tree free_chunks() const {
     return {&control_->free_chunks, reinterpret_cast<std::byte*>(groups_), sizeof(chunk_group)};
   }
+  /// The chunks as pages of a heap.
+  WARPHEAP_FN chunk_heap heap() const { return {data_, free_chunks()}; }
   /// The lanes of `group` with the same page size of the same heap: lanes of one warp may use
   /// several heaps.
   WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
-    return match(group, reinterpret_cast<std::uint64_t>(&of_class(q)));
+    return warp_request::of(group, &of_class(q)).lanes;
   }
   /// Takes a span of `least` to `most` free chunks whose address is a multiple of `alignment`
   /// chunks; its count is 0 if there is no such span. One lane, which holds the heap's lock.
   WARPHEAP_FN index_run take_neighbours(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
-    return free_chunks().take_neighbours(
-        least, most, alignment,
-        static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(data_) >> Layout::chunk_shift));
+    return heap().take_neighbours(least, most, alignment);
   }
   /// Number of whole chunks in an arena of `bytes`.
-  WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const {
-    const std::uint64_t chunks = bytes < lead_ ? 0 : (bytes - lead_) >> Layout::chunk_shift;
-    constexpr std::uint64_t most = std::uint64_t{bit_tree::most_leaves} * bit_tree::leaf_bits;
-    return chunks < most ? chunks : most;
-  }
-
-  /// Adds chunks [from, to) to the set of free ones: the share of thread `index` of `threads`
-  /// threads.
-  WARPHEAP_FN void add_chunks(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const {
-    constexpr std::uint64_t leaf = bit_tree::leaf_bits;
-    for (std::uint64_t i = from / leaf + index; i * leaf < to; i += threads) {
-      const std::uint64_t begin = i * leaf < from ? from : i * leaf;
-      const std::uint64_t end = (i + 1) * leaf < to ? (i + 1) * leaf : to;
-      free_chunks().add({begin, end - begin});
-    }
-  }
+  WARPHEAP_FN std::uint64_t chunks_in(std::uint64_t bytes) const { return chunk_heap::pages_in(bytes, lead_); }
 
   /// Adds the chunk of each lane of `group` to the free ones, neighbours by one change: a warp that
   /// frees large pages frees many chunks at once. Collective.

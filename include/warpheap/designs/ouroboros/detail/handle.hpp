@@ -10,7 +10,7 @@ namespace warpheap {
 
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::initialise() const {
-  chunks().add_chunks(0, chunks().chunks_in(chunks().initial_bytes()), grid_thread_index(), grid_threads());
+  chunks().heap().add(0, chunks().chunks_in(chunks().initial_bytes()), grid_thread_index(), grid_threads());
   if (grid_thread_index() == 0) chunks().control().chunks = chunks().chunks_in(chunks().initial_bytes());
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     if constexpr (!uses_chunks<Kind>) chunks().of_class(q).queue.ring = layout::ring(chunks().initial_bytes(), q);
@@ -19,12 +19,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::initialise() const {
 
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::grow(std::uint64_t bytes) const {
-  // One block does it, because its threads must all read the old end before it changes.
-  if (block_index() != 0) return;
-  const std::uint64_t from = chunks().control().chunks;
-  sync_block();
-  chunks().add_chunks(from, chunks().chunks_in(bytes), thread_index(), block_threads());
-  if (thread_index() == 0) chunks().control().chunks = chunks().chunks_in(bytes);
+  chunks().heap().grow(chunks().control().chunks, chunks().chunks_in(bytes));
 }
 
 /// Adds the bytes in use: what is neither a free chunk, nor a chunk of a queue, nor a free page.

@@ -148,17 +148,17 @@ class ouroboros_inspector {
                                     std::vector<std::uint64_t>& aside) const {
     const batch_ring::batch newest = size.stock.newest();
     const source from{size.stock.what(newest)};
-    if (from.what() != source::run && from.what() != source::listed) return 0;
+    if (from.what() != source::run && from.what() != source::staged_chunks) return 0;
     const std::uint32_t end = newest.size() >> Layout::pages_log2(q);
     const std::uint32_t begin = end - (unclaimed >> Layout::pages_log2(q));
-    std::vector<std::uint32_t> numbers(from.what() == source::listed ? end - begin : 0);
+    std::vector<std::uint32_t> numbers(from.what() == source::staged_chunks ? end - begin : 0);
     if (!numbers.empty()) {
       const std::uint32_t* const entries = &queues().flat().entry(static_cast<std::uint32_t>(from.base()), begin);
       device_snapshot(numbers.data(), entries, numbers.size() * sizeof(std::uint32_t));
     }
     const std::uint64_t each = Layout::chunks_of_page(q);
     for (std::uint32_t i = begin; i < end; ++i) {
-      const std::uint64_t first = from.what() == source::listed ? numbers[i - begin] : from.base() + i * each;
+      const std::uint64_t first = from.what() == source::staged_chunks ? numbers[i - begin] : from.base() + i * each;
       for (std::uint64_t chunk = first; chunk < first + each && chunk / chunk_group::chunks < aside.size(); ++chunk) {
         aside[chunk / chunk_group::chunks] |= std::uint64_t{1} << chunk % chunk_group::chunks;
       }

@@ -53,11 +53,11 @@ struct chunk_group {
 /// for (the binary logarithm, 4).
 struct ouroboros_source {
   enum kind : std::uint32_t {
-    none,    ///< no pages: the heap was full
-    run,     ///< pages of neighbouring chunks, from chunk `base` on
-    queued,  ///< entries of segment `base` of the size's queue: pages, or hints to chunks that may have some
-    staged,  ///< entries of staging segment `base`, which are pages
-    listed   ///< all pages of the chunks that are entries of staging segment `base`
+    none,          ///< no pages: the heap was full
+    run,           ///< pages of neighbouring chunks, from chunk `base` on
+    queued,        ///< entries of segment `base` of the size's queue: pages, or hints to chunks that may have some
+    staged_pages,  ///< entries of staging segment `base`, which are pages
+    staged_chunks  ///< all pages of the chunks that are entries of staging segment `base`
   };
   std::uint64_t word;
 

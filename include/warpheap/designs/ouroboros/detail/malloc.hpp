@@ -37,7 +37,7 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t
         chunks().of_class(q).stock.take(served, [&](lane_mask renewers, batch_ring::batch newest) {
           cold_call([*this, q, renewers, newest] { renewal().renew(q, renewers, newest); });
         });
-    if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_of(q, served, mine);
+    if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_or_null(q, served, mine);
     // A hint; lanes that find no page there draw again.
     void* const page = cold_call([*this, q, served, mine] { return hinted_page(q, served, mine); });
     group = ballot(served, page == nullptr);
@@ -45,20 +45,21 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t
   }
 }
 
-/// The page that is the caller's unit. Collective over the lanes with units of the same batch.
+/// The page that is the caller's unit, or null if the batch is a refusal. Collective
+/// over the lanes with units of the same batch.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::page_of(std::uint32_t q, lane_mask group,
-                                                                 batch_ring::place at) const {
+WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::page_or_null(std::uint32_t q, lane_mask group,
+                                                                      batch_ring::place at) const {
   batch_ring& stock = chunks().of_class(q).stock;
   const source from{at.what};
   const auto units = static_cast<std::uint32_t>(group_size(group));
-  if (from.what() == source::queued || from.what() == source::staged) {
+  if (from.what() == source::queued || from.what() == source::staged_pages) {
     const std::uint64_t page = queues().entry(from, at.index);
     sync(group);
     if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
     return chunks().data() + (page << layout::entry_shift(q));
   }
-  if (from.what() == source::listed) {
+  if (from.what() == source::staged_chunks) {
     const std::uint64_t chunk = queues().entry(from, at.index >> layout::pages_log2(q));
     sync(group);
     if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
@@ -89,21 +90,19 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32
   const std::uint32_t last_of_entry = (1u << from.shift()) - 1;
   const std::uint32_t place = at.index >> from.shift();
   const std::uint64_t chunk = queues().entry(from, place);
-  const lane_mask mates = match(group, place);
-  const bool last = any(mates, (at.index & last_of_entry) == last_of_entry);
+  const warp_request mates{match(group, place)};
+  const bool last = any(mates.lanes, (at.index & last_of_entry) == last_of_entry);
   std::uint32_t taken = 0;
   bool more = false;
-  if (is_leader(mates)) {
-    taken = parking().take_counted(q, chunk, static_cast<std::uint32_t>(group_size(mates)), last, more);
-  }
-  taken = shuffle(mates, taken, leader(mates));
+  if (mates.leads()) taken = parking().take_counted(q, chunk, mates.size(), last, more);
+  taken = mates.from_leader(taken);
   const lane_mask returners = ballot(group, more);
   if (more) hints().push_hint(q, returners, chunk);
   sync(group);
   if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group)))) {
     queues().retire(q, from);
   }
-  const auto rank = static_cast<std::uint32_t>(group_rank(mates));
+  const std::uint32_t rank = mates.rank();
   if (rank >= taken) return nullptr;
   return chunks().data() + (bits().take_page_bit(q, chunk, rank) << (layout::page_shift + q));
 }

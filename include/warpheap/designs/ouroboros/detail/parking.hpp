@@ -53,20 +53,20 @@ class ouroboros_parking {
     using enum memory_order;
     using enum thread_scope;
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
-    const lane_mask mine = match(group, chunk);
-    const auto freed = static_cast<std::uint32_t>(group_size(mine));
+    const warp_request mine{match(group, chunk)};
+    const std::uint32_t freed = mine.size();
     // The bits and the count release the accesses of all lanes whose pages they are. The bits do so
     // too, since a renewer may take them before they are counted.
-    sync(mine);
+    sync(mine.lanes);
     if (freed == Layout::pages(q)) {
-      ends = is_leader(mine);
+      ends = mine.leads();
       if (ends) end_life(chunk);
       return ouroboros_duty::none;
     }
-    bits().set_bits(mine, q, offset);
-    sync(mine);
+    bits().set_bits(mine.lanes, q, offset);
+    sync(mine.lanes);
     stop_point("ouroboros.count_pages.marked");
-    const ouroboros_duty then = is_leader(mine) ? settle(q, chunk, freed) : ouroboros_duty::none;
+    const ouroboros_duty then = mine.leads() ? add_to_count(q, chunk, freed) : ouroboros_duty::none;
     ends = then == ouroboros_duty::give_back;
     return then;
   }
@@ -96,7 +96,7 @@ class ouroboros_parking {
   /// Counts pages of `chunk` as free again that a renewer took from the count and cannot use; their
   /// bits are still set. One lane.
   WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
-    const ouroboros_duty then = settle(q, chunk, freed);
+    const ouroboros_duty then = add_to_count(q, chunk, freed);
     if (then == ouroboros_duty::queue) list_instead(q, chunk);
     if (then == ouroboros_duty::list) lists().list(q, chunk);
     if (then == ouroboros_duty::give_back) give_back(chunk);
@@ -184,7 +184,7 @@ class ouroboros_parking {
 
  private:
   /// Counts `freed` more pages of `chunk` as free, for all lanes that freed them. One lane.
-  WARPHEAP_FN ouroboros_duty settle(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
+  WARPHEAP_FN ouroboros_duty add_to_count(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view state{chunks().record(chunk).state};

@@ -79,8 +79,8 @@ class ouroboros_queues {
   /// Entry `place` of the segment that `from` names.
   WARPHEAP_FN std::uint64_t entry(source from, std::uint32_t place) const {
     const auto id = static_cast<std::uint32_t>(from.base());
-    if (from.what() == source::staged) return staging(id)[place];
-    if (from.what() == source::listed) return flat().entry(id, place);
+    if (from.what() == source::staged_pages) return staging(id)[place];
+    if (from.what() == source::staged_chunks) return flat().entry(id, place);
     if constexpr (Layout::queues_use_chunks) {
       return chunk_segments{chunks().data(), Layout::chunk_shift}.entry(id, place);
     }

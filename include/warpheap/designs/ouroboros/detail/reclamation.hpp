@@ -111,7 +111,7 @@ class ouroboros_reclamation {
     page_class& size = chunks().of_class(q);
     const source what{size.stock.what(from)};
     const std::uint32_t units = from.size();
-    if (what.what() == source::run || what.what() == source::listed) {
+    if (what.what() == source::run || what.what() == source::staged_chunks) {
       sweep_chunks(q, group, what, first, units);
     } else if (what.what() != source::none) {
       // The last unit of an entry answers for it, and is among these.
@@ -173,7 +173,7 @@ class ouroboros_reclamation {
   /// Frees the pages, or lists the chunks, that entries [begin, end) of `from` name. Collective.
   WARPHEAP_COLD_FN void sweep_entries(std::uint32_t q, lane_mask group, source from, std::uint32_t begin,
                                       std::uint32_t end) const {
-    const bool pages = Layout::stores_pages(q) || from.what() == source::staged;
+    const bool pages = Layout::stores_pages(q) || from.what() == source::staged_pages;
     for (std::uint32_t at = begin; at < end; at += static_cast<std::uint32_t>(group_size(group))) {
       const std::uint32_t mine = at + static_cast<std::uint32_t>(group_rank(group));
       const lane_mask some = ballot(group, mine < end);

@@ -95,19 +95,15 @@ WARPHEAP_COLD_FN inline bool warp_slab::is_crowded(lane_mask group, std::uint32_
 WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t c) const {
   using enum memory_order;
   using enum thread_scope;
-  const bool holds = is_leader(group) && control_->lock.try_acquire();
-  if (!any(group, holds)) return;
-  sync(group);  // what the lock's holder before wrote is visible to all lanes
-  // Steps that a warp can take within some ten microseconds.
-  constexpr std::uint32_t most = 2048;
-  const std::uint32_t limit = most / (words_of(c) > units_of(c) ? words_of(c) : units_of(c));
-  const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
-  const bool added = add_slabs(group, c, half < limit ? half : limit);
-  sync(group);
-  if (holds) {
-    if (added) atomic_view{of_class(c).news}.fetch_add(1, release, device);
-    control_->lock.release();
-  }
+  control_->lock.try_hold(group, [&] {
+    // Steps that a warp can take within some ten microseconds.
+    constexpr std::uint32_t most = 2048;
+    const std::uint32_t limit = most / (words_of(c) > units_of(c) ? words_of(c) : units_of(c));
+    const std::uint32_t half = atomic_view{of_class(c).places}.load(relaxed, device) / 2 + 1;
+    const bool added = add_slabs(group, c, half < limit ? half : limit);
+    sync(group);  // the leader releases with the news what all lanes did
+    if (added && is_leader(group)) atomic_view{of_class(c).news}.fetch_add(1, release, device);
+  });
 }
 
 // True for one seat in eight and warp: so many look closer, since a closer look takes its time.

@@ -37,7 +37,7 @@ WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t c
   if (static_cast<std::uint32_t>(popcount(lowest_run(word))) >= count) {
     return low_bits(static_cast<int>(count)) << lowest_bit(word);
   }
-  return word & low_bits(nth_set_bit(word, static_cast<int>(count)));
+  return lowest_set_bits(word, static_cast<int>(count));
 }
 
 // Index of the set bit of `word` that has `rank` set bits below it; quick if all set bits are neighbours.
@@ -64,16 +64,16 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
     got = claim_at_seat(c, 1);
     if (got.serves(0)) return block_of(fit.bytes, got, 0);
   }
-  const lane_mask peers = match(group, reinterpret_cast<std::uint64_t>(control_) | c);
-  if (!alone && group_rank(peers) == 0) got = claim_at_seat(c, static_cast<std::uint32_t>(group_size(peers)));
+  const warp_request peers = warp_request::of(group, control_, c);
+  if (!alone && peers.rank() == 0) got = claim_at_seat(c, peers.size());
   const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
   got = tell(met, peers, got);
-  const int rank = group_rank(peers);
+  const auto rank = static_cast<int>(peers.rank());
   const bool served = got.serves(rank);
   if (all(met, served)) return block_of(fit.bytes, got, rank);
   void* block = served ? block_of(fit.bytes, got, rank) : nullptr;
-  if (rank != 0 && got.foreign()) got = {};                       // the first of the peers puts the blocks back
-  group = match(met, reinterpret_cast<std::uint64_t>(control_));  // who uses another heap is no help
+  if (rank != 0 && got.foreign()) got = {};       // the first of the peers puts the blocks back
+  group = warp_request::of(met, control_).lanes;  // who uses another heap is no help
   take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
@@ -225,8 +225,8 @@ WARPHEAP_FN inline slab_claim warp_slab::claim_for_seat(std::uint32_t c, slab_lo
 
 // What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on.
 // Collective over `group`.
-WARPHEAP_FN inline slab_claim warp_slab::tell(lane_mask group, lane_mask peers, slab_claim got) {
-  return {shuffle(group, got.word, leader(peers)), shuffle(group, got.blocks, leader(peers))};
+WARPHEAP_FN inline slab_claim warp_slab::tell(lane_mask group, warp_request peers, slab_claim got) {
+  return {peers.from_leader(group, got.word), peers.from_leader(group, got.blocks)};
 }
 
 // Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another

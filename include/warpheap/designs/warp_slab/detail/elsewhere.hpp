@@ -86,12 +86,12 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_at_home(lane_mask group, std::uint
   const bool goes = found == nullptr && !slab_seat{seat(c).load(relaxed, device)}.is_of(c);
   const lane_mask goers = ballot(group, goes);
   if (goes) {
-    const lane_mask peers = match(goers, c);
+    const warp_request peers{match(goers, c)};
     slab_claim got;
-    if (is_leader(peers)) got = go_home(c, static_cast<std::uint32_t>(group_size(peers)));
+    if (peers.leads()) got = go_home(c, peers.size());
     sync(goers);  // what the leaders acquired is acquired for all
     got = tell(goers, peers, got);
-    const int rank = group_rank(peers);
+    const auto rank = static_cast<int>(peers.rank());
     if (rank < popcount(got.blocks)) found = block_of(classes::bytes(c), got, rank);
   }
   sync(group);

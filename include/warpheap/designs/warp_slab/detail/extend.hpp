@@ -25,7 +25,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::extend(lane_mask group, std::uint32_t c,
   const bool asks = dry && is_leader(mine.peers);
   if (asks) ask(c, mine);
   while (wait_for_turn(group, c, mine)) extend_for_holder(group, c, mine, found);  // not a spin: each turn ends a wait
-  if (asks) withdraw(c, mine);
+  if (asks) withdraw_demand(c, mine);
   return shuffle(group, mine.then, leader(mine.peers));
 }
 
@@ -126,8 +126,8 @@ WARPHEAP_COLD_FN inline auto warp_slab::add_or_search(lane_mask group, lane_mask
   return quiet ? outcome::refused : outcome::served;
 }
 
-// Stops waiting for blocks, unless a lock holder, maybe the caller, took the demand after it was counted. One lane.
-WARPHEAP_COLD_FN inline void warp_slab::withdraw(std::uint32_t c, const extension_wait& mine) const {
+// Subtracts the demand that `ask` counted, unless a lock holder, maybe the caller, has taken it since. One lane.
+WARPHEAP_COLD_FN inline void warp_slab::withdraw_demand(std::uint32_t c, const extension_wait& mine) const {
   using enum memory_order;
   using enum thread_scope;
   const auto blocks = static_cast<std::uint32_t>(group_size(mine.peers));

@@ -7,25 +7,15 @@
 namespace warpheap {
 
 WARPHEAP_FN inline warp_slab::warp_slab(const arena& from)
-    : data_(reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(from.data), classes::unit_bytes))),
+    : data_(unit_heap::first_page(from.data)),
       control_(reinterpret_cast<layout::control*>(from.metadata)),
       lead_(static_cast<std::uint64_t>(data_ - from.data)),
       initial_units_(units_in(from.bytes)),
       seat_mask_(layout::seats(initial_units_) - 1) {}
 
 // Adds units [from, to) to the set of free ones; thread `index` of `threads` that share the work.
-WARPHEAP_FN inline void warp_slab::add_units(std::uint64_t from, std::uint64_t to, std::uint64_t index,
-                                             std::uint64_t threads) const {
-  constexpr std::uint64_t leaf = bit_tree::leaf_bits;
-  for (std::uint64_t i = from / leaf + index; i * leaf < to; i += threads) {
-    const std::uint64_t begin = i * leaf < from ? from : i * leaf;
-    const std::uint64_t end = (i + 1) * leaf < to ? (i + 1) * leaf : to;
-    free_units().add({begin, end - begin});
-  }
-}
-
 WARPHEAP_FN inline void warp_slab::initialise() const {
-  add_units(0, initial_units_, grid_thread_index(), grid_threads());
+  units().add(0, initial_units_, grid_thread_index(), grid_threads());
   for (std::uint64_t i = grid_thread_index(); i < classes::count; i += grid_threads()) {
     const auto c = static_cast<std::uint32_t>(i);
     of_class(c).slab_units = classes::units(c, is_small());
@@ -34,14 +24,7 @@ WARPHEAP_FN inline void warp_slab::initialise() const {
   if (grid_thread_index() == 0) control_->units = initial_units_;
 }
 
-WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const {
-  // One block does it, because its threads must all read the old end before it changes.
-  if (block_index() != 0) return;
-  const std::uint64_t from = control_->units;
-  sync_block();
-  add_units(from, units_in(bytes), thread_index(), block_threads());
-  if (thread_index() == 0) control_->units = units_in(bytes);
-}
+WARPHEAP_FN inline void warp_slab::grow(std::uint64_t bytes) const { units().grow(control_->units, units_in(bytes)); }
 
 WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
   if (bytes > classes::largest_bytes) return cold_call([*this, bytes] { return malloc_run(bytes, 1); });

@@ -39,7 +39,7 @@ WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_in_store(std::uint32_t c,
   // Slabs may have been taken back meanwhile.
   const std::uint32_t added = places > before ? places - before : 0;
   if (has_more_threads_than_run()) return slabs_for_the_rest(c, added + wanted / blocks_of(c), mixed);
-  return mixed || before != 0 ? slabs_that_vary(c, places, wanted) : places / 64;
+  return mixed || before != 0 ? slabs_for_variation(c, places, wanted) : places / 64;
 }
 
 // Notes how many places a class had when the present launch first extended it. One lane, the lock's holder.
@@ -72,16 +72,17 @@ WARPHEAP_COLD_FN inline std::uint64_t warp_slab::threads_begun() const {
   return threads < threads_at_once ? threads_at_once : threads;
 }
 
-// By how many slabs what is asked of a class may differ from launch to launch, where it has `places` slabs in use and
-// `wanted` blocks are asked for. Of requests for sizes at random those for one class vary by the square root of their
-// number, and hardly ever by more than four times that; and a part of it, since who comes last finds the last free
-// blocks slowly. What the last of the slabs for the wanted blocks has over counts. One lane.
-WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_that_vary(std::uint32_t c, std::uint32_t places,
-                                                                 std::uint32_t wanted) const {
+// Slabs that a later launch may want beyond those of this one, for a class that has `places` slabs in use and of which
+// `wanted` more blocks are asked for. Where sizes are random, the requests for one class vary from launch to launch by
+// the square root of their number, and hardly ever by four times that: so many blocks are kept in store. A 32nd part of
+// the blocks in use is kept at least, since the last free blocks of a class are found slowly. Blocks that the last of
+// the slabs for `wanted` has left over count as store. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t warp_slab::slabs_for_variation(std::uint32_t c, std::uint32_t places,
+                                                                     std::uint32_t wanted) const {
   const std::uint32_t each = blocks_of(c);
   const std::uint64_t blocks = std::uint64_t{places} * each + wanted;
-  const std::uint64_t root = std::uint64_t{1}
-                             << (highest_bit(blocks) + 1) / 2;  // within a factor of the square root of 2
+  // Within a factor of the square root of 2.
+  const std::uint64_t root = std::uint64_t{1} << (highest_bit(blocks) + 1) / 2;
   const std::uint64_t more = 4 * root > blocks / 32 ? 4 * root : blocks / 32;
   const std::uint32_t over = each - 1 - (wanted - 1) % each;
   return more <= over ? 0 : static_cast<std::uint32_t>((more - over + each - 1) / each);

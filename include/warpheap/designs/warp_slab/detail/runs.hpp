@@ -18,7 +18,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::ui
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
   const auto count = static_cast<std::uint32_t>(divide_up(bytes, classes::unit_bytes));
   const auto unit_alignment = static_cast<std::uint32_t>(divide_up(alignment, classes::unit_bytes));
-  const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_));
+  const lane_mask group = warp_request::of(active_group(), control_).lanes;
   std::uint32_t first = 0;
   bool got = unit_alignment == 1 && take_run_at_once(group, count, first);
   const lane_mask rest = ballot(group, !got);
@@ -54,23 +54,22 @@ WARPHEAP_COLD_FN inline bool warp_slab::take_run_at_once(lane_mask group, std::u
 // no such run was free, and no slab without blocks either. The lanes may want different things. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                                           std::uint32_t& first) const {
-  const lane_mask peers = match(group, std::uint64_t{alignment} << 32 | count);
   // Only the first of several neighbours is sure to be aligned.
   const bool together = alignment == 1;
-  for (lane_mask wanting = peers;;) {  // not a spin: each turn serves a lane, or refuses all
+  warp_request wanting{match(group, std::uint64_t{alignment} << 32 | count)};
+  for (;;) {  // not a spin: each turn serves a lane, or refuses all
     index_run run{0, 0};
-    if (is_leader(wanting))
-      run = take_units_or_slabs(count, together ? static_cast<std::uint32_t>(group_size(wanting)) : 1, alignment);
-    sync(wanting);  // what the leader acquired is acquired for all
-    run = {shuffle(wanting, run.first, leader(wanting)), shuffle(wanting, run.count, leader(wanting))};
-    const auto served = static_cast<int>(run.count / count);
+    if (wanting.leads()) run = take_units_or_slabs(count, together ? wanting.size() : 1, alignment);
+    sync(wanting.lanes);  // what the leader acquired is acquired for all
+    run = {wanting.from_leader(run.first), wanting.from_leader(run.count)};
+    const auto served = static_cast<std::uint32_t>(run.count / count);
     if (served == 0) return false;
-    const int rank = group_rank(wanting);
+    const std::uint32_t rank = wanting.rank();
     if (rank < served) {
-      first = static_cast<std::uint32_t>(run.first) + static_cast<std::uint32_t>(rank) * count;
+      first = static_cast<std::uint32_t>(run.first) + rank * count;
       return true;
     }
-    wanting &= ~low_bits(nth_set_bit(wanting, served));
+    wanting = wanting.without_first(served);
   }
 }
 
@@ -82,34 +81,24 @@ WARPHEAP_COLD_FN inline index_run warp_slab::take_units_or_slabs(std::uint32_t c
                                                                  std::uint32_t alignment) const {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view attempts{control_->attempts};
   // By an RMW, so that a later attempt sees all that comes before this call.
-  const std::uint64_t earlier = attempts.fetch_add(0, release, device);
+  const std::uint64_t earlier = atomic_view{control_->attempts}.fetch_add(0, release, device);
   const std::uint64_t most = std::uint64_t{count} * times;
   const auto units = most < control_->units ? static_cast<std::uint32_t>(most) : count;
-  // Lanes of a warp that wait here together leave together, so a lane that has the lock gives it back before it could
-  // meet, at a reconvergence barrier, lanes that wait for it.
-  const lane_mask together = active_group();
   index_run run{0, 0};
-  bool done = false;
-  for (backoff wait;; wait.pause()) {
-    if (!done && control_->lock.try_acquire()) {
-      wait.end();
-      const std::uint64_t attempt = attempts.fetch_add(1, acquire, device) + 1;
-      run = take_units_now(count, units, alignment);
-      if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
-      control_->lock.release();
-      done = true;
-    }
-    if (!done) done = control_->refused_runs.since(earlier, count);
-    if (all(together, done)) return run;
-  }
+  control_->lock.hold_unless([&] { return control_->refused_runs.since(earlier, count); },
+                             [&] {
+                               const std::uint64_t attempt =
+                                   atomic_view{control_->attempts}.fetch_add(1, acquire, device) + 1;
+                               run = take_units_now(count, units, alignment);
+                               if (run.count == 0 && alignment == 1) control_->refused_runs.note(attempt, count);
+                             });
+  return run;
 }
 
 WARPHEAP_COLD_FN inline index_run warp_slab::take_units(std::uint32_t least, std::uint32_t most,
                                                         std::uint32_t alignment) const {
-  const std::uint64_t phase = reinterpret_cast<std::uint64_t>(data_) >> classes::unit_shift;
-  return free_units().take_neighbours(least, most, alignment, static_cast<std::uint32_t>(phase));
+  return units().take_neighbours(least, most, alignment);
 }
 
 // Neighbouring units, if need be after slabs without blocks were taken back. The lock's holder, one lane.

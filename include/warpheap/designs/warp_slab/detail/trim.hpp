@@ -25,9 +25,9 @@ WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* units) const {
     std::uint64_t taken = 0;
     for (std::uint64_t left = set.leaf_word(leaf); left != 0;) {  // not a spin: one turn a run of neighbours
       const int first = lowest_bit(left);
-      const int count = ~(left >> first) == 0 ? bit_tree::leaf_bits : lowest_bit(~(left >> first));
+      const std::uint32_t count = detail::trailing_ones(left >> first);
       const std::uint64_t run = detail::bit_range(first, count);
-      if (set.take_exactly({i * bit_tree::leaf_bits + first, static_cast<std::uint64_t>(count)})) taken |= run;
+      if (set.take_exactly({i * bit_tree::leaf_bits + first, count})) taken |= run;
       left &= ~run;
     }
     units[i] = taken;
