@@ -49,7 +49,7 @@ void end_hold(hold& which) noexcept { __atomic_store_n(&which.is_over, 1u, __ATO
 
 bool is_over(const hold& which) { return __atomic_load_n(&which.is_over, __ATOMIC_ACQUIRE) != 0; }
 
-const hold* find_hold(const char* name, std::uint64_t thread) {
+hold* find_hold(const char* name, std::uint64_t thread) {
   const std::lock_guard guard(holds_now.lock);
   for (hold* each = holds_now.first; each != nullptr; each = each->next) {
     if (has_held(*each) || is_over(*each)) continue;
@@ -80,7 +80,7 @@ void stop_point(const char* name, call_site site) {
 
 void worker::stop_point(const char* name, call_site site) {
   lane& me = *current_;
-  const hold* const mine = find_hold(name, me.place.block * me.place.block_threads + me.place.thread);
+  hold* const mine = find_hold(name, me.place.block * me.place.block_threads + me.place.thread);
   if (mine == nullptr) return;
   me.site = site;
   if (explored_ != nullptr) {
@@ -93,6 +93,7 @@ void worker::stop_point(const char* name, call_site site) {
     suspend();
     if (mine->ends_when_others_wait && process_is_quiet()) break;
   }
+  end_hold(*mine);
   me.held_at = nullptr;
   end_wait();
 }

@@ -9,8 +9,8 @@
 namespace warpheap::executor {
 
 /// *lane*: the hold that keeps thread `thread` of the grid at the stop point `name`, or null. Counts the arrival.
-const hold* find_hold(const char* name, std::uint64_t thread);
-/// True if the held lane may go on. *lane*
+hold* find_hold(const char* name, std::uint64_t thread);
+/// *lane*: true if the held lane may go on.
 bool is_over(const hold& which);
 /// What the holds in force have to do with a launch in which nothing goes on; empty if none has.
 std::string describe_holds();

@@ -5,7 +5,7 @@
 // Stop points. A test of the host backend holds a lane at a named place of the code, between two of its steps, while
 // other lanes do what must not go wrong meanwhile:
 //
-//   held_lane late{"warp_slab.put_back.released", {.thread = 0}};
+//   held_lane late{"warp_slab.put_back.freed", {.thread = 0}};
 //   launch({2, 1}, [=, late = &late] {
 //     if (grid_thread_index() == 0) return self.free(block);  // is held between two of its steps
 //     late->await();
@@ -28,8 +28,7 @@ struct held_choice {
   /// The lane also goes on when all other lanes of the process have only waited in backoffs for a while. For others
   /// that must wait for the held lane.
   bool until_others_wait = false;
-  /// The lane also goes on after so many turns, in each of which others had one or more. For others that must search
-  /// until the held lane goes on.
+  /// The lane also goes on after so many turns of its own. For others that must search until the held lane goes on.
   std::uint64_t turns = executor::hold::no_end;
 };
 
