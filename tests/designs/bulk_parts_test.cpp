@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <designs/part_stage.hpp>
 #include <support/scale.hpp>
 #include <type_traits>
 #include <vector>
@@ -38,42 +39,8 @@ constexpr std::uint32_t large = layout::sizes - 1;  // 2 KiB: seven units in a c
 constexpr std::uint32_t small = 3;                  // 64 bytes: 64 units in a page
 constexpr std::uint64_t words_out = 16;
 
-struct initialise_kernel {
-  WARPHEAP_FN void operator()(allocator of) const { of.initialise(); }
-};
-
-/// Memory of a heap, and the words that a kernel reports.
-class stage {
- public:
-  /// `bytes` of arena that begin at a chunk.
-  explicit stage(std::uint64_t bytes)
-      : metadata_bytes_(align_up(allocator::metadata_bytes(bytes), alignment)),
-        bytes_(bytes),
-        memory_(metadata_bytes_ + bytes + 2 * alignment) {
-    launch({1, 1}, initialise_kernel{}, allocator{from()});
-  }
-  arena from() const {
-    const auto first = reinterpret_cast<std::uint64_t>(memory_.data());
-    const std::uint64_t skip = align_up(first, alignment) - first;
-    std::byte* const begin = memory_.data() + skip;
-    return {begin + metadata_bytes_, bytes_, bytes_, begin};
-  }
-  /// Runs `kernel(part, out)` in `threads` threads of blocks of 64; out is zero at first.
-  template <class Part, class Kernel>
-  std::vector<std::uint64_t> run(Kernel kernel, std::uint64_t threads = 1) {
-    device_array<std::uint64_t> out(words_out);
-    launch(threads == 1 ? grid_shape{1, 1} : grid_shape::covering(threads, 64), kernel, Part{from()}, out.data());
-    std::vector<std::uint64_t> values;
-    for (std::uint64_t i = 0; i < words_out; ++i) values.push_back(out.at(i));
-    return values;
-  }
-
- private:
-  static constexpr std::uint64_t alignment = layout::chunk_bytes;
-  std::uint64_t metadata_bytes_;
-  std::uint64_t bytes_;
-  device_array<std::byte> memory_;
-};
+/// `bytes` of arena that begin at a chunk.
+using stage = part_stage<allocator, layout::chunk_bytes, words_out>;
 
 WARPHEAP_FN bin_state state_of(const pages& of, std::uint32_t page) {
   return {atomic_view{of.header_at(page).state}.load(memory_order::relaxed, thread_scope::device)};

@@ -1,109 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of Ouroboros, each by itself. Most tests use pages of 2 KiB, of which a chunk has four.
+// The parts of Ouroboros that keep chunks, pages and hints, each by itself.
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <support/scale.hpp>
-#include <type_traits>
-#include <vector>
-#include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <designs/ouroboros_parts.hpp>
 
 namespace warpheap::test::ouroboros_parts_test {
 namespace {
 
-using detail::no_chunk;
-using detail::ouroboros_duty;
-using source = ouroboros_source;
-
-/// The parts of a design.
-template <class Allocator>
-struct parts_of;
-template <class Items, class Kind, ouroboros_options Options>
-struct parts_of<basic_ouroboros<Items, Kind, Options>> {
-  using allocator = basic_ouroboros<Items, Kind, Options>;
-  using layout = ouroboros_layout<Items, Kind, Options>;
-  using chunks = detail::ouroboros_chunks<layout>;
-  using queues = detail::ouroboros_queues<layout>;
-  using page_bits = detail::ouroboros_page_bits<layout>;
-  using partial_lists = detail::ouroboros_partial_lists<layout>;
-  using parking = detail::ouroboros_parking<layout>;
-  using hints = detail::ouroboros_hints<layout>;
-  using reclamation = detail::ouroboros_reclamation<layout>;
-  using batch_source = detail::ouroboros_batch_source<layout>;
-  using renewal = detail::ouroboros_renewal<layout>;
-  using inspector = detail::ouroboros_inspector<layout>;
-};
-using c = parts_of<ouroboros_va_c>;
-using p = parts_of<ouroboros_s_p>;
-/// Its static queues have room for fewer entries than its heap has chunks.
-using tiny = parts_of<basic_ouroboros<chunk_items, static_ring, ouroboros_options{.queue_entries = 1}>>;
-
-static_assert(std::is_trivially_copyable_v<c::renewal> && std::is_trivially_copyable_v<p::renewal>);
-// Kernels carry the addresses once, whatever the number of parts.
-static_assert(sizeof(c::renewal) == sizeof(c::chunks) && sizeof(c::allocator) == sizeof(c::chunks));
-
-constexpr std::uint32_t q = 7;  // pages of 2 KiB
-constexpr std::uint32_t pages = c::layout::pages(q);
-static_assert(c::layout::page_bytes(q) == 2048 && pages == 4);
-constexpr std::uint64_t chunk_bytes = c::layout::chunk_bytes;
-constexpr std::uint64_t words_out = 512;
-
-template <class Allocator>
-struct initialise_kernel {
-  WARPHEAP_FN void operator()(Allocator of) const { of.initialise(); }
-};
-
-/// Memory of a heap of `chunks` chunks, and the words that a kernel reports.
-template <class Parts>
-class stage {
- public:
-  explicit stage(std::uint64_t chunks)
-      : metadata_bytes_(align_up(Parts::allocator::metadata_bytes(chunks * chunk_bytes), chunk_bytes)),
-        bytes_(chunks * chunk_bytes),
-        memory_(metadata_bytes_ + bytes_ + chunk_bytes) {
-    using allocator = typename Parts::allocator;
-    launch({1, 1}, initialise_kernel<allocator>{}, allocator{from()});
-  }
-  arena from() const {
-    const auto first = reinterpret_cast<std::uint64_t>(memory_.data());
-    std::byte* const begin = memory_.data() + (align_up(first, chunk_bytes) - first);
-    return {begin + metadata_bytes_, bytes_, bytes_, begin};
-  }
-  /// Runs `kernel(part, out)` in `threads` threads of blocks of 64; out is zero at first.
-  template <class Part, class Kernel>
-  std::vector<std::uint64_t> run(Kernel kernel, std::uint64_t threads = 1) {
-    device_array<std::uint64_t> out(words_out);
-    launch(threads == 1 ? grid_shape{1, 1} : grid_shape::covering(threads, 64), kernel, Part{from()}, out.data());
-    return out.to_host();
-  }
-
- private:
-  std::uint64_t metadata_bytes_;
-  std::uint64_t bytes_;
-  device_array<std::byte> memory_;
-};
-
-void expect_words(const std::vector<std::uint64_t>& out, const std::vector<std::uint64_t>& expected) {
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(out[i], expected[i]) << i;
-}
-
-/// Takes all chunks of the heap, so that tests say which ones are free.
-template <class Chunks>
-WARPHEAP_FN void take_all_chunks(const Chunks& of) {
-  const auto all = static_cast<std::uint32_t>(of.control().chunks);
-  require(of.take_neighbours(all, all, 1).count == all, "chunks are missing");
-}
-template <class Chunks>
-WARPHEAP_FN bool is_free(const Chunks& of, std::uint64_t chunk) {
-  return (of.free_chunks().leaf_word(static_cast<std::uint32_t>(chunk / 64)) >> chunk % 64 & 1) != 0;
-}
-WARPHEAP_FN std::uint64_t offset_of(std::uint64_t chunk, std::uint64_t page) {
-  return chunk * chunk_bytes + page * 2048;
-}
+using namespace ouroboros_parts;
 
 TEST(ouroboros_layout, the_parts_of_a_state_change_alone) {
   const chunk_state state = chunk_state{0}.with_count(1000).with_hint(chunk_state::in_list).next_life();
@@ -391,17 +299,6 @@ TEST(ouroboros_parking, lanes_that_free_a_whole_chunk_give_it_back_once) {
   EXPECT_EQ(s.run<c::chunks>(read_leaves{})[0], ~std::uint64_t{0});
 }
 
-/// Parks a page of each of `count` chunks, and queues or lists the hints.
-template <class Hints>
-WARPHEAP_FN void park_one_each(const Hints& of, std::uint64_t first, std::uint64_t count) {
-  const lane_mask self = active_group();
-  for (std::uint64_t chunk = first; chunk < first + count; ++chunk) {
-    bool ends = false;
-    const ouroboros_duty then = of.parking().count_pages(self, q, offset_of(chunk, 1), ends);
-    if (then == ouroboros_duty::queue) of.push_hint(q, self, chunk);
-    of.parking().end_duty(q, self, chunk, then, ends);
-  }
-}
 struct overfill_hints {
   WARPHEAP_FN void operator()(tiny::hints of, std::uint64_t* out) const {
     const std::uint64_t all = of.chunks().control().chunks;
@@ -425,158 +322,6 @@ TEST(ouroboros_hints, a_hint_without_room_in_the_queue_is_listed_and_its_field_s
   EXPECT_EQ(out[2], out[0]);
   EXPECT_EQ(out[3], out[1]);
   EXPECT_EQ(out[4], 1u);
-}
-
-struct sweep_queue_and_list {
-  template <class Reclamation>
-  WARPHEAP_FN void operator()(Reclamation of, std::uint64_t* out) const {
-    const lane_mask self = active_group();
-    take_all_chunks(of.chunks());
-    of.chunks().free_chunks().add({8, 4});  // for segments of queues that lie in chunks
-    out[0] = of.can_sweep(q);
-    bool ends = false;
-    if constexpr (Reclamation::queues_pages) {
-      for (std::uint32_t i = 0; i < pages; ++i) require(of.queues().queue(q).push(self, 3 * pages + i), "no room");
-    } else {
-      // All pages of a listed chunk, and a hint to one with a page in use.
-      for (std::uint32_t i = 0; i < pages; ++i) {
-        const ouroboros_duty then = of.parking().count_pages(self, q, offset_of(3, i), ends);
-        if (then == ouroboros_duty::queue) of.parking().list_instead(q, 3);
-        of.parking().end_duty(q, self, 3, then == ouroboros_duty::queue ? ouroboros_duty::none : then, false);
-        if (then == ouroboros_duty::queue) of.parking().end_move(q);
-      }
-      park_one_each(of.hints(), 5, 1);
-    }
-    out[1] = of.can_sweep(q) && !is_free(of.chunks(), 3);
-    out[2] = of.sweep(q, self);  // all sizes but this one
-    out[3] = is_free(of.chunks(), 3);
-    out[4] = of.sweep(p::layout::classes, self);
-    out[5] = is_free(of.chunks(), 3);
-    out[6] = of.can_sweep(q);
-    out[7] = of.parking().nothing_moves();
-    if constexpr (!Reclamation::queues_pages) {
-      out[8] = of.parking().state_of(5).hint() == chunk_state::in_list && of.parking().state_of(5).count() == 1;
-      out[9] = static_cast<std::uint32_t>(popcount(of.chunks().free_chunks().leaf_word(0)));
-    }
-  }
-};
-/// A reclamation that says whether its queues hold pages.
-template <class Parts, bool Pages>
-struct swept : Parts::reclamation {
-  static constexpr bool queues_pages = Pages;
-  using Parts::reclamation::reclamation;
-};
-TEST(ouroboros_reclamation, queued_pages_become_a_free_chunk) {
-  const auto out = stage<p>{64}.run<swept<p, true>>(sweep_queue_and_list{});
-  expect_words(out, {0, 1, 0, 0, 1, 1, 0, 1});
-}
-TEST(ouroboros_reclamation, fully_free_chunks_of_a_list_become_free_and_hints_are_listed) {
-  const auto out = stage<c>{64}.run<swept<c, false>>(sweep_queue_and_list{});
-  expect_words(out, {0, 1, 0, 0, 1, 1, 0, 1, 1, 5});
-}
-
-struct find_in_order {
-  WARPHEAP_FN void operator()(c::batch_source of, std::uint64_t* out) const {
-    const lane_mask self = active_group();
-    take_all_chunks(of.chunks());
-    of.chunks().free_chunks().add({8, 8});
-    park_one_each(of.hints(), 3, 1);
-    bool ends = false;
-    for (std::uint32_t i = 1; i < 3; ++i) {
-      if (of.parking().count_pages(self, q, offset_of(5, i), ends) != ouroboros_duty::queue) continue;
-      of.parking().list_instead(q, 5);
-      of.parking().end_move(q);
-    }
-    std::uint32_t units = 0;
-    source found = of.find_pages(q, self, 1, false, units);
-    out[0] = found.what() == source::queued && units == 1 && of.queues().entry(found, 0) == 3;
-    of.queues().retire(q, found);
-    found = of.find_pages(q, self, 1, false, units);
-    out[1] = found.what() == source::staged_pages && units == 2;
-    out[2] = of.queues().entry(found, 0);
-    out[3] = of.queues().entry(found, 1);
-    of.queues().retire(q, found);
-    of.queues().trim_queues(self);
-    const std::uint64_t free = of.chunks().free_chunks().leaf_word(0);
-    found = of.find_pages(q, self, 6, false, units);
-    const std::uint64_t left = of.chunks().free_chunks().leaf_word(0);
-    out[4] = found.what() == source::run || found.what() == source::staged_chunks;
-    out[5] = units >= 6 && units == static_cast<std::uint32_t>(popcount(free ^ left)) * pages;
-    if (found.what() == source::staged_chunks) of.queues().retire(q, found);
-    of.chunks().free_chunks().take_run(self, 64);
-    of.find_pages(q, self, 1, false, units);
-    out[6] = units;
-    out[7] = of.chunks().free_chunks().leaf_word(0);
-    constexpr std::uint32_t several = c::layout::chunk_classes;  // pages of two chunks
-    of.chunks().free_chunks().add({20, 3});
-    of.find_pages(several, self, 1, false, units);
-    out[8] = units;  // such pages are found under the lock alone
-    found = of.find_pages(several, self, 1, true, units);
-    out[9] = units;
-    out[10] = reinterpret_cast<std::uint64_t>(of.chunks().data() + found.base() * chunk_bytes) % (2 * chunk_bytes);
-  }
-};
-TEST(ouroboros_batch_source, the_queue_then_the_list_then_free_chunks) {
-  const auto out = stage<c>{64}.run<c::batch_source>(find_in_order{});
-  expect_words(out, {1, 1, 5 * pages + 1, 5 * pages + 2, 1, 1, 0, 0, 0, 1, 0});
-}
-
-struct renew_until_refused {
-  WARPHEAP_FN void operator()(p::renewal of, std::uint64_t* out) const {
-    take_all_chunks(of.chunks());
-    out[0] = next(of) == source::none;
-    of.chunks().free_chunks().add({6, 1});
-    std::uint32_t served = 0;
-    while (next(of) != source::none) ++served;
-    out[1] = served;
-    // Another size holds the pages of a whole chunk in its queue: the renewer sweeps it.
-    const lane_mask self = active_group();
-    for (std::uint32_t i = 0; i < 2 * pages; ++i) {
-      require(of.queues().queue(q - 1).push(self, 3 * 2 * pages + i), "no room");
-    }
-    served = 0;
-    while (next(of) != source::none) ++served;
-    out[2] = served;
-    out[3] = of.chunks().of_class(q).waiting;
-  }
-  /// Draws a ticket of size q, and tells what the batch is that serves it.
-  WARPHEAP_FN static source::kind next(const p::renewal& of) {
-    lane_mask group = active_group();
-    batch_ring& stock = of.chunks().of_class(q).stock;
-    const batch_ring::place mine =
-        stock.take(group, [&](lane_mask renewers, batch_ring::batch newest) { of.renew(q, renewers, newest); });
-    const source from{mine.what};
-    const bool is_segment = from.what() != source::none && from.what() != source::run;
-    if (stock.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
-    return from.what();
-  }
-};
-TEST(ouroboros_renewal, a_refusal_only_after_a_sweep_and_a_search_of_its_own_for_each_later_ticket) {
-  expect_words(stage<p>{64}.run<p::renewal>(renew_until_refused{}), {1, 4, 4, 0});
-}
-
-struct use_some_of_a_heap {
-  WARPHEAP_FN void operator()(c::hints of, std::uint64_t*) const {
-    const index_run span = of.chunks().take_neighbours(3, 3, 1);
-    of.chunks().set_owner(span.first, chunk_record::run_base + 3);
-    const index_run cut = of.chunks().take_neighbours(1, 1, 1);
-    of.chunks().set_owner(cut.first, q + 1);
-    park_one_each(of, cut.first, 1);
-  }
-};
-TEST(ouroboros_inspector, each_chunk_is_counted_in_one_place) {
-  stage<c> s{32};
-  s.run<c::hints>(use_some_of_a_heap{});
-  const ouroboros_statistics found = c::inspector{c::queues{s.from()}}.statistics();
-  EXPECT_EQ(found.chunks, 32u);
-  EXPECT_EQ(found.large_blocks, 1u);
-  EXPECT_EQ(found.large_chunks, 3u);
-  EXPECT_EQ(found.page_sizes[q].chunks, 1u);
-  EXPECT_EQ(found.page_sizes[q].parked_pages, 1u);
-  EXPECT_EQ(found.page_sizes[q].live_pages, pages - 1u);
-  EXPECT_EQ(found.page_sizes[q].queue_entries, 1u);
-  EXPECT_GT(found.page_sizes[q].queue_chunks, 0u);
-  EXPECT_EQ(found.free_chunks, 32u - 3 - 1 - found.page_sizes[q].queue_chunks);
 }
 
 }  // namespace

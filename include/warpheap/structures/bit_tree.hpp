@@ -183,3 +183,4 @@ class bit_tree {
 #include <warpheap/structures/detail/bit_tree.hpp>
 #include <warpheap/structures/detail/bit_tree_blocks.hpp>
 #include <warpheap/structures/detail/bit_tree_neighbours.hpp>
+#include <warpheap/structures/detail/bit_tree_runs.hpp>

@@ -214,3 +214,4 @@ class alignas(128) bulk_semaphore {
 }  // namespace warpheap
 
 #include <warpheap/sync/detail/bulk_semaphore.hpp>
+#include <warpheap/sync/detail/bulk_semaphore_operations.hpp>

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The parts of Ouroboros that search: reclamation, batches, renewal; and the inspector, which finds what they left.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <designs/ouroboros_parts.hpp>
+
+namespace warpheap::test::ouroboros_search_parts_test {
+namespace {
+
+using namespace ouroboros_parts;
+
+struct sweep_queue_and_list {
+  template <class Reclamation>
+  WARPHEAP_FN void operator()(Reclamation of, std::uint64_t* out) const {
+    const lane_mask self = active_group();
+    take_all_chunks(of.chunks());
+    of.chunks().free_chunks().add({8, 4});  // for segments of queues that lie in chunks
+    out[0] = of.can_sweep(q);
+    bool ends = false;
+    if constexpr (Reclamation::queues_pages) {
+      for (std::uint32_t i = 0; i < pages; ++i) require(of.queues().queue(q).push(self, 3 * pages + i), "no room");
+    } else {
+      // All pages of a listed chunk, and a hint to one with a page in use.
+      for (std::uint32_t i = 0; i < pages; ++i) {
+        const ouroboros_duty then = of.parking().count_pages(self, q, offset_of(3, i), ends);
+        if (then == ouroboros_duty::queue) of.parking().list_instead(q, 3);
+        of.parking().end_duty(q, self, 3, then == ouroboros_duty::queue ? ouroboros_duty::none : then, false);
+        if (then == ouroboros_duty::queue) of.parking().end_move(q);
+      }
+      park_one_each(of.hints(), 5, 1);
+    }
+    out[1] = of.can_sweep(q) && !is_free(of.chunks(), 3);
+    out[2] = of.sweep(q, self);  // all sizes but this one
+    out[3] = is_free(of.chunks(), 3);
+    out[4] = of.sweep(p::layout::classes, self);
+    out[5] = is_free(of.chunks(), 3);
+    out[6] = of.can_sweep(q);
+    out[7] = of.parking().nothing_moves();
+    if constexpr (!Reclamation::queues_pages) {
+      out[8] = of.parking().state_of(5).hint() == chunk_state::in_list && of.parking().state_of(5).count() == 1;
+      out[9] = static_cast<std::uint32_t>(popcount(of.chunks().free_chunks().leaf_word(0)));
+    }
+  }
+};
+/// A reclamation that says whether its queues hold pages.
+template <class Parts, bool Pages>
+struct swept : Parts::reclamation {
+  static constexpr bool queues_pages = Pages;
+  using Parts::reclamation::reclamation;
+};
+TEST(ouroboros_reclamation, queued_pages_become_a_free_chunk) {
+  const auto out = stage<p>{64}.run<swept<p, true>>(sweep_queue_and_list{});
+  expect_words(out, {0, 1, 0, 0, 1, 1, 0, 1});
+}
+TEST(ouroboros_reclamation, fully_free_chunks_of_a_list_become_free_and_hints_are_listed) {
+  const auto out = stage<c>{64}.run<swept<c, false>>(sweep_queue_and_list{});
+  expect_words(out, {0, 1, 0, 0, 1, 1, 0, 1, 1, 5});
+}
+
+struct find_in_order {
+  WARPHEAP_FN void operator()(c::batch_source of, std::uint64_t* out) const {
+    const lane_mask self = active_group();
+    take_all_chunks(of.chunks());
+    of.chunks().free_chunks().add({8, 8});
+    park_one_each(of.hints(), 3, 1);
+    bool ends = false;
+    for (std::uint32_t i = 1; i < 3; ++i) {
+      if (of.parking().count_pages(self, q, offset_of(5, i), ends) != ouroboros_duty::queue) continue;
+      of.parking().list_instead(q, 5);
+      of.parking().end_move(q);
+    }
+    std::uint32_t units = 0;
+    source found = of.find_pages(q, self, 1, false, units);
+    out[0] = found.what() == source::queued && units == 1 && of.queues().entry(found, 0) == 3;
+    of.queues().retire(q, found);
+    found = of.find_pages(q, self, 1, false, units);
+    out[1] = found.what() == source::staged_pages && units == 2;
+    out[2] = of.queues().entry(found, 0);
+    out[3] = of.queues().entry(found, 1);
+    of.queues().retire(q, found);
+    of.queues().trim_queues(self);
+    const std::uint64_t free = of.chunks().free_chunks().leaf_word(0);
+    found = of.find_pages(q, self, 6, false, units);
+    const std::uint64_t left = of.chunks().free_chunks().leaf_word(0);
+    out[4] = found.what() == source::run || found.what() == source::staged_chunks;
+    out[5] = units >= 6 && units == static_cast<std::uint32_t>(popcount(free ^ left)) * pages;
+    if (found.what() == source::staged_chunks) of.queues().retire(q, found);
+    of.chunks().free_chunks().take_run(self, 64);
+    of.find_pages(q, self, 1, false, units);
+    out[6] = units;
+    out[7] = of.chunks().free_chunks().leaf_word(0);
+    constexpr std::uint32_t several = c::layout::chunk_classes;  // pages of two chunks
+    of.chunks().free_chunks().add({20, 3});
+    of.find_pages(several, self, 1, false, units);
+    out[8] = units;  // such pages are found under the lock alone
+    found = of.find_pages(several, self, 1, true, units);
+    out[9] = units;
+    out[10] = reinterpret_cast<std::uint64_t>(of.chunks().data() + found.base() * chunk_bytes) % (2 * chunk_bytes);
+  }
+};
+TEST(ouroboros_batch_source, the_queue_then_the_list_then_free_chunks) {
+  const auto out = stage<c>{64}.run<c::batch_source>(find_in_order{});
+  expect_words(out, {1, 1, 5 * pages + 1, 5 * pages + 2, 1, 1, 0, 0, 0, 1, 0});
+}
+
+struct renew_until_refused {
+  WARPHEAP_FN void operator()(p::renewal of, std::uint64_t* out) const {
+    take_all_chunks(of.chunks());
+    out[0] = next(of) == source::none;
+    of.chunks().free_chunks().add({6, 1});
+    std::uint32_t served = 0;
+    while (next(of) != source::none) ++served;
+    out[1] = served;
+    // Another size holds the pages of a whole chunk in its queue: the renewer sweeps it.
+    const lane_mask self = active_group();
+    for (std::uint32_t i = 0; i < 2 * pages; ++i) {
+      require(of.queues().queue(q - 1).push(self, 3 * 2 * pages + i), "no room");
+    }
+    served = 0;
+    while (next(of) != source::none) ++served;
+    out[2] = served;
+    out[3] = of.chunks().of_class(q).waiting;
+  }
+  /// Draws a ticket of size q, and tells what the batch is that serves it.
+  WARPHEAP_FN static source::kind next(const p::renewal& of) {
+    lane_mask group = active_group();
+    batch_ring& stock = of.chunks().of_class(q).stock;
+    const batch_ring::place mine =
+        stock.take(group, [&](lane_mask renewers, batch_ring::batch newest) { of.renew(q, renewers, newest); });
+    const source from{mine.what};
+    const bool is_segment = from.what() != source::none && from.what() != source::run;
+    if (stock.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
+    return from.what();
+  }
+};
+TEST(ouroboros_renewal, a_refusal_only_after_a_sweep_and_a_search_of_its_own_for_each_later_ticket) {
+  expect_words(stage<p>{64}.run<p::renewal>(renew_until_refused{}), {1, 4, 4, 0});
+}
+
+struct use_some_of_a_heap {
+  WARPHEAP_FN void operator()(c::hints of, std::uint64_t*) const {
+    const index_run span = of.chunks().take_neighbours(3, 3, 1);
+    of.chunks().set_owner(span.first, chunk_record::run_base + 3);
+    const index_run cut = of.chunks().take_neighbours(1, 1, 1);
+    of.chunks().set_owner(cut.first, q + 1);
+    park_one_each(of, cut.first, 1);
+  }
+};
+TEST(ouroboros_inspector, each_chunk_is_counted_in_one_place) {
+  stage<c> s{32};
+  s.run<c::hints>(use_some_of_a_heap{});
+  const ouroboros_statistics found = c::inspector{c::queues{s.from()}}.statistics();
+  EXPECT_EQ(found.chunks, 32u);
+  EXPECT_EQ(found.large_blocks, 1u);
+  EXPECT_EQ(found.large_chunks, 3u);
+  EXPECT_EQ(found.page_sizes[q].chunks, 1u);
+  EXPECT_EQ(found.page_sizes[q].parked_pages, 1u);
+  EXPECT_EQ(found.page_sizes[q].live_pages, pages - 1u);
+  EXPECT_EQ(found.page_sizes[q].queue_entries, 1u);
+  EXPECT_GT(found.page_sizes[q].queue_chunks, 0u);
+  EXPECT_EQ(found.free_chunks, 32u - 3 - 1 - found.page_sizes[q].queue_chunks);
+}
+
+}  // namespace
+}  // namespace warpheap::test::ouroboros_search_parts_test
