@@ -26,6 +26,7 @@
 #include "cases/memory_access.hpp"
 #include "cases/trace.hpp"
 #include "cases/work_generation.hpp"
+#include "measure/compared.hpp"
 #include "measure/items.hpp"
 #include "measure/packed.hpp"
 #include "measure/prefix_sum.hpp"
@@ -297,6 +298,27 @@ TEST_F(items, show_blocks_that_share_a_word) {
   EXPECT_GT(wrong(4, false), 0u);
 }
 
+TEST_F(items, are_counted_anew_by_each_check) {
+  device_array<unsigned char> memory(asked.count * 64);
+  std::vector<void*> blocks;
+  for (std::uint64_t i = 0; i < asked.count; ++i) blocks.push_back(memory.data() + i * 64);
+  const device_array<void*> places(blocks);
+  item_check check;
+  EXPECT_EQ(check.wrong_items(asked, places.data()), asked.count) << "nothing was written yet";
+  write_items(asked, places.data());
+  read_items(asked, places.data(), check.counter());
+  EXPECT_EQ(check.count(), asked.count) << "what a kernel finds is added";
+  EXPECT_EQ(check.wrong_items(asked, places.data()), 0u);
+}
+
+TEST(baseline_samples, compare_round_by_round) {
+  baseline_samples against;
+  against.add(2, 4);
+  against.add(9, 3);
+  EXPECT_EQ(against.times.values(), (std::vector<double>{4, 3}));
+  EXPECT_EQ(against.ratios.values(), (std::vector<double>{0.5, 3}));
+}
+
 TEST(prefix_sums, are_those_of_all_before) {
   for (const std::uint64_t count : {1u, 2u, 31u, 1000u, 70001u}) {
     std::vector<std::uint32_t> numbers;
@@ -319,9 +341,7 @@ TEST(packed, items_lie_one_behind_the_other) {
       const std::uint64_t total = packed.place(asked);
       packed.write(asked);
       packed.point(asked, blocks.data());
-      device_array<std::uint64_t> wrong(1);
-      check_items(asked, blocks.data(), wrong.data());
-      EXPECT_EQ(wrong.at(0), 0u);
+      EXPECT_EQ(item_check{}.wrong_items(asked, blocks.data()), 0u);
       const std::vector<void*> at = blocks.to_host();
       std::uint64_t offset = 0;
       for (std::uint64_t i = 0; i < asked.count; offset += asked.bytes(i++)) {

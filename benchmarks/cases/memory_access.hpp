@@ -9,6 +9,7 @@
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
+#include "../measure/compared.hpp"
 #include "../measure/course.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/fixtures.hpp"
@@ -65,10 +66,9 @@ class memory_access::course : public course_defaults {
   explicit course(fixture& on)
       : on_(on),
         places_(on.options.threads),
-        wrong_(1),
         packed_(on.options.threads, on.options.size, packed_items::memory::kept) {}
 
-  std::vector<const samples*> watched() const { return {&write_, &read_, &packed_write_, &packed_read_}; }
+  std::vector<const samples*> watched() const { return {&write_, &read_, &packed_write_.times, &packed_read_.times}; }
 
   void round(round_kind kind) {
     const requests asked = requests_of(on_.options, on_.found.rounds++);
@@ -95,10 +95,10 @@ class memory_access::course : public course_defaults {
   void add_measures(findings& found) const {
     found.add("write", microseconds, write_);
     found.add("read", microseconds, read_);
-    found.add("packed_write", microseconds, packed_write_);
-    found.add("packed_read", microseconds, packed_read_);
-    found.add("write_ratio", time_ratio, write_ratio_);
-    found.add("read_ratio", time_ratio, read_ratio_);
+    found.add("packed_write", microseconds, packed_write_.times);
+    found.add("packed_read", microseconds, packed_read_.times);
+    found.add("write_ratio", time_ratio, packed_write_.ratios);
+    found.add("read_ratio", time_ratio, packed_read_.ratios);
   }
 
  private:
@@ -116,13 +116,14 @@ class memory_access::course : public course_defaults {
     const double write_time = on_.time_of([&] {
       for (int i = 0; i < repetitions; ++i) write_items(asked, at.data());
     });
-    wrong_.clear();
+    check_.clear();
     const double read_time = on_.time_of([&] {
-      for (int i = 0; i < repetitions; ++i) read_items(asked, at.data(), wrong_.data());
+      for (int i = 0; i < repetitions; ++i) read_items(asked, at.data(), check_.counter());
     });
-    check_items(asked, at.data(), wrong_.data());
-    if (wrong_.at(0) != 0 && on_.found.sound()) {
-      on_.found.fault = std::to_string(wrong_.at(0)) + " reads found a block without what was written to it";
+    const std::uint64_t misread = check_.count();
+    const std::uint64_t wrong = misread + check_.wrong_items(asked, at.data());
+    if (wrong != 0 && on_.found.sound()) {
+      on_.found.fault = std::to_string(wrong) + " reads found a block without what was written to it";
     }
     return {write_time / repetitions, read_time / repetitions};
   }
@@ -130,22 +131,18 @@ class memory_access::course : public course_defaults {
   void add(const times& own, const times& packed) {
     write_.add(own.write);
     read_.add(own.read);
-    packed_write_.add(packed.write);
-    packed_read_.add(packed.read);
-    write_ratio_.add(own.write / packed.write);
-    read_ratio_.add(own.read / packed.read);
+    packed_write_.add(own.write, packed.write);
+    packed_read_.add(own.read, packed.read);
   }
 
   fixture& on_;
   device_array<void*> places_;
-  device_array<std::uint64_t> wrong_;
+  item_check check_;
   packed_items packed_;
   samples write_;
   samples read_;
-  samples packed_write_;
-  samples packed_read_;
-  samples write_ratio_;
-  samples read_ratio_;
+  baseline_samples packed_write_;
+  baseline_samples packed_read_;
 };
 
 }  // namespace warpheap::bench

@@ -9,6 +9,7 @@
 #include <warpheap/heap.hpp>
 
 #include "../json.hpp"
+#include "../measure/compared.hpp"
 #include "../measure/course.hpp"
 #include "../measure/findings.hpp"
 #include "../measure/fixtures.hpp"
@@ -73,11 +74,10 @@ class work_generation::course : public course_defaults {
   explicit course(fixture& on)
       : on_(on),
         places_(on.options.threads),
-        wrong_(1),
         anew_(on.options.threads, on.options.size, packed_items::memory::taken_anew),
         kept_(on.options.threads, on.options.size, packed_items::memory::kept) {}
 
-  std::vector<const samples*> watched() const { return {&generate_, &baseline_}; }
+  std::vector<const samples*> watched() const { return {&generate_, &baseline_.times}; }
 
   void round(round_kind kind) {
     const requests asked = on_.next_requests();
@@ -87,18 +87,16 @@ class work_generation::course : public course_defaults {
     const double baseline_kept = with_prefix_sum(kept_, asked, kind.judged);
     if (!kind.timed) return;
     generate_.add(generate);
-    baseline_.add(baseline);
-    baseline_kept_.add(baseline_kept);
-    ratio_.add(generate / baseline);
-    ratio_kept_.add(generate / baseline_kept);
+    baseline_.add(generate, baseline);
+    baseline_kept_.add(generate, baseline_kept);
   }
 
   void add_measures(findings& found) const {
     found.add("generate", microseconds, generate_);
-    found.add("baseline", microseconds, baseline_);
-    found.add("baseline_kept", microseconds, baseline_kept_);
-    found.add("ratio", time_ratio, ratio_);
-    found.add("ratio_kept", time_ratio, ratio_kept_);
+    found.add("baseline", microseconds, baseline_.times);
+    found.add("baseline_kept", microseconds, baseline_kept_.times);
+    found.add("ratio", time_ratio, baseline_.ratios);
+    found.add("ratio_kept", time_ratio, baseline_kept_.ratios);
   }
 
  private:
@@ -126,9 +124,7 @@ class work_generation::course : public course_defaults {
 
   // The items first, since the judge writes to the blocks.
   void look(const requests& asked) {
-    wrong_.clear();
-    check_items(asked, on_.blocks.data(), wrong_.data());
-    const std::uint64_t wrong = wrong_.at(0);
+    const std::uint64_t wrong = check_.wrong_items(asked, on_.blocks.data());
     on_.look(on_.heap, asked, true);
     if (wrong != 0 && on_.found.sound()) {
       on_.found.fault = std::to_string(wrong) + " of " + std::to_string(asked.count) +
@@ -157,10 +153,8 @@ class work_generation::course : public course_defaults {
     if (judged) {
       time += timer.stop();
       items.point(asked, places_.data());
-      wrong_.clear();
-      check_items(asked, places_.data(), wrong_.data());
       // No allocator's fault: the measure itself is not to be believed.
-      if (wrong_.at(0) != 0) throw std::logic_error("the baseline lost items");
+      if (check_.wrong_items(asked, places_.data()) != 0) throw std::logic_error("the baseline lost items");
       timer.start();
     }
     items.release();
@@ -169,14 +163,12 @@ class work_generation::course : public course_defaults {
 
   fixture& on_;
   device_array<void*> places_;
-  device_array<std::uint64_t> wrong_;
+  item_check check_;
   packed_items anew_;
   packed_items kept_;
   samples generate_;
-  samples baseline_;
-  samples baseline_kept_;
-  samples ratio_;
-  samples ratio_kept_;
+  baseline_samples baseline_;
+  baseline_samples baseline_kept_;
 };
 
 }  // namespace warpheap::bench
