@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/detail/word_bits.hpp>
 
 // Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each
 // lane looks at another one.

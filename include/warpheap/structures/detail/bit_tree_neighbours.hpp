@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/detail/word_bits.hpp>
 
 // Members that are neighbours, as many as somebody needs and where they are aligned.
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/structures/detail/word_bits.hpp>
 
 // Members that are taken: a run of neighbours that follow each other across leaves, some at either end of the set, or
 // just those that are named.
