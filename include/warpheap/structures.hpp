@@ -7,6 +7,9 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/occupancy_gate.hpp>
+#include <warpheap/structures/page_source.hpp>
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>
+#include <warpheap/structures/slab_sets.hpp>
