@@ -66,8 +66,8 @@ class page_source {
   /// True if somebody looked in vain for a block of `order` and nothing came back since. Two loads.
   WARPHEAP_FN bool refuses(std::uint32_t order) const { return tree().refuses(order); }
 
-  /// Order of the block that begins at `page` and is in an owner's hands; `none` if no such block begins there. `page` is one that
-  /// the source has. Exact for a thread that has the block from its owner; a hint for others.
+  /// Order of the block that begins at `page` and is in an owner's hands; `none` if no such block begins there. The
+  /// source has `page`. Exact for a thread that has the block from its owner; a hint for others.
   WARPHEAP_FN std::uint32_t order_of(std::uint32_t page) const;
   /// First page of the block in an owner's hands that covers `page`, or `none`. As exact as `order_of`. `begin` is the
   /// lowest page that the source has.
@@ -105,6 +105,7 @@ WARPHEAP_COLD_FN inline void page_source::give(std::uint32_t page) const { tree(
 
 WARPHEAP_COLD_FN inline void page_source::give(lane_mask group, std::uint32_t page) const {
   tree().give(group, page, untagged(page));
+  sync(group);  // a leader counts for its lanes; no lane returns before, or its block would not be in `epoch`
 }
 
 WARPHEAP_FN inline std::uint32_t page_source::order_of(std::uint32_t page) const {
