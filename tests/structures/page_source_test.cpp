@@ -21,12 +21,24 @@ class source_memory {
       : first_span_(first / page_source::span_pages),
         upper_(1),
         spans_(divide_up(end, page_source::span_pages) - first_span_) {}
-  page_source source() const { return {upper_.data(), spans_.data(), first_span_}; }
+  page_source source() const { return {upper_.data(), &spans_.data()->of_source, first_span_, sizeof(span)}; }
+
+  /// Expects nothing written between the spans.
+  void expect_untouched() const {
+    for (const span& each : spans_.to_host()) {
+      for (const std::uint64_t word : each.of_owner) EXPECT_EQ(word, 0u);
+    }
+  }
 
  private:
+  // Something else of the owner lies between.
+  struct span {
+    page_source::span of_source;
+    std::uint64_t of_owner[32];
+  };
   std::uint32_t first_span_;
   device_array<page_source::state> upper_;
-  device_array<page_source::span> spans_;
+  device_array<span> spans_;
 };
 
 /// One lane, and the results are known. The pages are [first, end), which is added in two parts.
@@ -57,6 +69,12 @@ struct steps_kernel {
     require(source.epoch() > epoch + 1 && source.free_pages(end) == end - first - 1, "more pages");
     source.give(page);
     require(source.free_pages(end) == end - first, "all is back");
+    const std::uint32_t parted = source.take(2);
+    require(source.forget(parted) == 2 && source.order_of(parted) == none, "it is no block");
+    source.add(parted + 1, 3);
+    require(source.free_pages(end) == end - first - 1, "in parts");
+    source.add_each(lane_bit(), parted);
+    require(source.free_pages(end) == end - first, "all of it");
   }
 };
 
@@ -115,6 +133,9 @@ struct churn_kernel {
     const std::uint64_t epoch = source.epoch();
     if (random.below(2) == 0) {
       source.give(active_group(), page);
+    } else if (source.order_of(page) == 0 && random.below(2) == 0) {
+      source.forget(page);
+      source.add_each(lane_bit(), page);
     } else {
       source.give(page);
     }
@@ -151,6 +172,7 @@ TEST(page_source, knows_blocks_under_churn) {
         const device_array<std::uint64_t> free(1);
         launch({1, 1}, look_kernel{}, memory.source(), first, first + pages, free.data());
         ASSERT_EQ(free.at(0), pages) << "pages were lost";
+        memory.expect_untouched();
       },
       4);
 }

@@ -14,8 +14,8 @@ namespace warpheap {
 /// more; zero bytes are a source without pages. Any subset of lanes may call.
 ///
 /// Invariant: the tag of a page is 1 + k if a block of order k that begins there is in an owner's hands, from the
-/// moment that `take` returns to that at which `give` is called; else it is 0. Only the owner of a block writes its
-/// tag, so a thread that has the block from its owner reads it without an atomic.
+/// moment that `take` returns to that at which `give` or `forget` is called; else it is 0. Only the owner of a block
+/// writes its tag, so a thread that has the block from its owner reads it without an atomic.
 ///
 /// Memory order: what a thread did before it gave a block back happens before what the next owner of a page of it does.
 /// `epoch` acquires: blocks that are counted can be found.
@@ -28,9 +28,11 @@ class page_source {
   using state = buddy_tree::state;                                           ///< what does not grow with the pages
   using span = buddy_tree::span;                                             ///< state of `span_pages` pages
 
-  /// The source whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on.
-  WARPHEAP_FN page_source(state* upper, span* spans, std::uint32_t first_span = 0)
-      : upper_(upper), spans_(spans), first_span_(first_span) {}
+  /// The source whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on,
+  /// `span_stride` bytes from one span to the next.
+  WARPHEAP_FN page_source(state* upper, span* spans, std::uint32_t first_span = 0,
+                          std::uint32_t span_stride = sizeof(span))
+      : upper_(upper), spans_(spans), first_span_(first_span), span_stride_(span_stride) {}
 
   /// The smallest order whose blocks have `pages` pages or more; above `largest_order` if none has. `pages` is 1 or
   /// more.
@@ -38,8 +40,11 @@ class page_source {
     return pages <= 1 ? 0 : static_cast<std::uint32_t>(highest_bit(pages - 1)) + 1;
   }
 
-  /// Adds the pages [first, first + count), which it did not have. One lane; others may use the source.
+  /// Adds the pages [first, first + count), which it did not have, or of which the caller has the block forgotten. One
+  /// lane; others may use the source.
   WARPHEAP_FN void add(std::uint32_t first, std::uint32_t count) const { tree().add(first, count); }
+  /// Adds one such page for each lane of `group`; pages of one word by one atomic. Collective.
+  WARPHEAP_COLD_FN void add_each(lane_mask group, std::uint32_t page) const;
 
   /// Takes a block of `order` and returns its first page. `none` if none was free at one moment of the call, but for
   /// blocks that came back in calls of `give` that had not returned then; or if `most.searches` searches each found
@@ -52,6 +57,10 @@ class page_source {
   WARPHEAP_COLD_FN std::uint32_t take(lane_mask group, std::uint32_t order, patience most = {}) const {
     return tagged(tree().take(group, order, most), order);
   }
+
+  /// Forgets the block at `page`, whose pages stay the caller's: they come back by `add` or `add_each`, in any parts.
+  /// Returns its order. One lane.
+  WARPHEAP_FN std::uint32_t forget(std::uint32_t page) const;
 
   /// Gives back the block that begins at `page`, whole. One lane, or each for itself.
   WARPHEAP_COLD_FN void give(std::uint32_t page) const;
@@ -77,23 +86,22 @@ class page_source {
   WARPHEAP_FN std::uint64_t free_pages(std::uint32_t pages) const { return tree().free_pages(pages); }
 
  private:
-  WARPHEAP_FN buddy_tree tree() const { return {upper_, spans_, first_span_}; }
+  WARPHEAP_FN buddy_tree tree() const { return {upper_, spans_, first_span_, span_stride_}; }
   WARPHEAP_FN std::uint32_t tagged(std::uint32_t page, std::uint32_t order) const {
     if (page != none) tree().tag(page) = static_cast<std::uint8_t>(order + 1);
     return page;
   }
-  WARPHEAP_FN std::uint32_t untagged(std::uint32_t page) const;
 
   state* upper_;
   span* spans_;
   std::uint32_t first_span_;
+  std::uint32_t span_stride_;
 };
 
 // Orders. Tags are plain bytes of which the owner of the page has the use: a take acquires what the last owner wrote,
 // and a give releases it. A thread that is no owner reads the word around a tag as a hint.
 
-// Ends the ownership of the block at `page`, and returns its order.
-WARPHEAP_FN inline std::uint32_t page_source::untagged(std::uint32_t page) const {
+WARPHEAP_FN inline std::uint32_t page_source::forget(std::uint32_t page) const {
   std::uint8_t& tag = tree().tag(page);
   const std::uint32_t order = std::uint32_t{tag} - 1;
   require(order <= largest_order, "page_source: no block begins at the page that is given back");
@@ -101,11 +109,16 @@ WARPHEAP_FN inline std::uint32_t page_source::untagged(std::uint32_t page) const
   return order;
 }
 
-WARPHEAP_COLD_FN inline void page_source::give(std::uint32_t page) const { tree().give(page, untagged(page)); }
+WARPHEAP_COLD_FN inline void page_source::give(std::uint32_t page) const { tree().give(page, forget(page)); }
 
 WARPHEAP_COLD_FN inline void page_source::give(lane_mask group, std::uint32_t page) const {
-  tree().give(group, page, untagged(page));
+  tree().give(group, page, forget(page));
   sync(group);  // a leader counts for its lanes; no lane returns before, or its block would not be in `epoch`
+}
+
+WARPHEAP_COLD_FN inline void page_source::add_each(lane_mask group, std::uint32_t page) const {
+  tree().give(group, page, 0);
+  sync(group);  // as in give
 }
 
 WARPHEAP_FN inline std::uint32_t page_source::order_of(std::uint32_t page) const {
