@@ -34,6 +34,12 @@ struct steps_kernel {
     gate.reopen();
     require(gate.try_enter(occupancy_gate::most, occupancy_gate::most, before), "as many as can be");
     require(!gate.try_enter(1, occupancy_gate::most, before) && gate.leave(occupancy_gate::most), "and no more");
+    gate.reopen(2);
+    constexpr std::uint32_t heavy = 16;
+    require(gate.look() == 2 && gate.try_enter(heavy, 100, before) && before == 2, "beside the holder's");
+    require(gate.settle(heavy, 9, 5) == 3 && gate.look() == 5, "a heavy one becomes as many as there is room for");
+    require(gate.try_enter(heavy, 100, before) && gate.settle(heavy, 1, 5) == 0 && gate.look() == 5 + heavy, "full");
+    require(!gate.leave(5) && gate.leave(heavy), "the heavy one is the last");
     gate.reopen();
   }
 };
@@ -66,13 +72,27 @@ struct churn_kernel {
       }
       std::uint32_t before = 0;
       const auto wanted = static_cast<std::uint32_t>(1 + random.below(3));
-      const std::uint32_t in = random.below(2) == 0 ? gate.enter(wanted, limit, before)
-                                                    : (gate.try_enter(wanted, limit, before) ? wanted : 0);
+      std::uint32_t in = 0;
+      switch (random.below(3)) {
+        case 0: in = gate.enter(wanted, limit, before); break;
+        case 1: in = gate.try_enter(wanted, limit, before) ? wanted : 0; break;
+        default: in = visit(at, wanted);
+      }
       if (in == 0) continue;
-      require(before < limit && before + in <= limit, "more than there is room for");
       stay(at, in, random);
       if (gate.leave(in)) hold(at);
     }
+  }
+
+  /// Enters as a heavy occupant, for which there is always room, and stays as some light ones if there is room.
+  WARPHEAP_FN static std::uint32_t visit(guarded& at, std::uint32_t wanted) {
+    constexpr std::uint32_t heavy = 1024;
+    const occupancy_gate gate{at.gate};
+    std::uint32_t before = 0;
+    if (!gate.try_enter(heavy, occupancy_gate::most, before)) return 0;
+    const std::uint32_t in = gate.settle(heavy, wanted, limit);
+    if (in == 0 && gate.leave(heavy)) hold(at);
+    return in;
   }
 
   WARPHEAP_FN static void stay(guarded& at, std::uint32_t in, random_stream& random) {

@@ -133,9 +133,9 @@ struct exact_kernel {
     const auto thread = static_cast<std::uint32_t>(grid_thread_index());
     std::uint32_t slot;
     if (thread % 3 == 0) {
-      slot = bits.claim(lane_bit(), scatter(thread) % bits.capacity());
+      slot = bits.claim(lane_bit(), spread(thread) % bits.capacity());
     } else {
-      const std::uint32_t start = scatter(static_cast<std::uint32_t>(grid_warp_index())) % bits.capacity();
+      const std::uint32_t start = spread(static_cast<std::uint32_t>(grid_warp_index())) % bits.capacity();
       slot = bits.claim(match(active_group(), start), start);
     }
     require(slot != slot_bits<Word>::none, "refused, with a slot for each thread");

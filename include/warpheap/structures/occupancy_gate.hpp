@@ -49,8 +49,14 @@ class occupancy_gate {
   /// Acquires. One lane.
   WARPHEAP_FN bool try_close() const;
 
-  /// Opens the gate that the caller holds closed, without occupants. Releases. One lane.
-  WARPHEAP_FN void reopen() const;
+  /// Opens the gate that the caller holds closed, with `count` occupants of its own. Releases. One lane.
+  WARPHEAP_FN void reopen(std::uint32_t count = 0) const;
+
+  /// For gates with two kinds of occupants, of which the heavy ones weigh `heavy` each, a power of two, and the others
+  /// 1: the caller, inside as a heavy one, leaves and enters with as many of `count` light ones as there may be with
+  /// `limit`, at most `heavy`. Returns how many; if 0, nothing changes. The gate does not close meanwhile. Acquires and
+  /// releases. One lane.
+  WARPHEAP_FN std::uint32_t settle(std::uint32_t heavy, std::uint32_t count, std::uint32_t limit) const;
 
   /// The word: occupants, or `closed`. A hint while others enter and leave.
   WARPHEAP_FN std::uint32_t look() const {
@@ -99,11 +105,28 @@ WARPHEAP_FN inline bool occupancy_gate::try_close() const {
   return atomic_view{*word_}.compare_exchange(none, closed, memory_order::acquire, thread_scope::device);
 }
 
-WARPHEAP_FN inline void occupancy_gate::reopen() const {
+WARPHEAP_FN inline std::uint32_t occupancy_gate::settle(std::uint32_t heavy, std::uint32_t count,
+                                                        std::uint32_t limit) const {
+  using enum memory_order;
+  using enum thread_scope;
+  const atomic_view word{*word_};
+  // Relaxed: decides only what to try.
+  std::uint32_t seen = word.load(relaxed, device);
+  for (;;) {  // not a spin: each turn means that another thread came in or left
+    const std::uint32_t light = seen & (heavy - 1);
+    const std::uint32_t room = light < limit ? limit - light : 0;
+    const std::uint32_t enters = count < room ? count : room;
+    if (enters == 0) return 0;
+    // Orders as in `leave`, and as in `try_enter`.
+    if (word.compare_exchange(seen, seen - heavy + enters, acq_rel, device)) return enters;
+  }
+}
+
+WARPHEAP_FN inline void occupancy_gate::reopen(std::uint32_t count) const {
   invariant(look() == closed, "occupancy_gate: a gate is opened that was not closed");
   // Release: what the holder wrote comes before what the next occupants read. A store is enough, since nobody else
   // changes the word of a closed gate.
-  atomic_view{*word_}.store(0, memory_order::release, thread_scope::device);
+  atomic_view{*word_}.store(count, memory_order::release, thread_scope::device);
 }
 
 }  // namespace warpheap

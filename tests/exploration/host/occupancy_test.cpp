@@ -63,6 +63,32 @@ TEST(explored_occupancy_gate, enter_against_leave_against_close) {
   }
 }
 
+// Each lane enters as a heavy occupant and stays as two light ones of a limit of three; who finds no room leaves.
+struct visit_and_settle {
+  static constexpr std::uint32_t heavy = 8;
+  void operator()(word* words, unsigned) const {
+    const occupancy_gate gate{words[0]};
+    std::uint32_t before = 0;
+    if (!gate.try_enter(heavy, 100, before)) return;
+    write(words[2], 1);
+    const std::uint32_t in = gate.settle(heavy, 2, 3);
+    require(add(words[1], in) + in <= 3, "a crowd, or a holder inside");
+    add(words[1], word{0} - in);
+    if (gate.leave(in != 0 ? in : heavy)) hold(words);
+  }
+};
+
+TEST(explored_occupancy_gate, a_visit_becomes_a_stay) {
+  const auto look = [](const std::vector<word>& words) -> std::string {
+    if (words[0] != 0 || words[1] != 0) return "an occupant is left, or the gate is closed";
+    return words[2] == 0 ? "" : "the last occupant did not close the gate";
+  };
+  expect_clean(explore_words(2, visit_and_settle{}, look));
+  const exploration three = explore_words(3, visit_and_settle{}, look, few_switches(2));
+  print(three);
+  expect_all_clean(three);
+}
+
 class sets_memory {
  public:
   static constexpr std::uint32_t sets = 3;

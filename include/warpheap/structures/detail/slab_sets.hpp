@@ -57,10 +57,10 @@ WARPHEAP_FN inline bool slab_sets::contains(std::uint32_t slab, std::uint32_t se
 WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::uint32_t seed) const {
   constexpr std::uint32_t looks = 8;  // at leaves that are just being emptied
   const bit_tree members = tree(set);
-  const std::uint32_t spread = scatter(seed);
+  const std::uint32_t hash = spread(seed);
   const auto all = static_cast<std::uint32_t>(divide_up(slabs_, bit_tree::leaf_bits));
   // From the leaf on that the seed tells, and from the first one after the last.
-  auto from = static_cast<std::uint32_t>(std::uint64_t{spread} * all >> 32);
+  auto from = static_cast<std::uint32_t>(std::uint64_t{hash} * all >> 32);
   for (std::uint32_t i = 0; i < looks; ++i) {
     std::uint32_t leaf = 0;
     if (!members.next_leaf(from, leaf)) {
@@ -68,7 +68,7 @@ WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::ui
     }
     const std::uint64_t word = members.leaf_word(leaf);
     if (word != 0) {
-      const std::uint64_t after = word & ~std::uint64_t{0} << spread % bit_tree::leaf_bits;
+      const std::uint64_t after = word & ~std::uint64_t{0} << hash % bit_tree::leaf_bits;
       return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
     }
     from = leaf + 1;
