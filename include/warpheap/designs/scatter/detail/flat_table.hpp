@@ -65,7 +65,7 @@ class scatter_flat_table {
 
   // --- searching
 
-  /// The next pages from `at` on and below `end`; with `sparse` one less of `budget`. The same for all lanes.
+  /// The next pages from `at` on and below `end`; with `sparse` one less of `budget`. One answer for all lanes.
   WARPHEAP_FN scatter_row row(lane_mask, std::uint32_t at, std::uint32_t end, bool sparse,
                               std::uint32_t& budget) const {
     if (sparse && budget != 0) --budget;
