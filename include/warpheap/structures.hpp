@@ -7,7 +7,15 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/deal.hpp>
+#include <warpheap/structures/occupancy_gate.hpp>
 #include <warpheap/structures/page_heap.hpp>
+#include <warpheap/structures/page_source.hpp>
+#include <warpheap/structures/per_multiprocessor.hpp>
+#include <warpheap/structures/probe.hpp>
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>
+#include <warpheap/structures/slab_entry.hpp>
+#include <warpheap/structures/slab_sets.hpp>
+#include <warpheap/structures/slot_bits.hpp>

@@ -100,7 +100,7 @@ struct find_ranks {
 
 // The first two numbers of SplitMix64 from 0 on, and an odd factor, which has an inverse.
 static_assert(mix(0) == 0xe220'a839'7b1d'cdaf && mix(0x9e37'79b9'7f4a'7c15) == 0x6e78'9e6a'a1b9'65f4);
-static_assert(scatter(1) % 2 == 1 && scatter(2) - scatter(1) == scatter(1));
+static_assert(spread(1) % 2 == 1 && spread(2) - spread(1) == spread(1));
 
 TEST(bits, nth_set_bit_finds_each_rank_in_both_halves_of_a_word) {
   for (const std::uint64_t word : words) {

@@ -113,11 +113,9 @@ struct steps_kernel {
     set.mark(70);
     set.mark(70);
     set.mark(64);
-    set.unmark(71);
+    require(!set.unmark(71), "it was no member");
     require(set.leaf_word(1) == 0x41, "two members, one of them marked twice");
-    set.unmark(64);
-    set.unmark(64);
-    set.unmark(70);
+    require(set.unmark(64) && !set.unmark(64) && set.unmark(70), "each is a member once");
     std::uint32_t at = 0;
     require(high(set, 1, at) == 0, "members that are none any more");
   }

@@ -18,7 +18,7 @@
 #include <warpheap/platform/lane.hpp>
 #include <warpheap/platform/processor.hpp>
 #include <warpheap/platform/reduce.hpp>
-#include <warpheap/platform/scatter.hpp>
 #include <warpheap/platform/shadow.hpp>
+#include <warpheap/platform/spread.hpp>
 #include <warpheap/platform/standard.hpp>
 #include <warpheap/platform/stop_point.hpp>

@@ -98,8 +98,8 @@ class bit_tree {
   WARPHEAP_FN void mark(std::uint32_t member) const {
     mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
   }
-  /// Erases `member`, which may be missing from the set. One lane.
-  WARPHEAP_COLD_FN void unmark(std::uint32_t member) const;
+  /// Erases `member`; true if it was in the set, and this call erased it. One lane.
+  WARPHEAP_COLD_FN bool unmark(std::uint32_t member) const;
 
   /// The first leaf from `from` on that may have members; false if no leaf has. A hint while others add and take.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;

@@ -37,9 +37,11 @@ class buddy_tree {
   /// Pages that a span is for.
   static constexpr std::uint32_t span_pages = detail::buddy_layout::span_pages;
 
-  /// The system whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on.
-  WARPHEAP_FN buddy_tree(state* upper, span* spans, std::uint32_t first_span)
-      : upper_(upper), spans_(spans), first_span_(first_span) {}
+  /// The system whose state is at `upper`, and at `spans` for the pages from `first_span * span_pages` on. A span
+  /// begins `span_stride` bytes after the one before, a multiple of its alignment; so what else an owner keeps for so
+  /// many pages can lie between.
+  WARPHEAP_FN buddy_tree(state* upper, span* spans, std::uint32_t first_span, std::uint32_t span_stride = sizeof(span))
+      : upper_(upper), spans_(spans), first_span_(first_span), span_stride_(span_stride) {}
 
   /// Adds the pages [first, first + count), below `most_pages`, which it did not have; cut into the largest blocks. One
   /// lane; others may use the system.
@@ -68,9 +70,7 @@ class buddy_tree {
   WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t order) const;
 
   /// A byte of each page, for the use of its owner; it keeps what is written to it.
-  WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const {
-    return spans_[page / span_pages - first_span_].tags[page % span_pages];
-  }
+  WARPHEAP_FN std::uint8_t& tag(std::uint32_t page) const { return span_at(page / span_pages).tags[page % span_pages]; }
 
   /// Pages that are free. Exact while nobody takes or gives; looks at all words of `[0, pages)`. One lane.
   WARPHEAP_FN std::uint64_t free_pages(std::uint32_t pages) const;
@@ -104,6 +104,10 @@ class buddy_tree {
     change_counter<std::uint32_t>::snapshot changes;
   };
 
+  WARPHEAP_FN span& span_at(std::uint32_t number) const {
+    auto* const first = reinterpret_cast<std::byte*>(spans_);
+    return *reinterpret_cast<span*>(first + std::uint64_t{number - first_span_} * span_stride_);
+  }
   WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t rank, std::uint32_t column, std::uint32_t index) const;
   WARPHEAP_FN atomic_view<std::uint64_t> free_word(word_position at) const {
     return word(at.level, at.level, at.index);
@@ -142,6 +146,7 @@ class buddy_tree {
   state* upper_;
   span* spans_;
   std::uint32_t first_span_;
+  std::uint32_t span_stride_;
 };
 
 }  // namespace warpheap

@@ -146,10 +146,12 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
   detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { mark(leaf, mask); });
 }
 
-WARPHEAP_COLD_FN inline void bit_tree::unmark(std::uint32_t member) const {
+WARPHEAP_COLD_FN inline bool bit_tree::unmark(std::uint32_t member) const {
   const std::uint32_t leaf = member / leaf_bits;
   const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
-  if (leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device) == bit) hide(leaf);
+  const std::uint64_t before = leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device);
+  if (before == bit) hide(leaf);
+  return (before & bit) != 0;
 }
 
 WARPHEAP_FN inline void bit_tree::add(index_run run) const {

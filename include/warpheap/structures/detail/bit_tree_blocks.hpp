@@ -169,7 +169,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
       wait.pause();
     }
     // Threads that wanted the same block part.
-    mine = scatter(mine + 1);
+    mine = spread(mine + 1);
     mine ^= mine >> 15;
   }
   return false;

@@ -38,8 +38,8 @@ WARPHEAP_FN inline std::uint32_t buddy_level(std::uint32_t order) {
 // The word of `column` at `rank`.
 WARPHEAP_FN inline atomic_view<std::uint64_t> buddy_tree::word(std::uint32_t rank, std::uint32_t column,
                                                                std::uint32_t index) const {
-  if (rank == 0) return atomic_view{spans_[index / 64 - first_span_].leaf[index % 64]};
-  if (rank == 1) return atomic_view{spans_[index - first_span_].rank1[column]};
+  if (rank == 0) return atomic_view{span_at(index / 64).leaf[index % 64]};
+  if (rank == 1) return atomic_view{span_at(index).rank1[column]};
   if (rank == 2) return atomic_view{upper_->rank2[column][index]};
   return atomic_view{upper_->rank3[column][index]};
 }

@@ -145,8 +145,8 @@ WARPHEAP_FN inline bool buddy_tree::may_have_below(std::uint32_t level, look top
 WARPHEAP_FN inline auto buddy_tree::words_below(std::uint32_t rank, std::uint32_t level,
                                                 std::uint32_t index) const -> column {
   const auto address = [](const void* at) { return reinterpret_cast<std::uint64_t>(at); };
-  const std::uint32_t step = rank == 2 ? sizeof(span) : sizeof(std::uint64_t);
-  if (rank == 1) return {address(spans_[index - first_span_].leaf), step};
+  const std::uint32_t step = rank == 2 ? span_stride_ : static_cast<std::uint32_t>(sizeof(std::uint64_t));
+  if (rank == 1) return {address(span_at(index).leaf), step};
   if (rank == 2) return {address(spans_->rank1 + level) + (std::uint64_t{index * 64} - first_span_) * step, step};
   return {address((rank == 3 ? upper_->rank2[level] : upper_->rank3[level]) + index * 64), step};
 }

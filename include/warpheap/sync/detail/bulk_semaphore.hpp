@@ -228,7 +228,7 @@ WARPHEAP_FN inline bool bulk_semaphore::produce(word seen, const request& mine) 
 
 // True for about `some` of `all` threads, others each time.
 WARPHEAP_FN inline bool bulk_semaphore::has_chance(std::uint64_t some, std::uint64_t all, std::uint32_t time) {
-  std::uint32_t any = scatter(static_cast<std::uint32_t>(grid_thread_index()) * 31 + time);
+  std::uint32_t any = spread(static_cast<std::uint32_t>(grid_thread_index()) * 31 + time);
   any ^= any >> 15;
   any *= 0x85ebca6b;
   return any * all >> 32 < some;

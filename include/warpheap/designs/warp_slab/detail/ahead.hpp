@@ -109,7 +109,7 @@ WARPHEAP_COLD_FN inline void warp_slab::add_room(lane_mask group, std::uint32_t 
 // True for one seat in eight and warp: so many look closer, since a closer look takes its time.
 WARPHEAP_FN inline bool warp_slab::is_picked(std::uint32_t word) {
   constexpr std::uint32_t one_in = 8;
-  return (scatter(word + grid_warp_index()) >> 16) % one_in == 0;
+  return (spread(word + grid_warp_index()) >> 16) % one_in == 0;
 }
 
 }  // namespace warpheap

@@ -158,7 +158,7 @@ WARPHEAP_FN inline slab_look warp_slab::look_anywhere(std::uint32_t c, std::uint
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t places = atomic_view{of_class(c).places}.load(relaxed, device);
-  const word_halves at_place = split(std::uint64_t{scatter(number)} * places);
+  const word_halves at_place = split(std::uint64_t{spread(number)} * places);
   const std::uint32_t entry = table(c, at_place.high).load(relaxed, device);
   // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
   const std::uint32_t unit = entry == 0 ? 0 : entry - 1;

@@ -116,7 +116,7 @@ WARPHEAP_COLD_FN inline slab_look warp_slab::look_around(std::uint32_t c, look_k
   std::uint64_t scattered[looks_at_once];
   std::uint32_t entry[looks_at_once];
   for (std::uint32_t i = 0; i < looks_at_once; ++i) {
-    scattered[i] = std::uint64_t{scatter(first + i)} * (places - begin);
+    scattered[i] = std::uint64_t{spread(first + i)} * (places - begin);
     entry[i] = table(c, begin + split(scattered[i]).high).load(relaxed, device);
   }
   std::uint32_t at[looks_at_once];

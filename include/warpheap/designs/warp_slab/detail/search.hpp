@@ -149,7 +149,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::walk(lane_mask group, lane_mask wanting
   if (places == 0) return nullptr;
   // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went after
   // each other, and each hint in vain was followed by thousands.
-  const std::uint32_t home = split(std::uint64_t{scatter(grid_warp_index())} * places).high;
+  const std::uint32_t home = split(std::uint64_t{spread(grid_warp_index())} * places).high;
   part.from = home;
   part.to = places;
   void* found = nullptr;

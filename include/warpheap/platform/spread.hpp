@@ -10,7 +10,7 @@ namespace warpheap {
 /// Spreads neighbouring numbers far apart over 32 bits, one to one: multiplies by an odd number near 2^32 divided by
 /// the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4). The upper bits are the scattered
 /// ones.
-WARPHEAP_FN constexpr std::uint32_t scatter(std::uint32_t number) { return number * 0x9e3779b1u; }
+WARPHEAP_FN constexpr std::uint32_t spread(std::uint32_t number) { return number * 0x9e3779b1u; }
 
 /// Mixes the bits of `value`, one to one, so that similar values have nothing in common: a step of SplitMix64 (Steele,
 /// Lea & Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).

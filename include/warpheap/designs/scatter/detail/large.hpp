@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/scatter/detail/pages.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap::detail {
+
+/// Blocks of 2^k pages, for requests above half a page: from the page source, which gets back empty pages that are open
+/// for chunks when it has no block. (The paper scans for such pages backwards, one thread at a time.)
+///
+/// Invariant: a block is refused only after the page source had none, all empty pages were closed, and it still had
+/// none, while nothing moved and nothing was freed; or after a limited number of such searches.
+template <class Table>
+class scatter_large {
+ public:
+  using pages_type = scatter_pages<Table>;
+
+  WARPHEAP_FN explicit scatter_large(const pages_type& pages) : pages_(pages) {}
+
+  /// A block of at least `bytes` bytes for the caller, or null. Collective over lanes that come together.
+  WARPHEAP_COLD_FN void* take_block(std::uint64_t bytes) const {
+    if (bytes > Table::largest_page_bytes << page_source::largest_order) return nullptr;
+    const std::uint32_t order = page_source::order_for(((bytes - 1) >> pages_.shift()) + 1);
+    if (order > page_source::largest_order) return nullptr;
+    static_assert(page_source::largest_order < alignof(typename pages_type::control));  // the key has room for it
+    const lane_mask group = match(active_group(), pages_.key() | order);
+    std::uint32_t page = page_source::none;
+    const bool refused = is_leader(group) && pages_.changes().is_refused(number_of(order), pages_.changes().freed());
+    if (!any(group, refused)) page = search(group, order);
+    sync(group);
+    return page != page_source::none ? reinterpret_cast<void*>(pages_.address_of(page)) : nullptr;
+  }
+
+  /// Gives back the block at `page`. Collective over lanes that come together.
+  WARPHEAP_COLD_FN void give_block(std::uint32_t page) const {
+    const lane_mask group = match(active_group(), pages_.key());
+    pages_.source().give(group, page);
+    if (is_leader(group)) pages_.changes().note_free();
+    sync(group);  // no lane returns before the note: an old refusal would still hold for it
+  }
+
+ private:
+  WARPHEAP_FN static std::uint32_t number_of(std::uint32_t order) { return 8000 + order; }
+  static_assert(8000 + page_source::largest_order < scatter_quiescence::unnoted);
+
+  // The page of a block for each lane of `group`, or `none`. Collective.
+  WARPHEAP_COLD_FN std::uint32_t search(lane_mask group, std::uint32_t order) const {
+    const page_source source = pages_.source();
+    const scatter_quiescence changes = pages_.changes();
+    std::uint32_t page = source.take(group, order, patience{2});
+    lane_mask waiting = ballot(group, page == page_source::none);
+    if (page != page_source::none || waiting == 0) return page;
+    scatter_quiescence::retry_limits more;
+    for (backoff wait;; wait.pause()) {  // the lanes of `waiting`, which have no block
+      scatter_snapshot before = changes.begin_search();
+      page = source.take(waiting, order, patience{2});
+      const lane_mask left = ballot(waiting, page == page_source::none);
+      if (page != page_source::none) return page;
+      waiting = left;
+      bool settled = true;
+      bool again = has_empty_pages(waiting, settled);
+      if (again) {
+        close_pages(waiting, order);
+      } else if (is_leader(waiting)) {
+        before.unsettled = !settled || !source.refuses(order);
+        again = changes.shall_retry(number_of(order), before, more);
+      }
+      if (!any(waiting, again)) return page;
+    }
+  }
+
+  // True if a page that is open for chunks seems to be empty. `settled` becomes false if a page is about to change what
+  // it is. Collective; one answer for all lanes.
+  WARPHEAP_COLD_FN bool has_empty_pages(lane_mask group, bool& settled) const {
+    const Table table = pages_.table();
+    const std::uint32_t end = shuffle(group, pages_.open_end(), leader(group));
+    bool all_settled = true;
+    for (std::uint32_t at = pages_.first_page(); at < end;) {  // not a spin: each turn goes on to later pages
+      std::uint32_t budget = 0;
+      const scatter_row here = table.row(group, at, end, false, budget);
+      const std::uint32_t page = here.page(static_cast<std::uint32_t>(group_rank(group)));
+      scatter_look seen{0, 0, 0, true};
+      if (page != scatter_row::none) seen = table.look(page);
+      all_settled = all_settled && seen.settled;
+      if (any(group, seen.is_empty())) return true;
+      at = here.next(static_cast<std::uint32_t>(group_size(group)), end);
+    }
+    settled = all(group, all_settled);
+    return false;
+  }
+
+  // Closes empty pages, a few times as many as a block for each lane of `group` has, or all. From the highest access
+  // block downwards, since chunks are sought from the lowest on. Collective.
+  WARPHEAP_COLD_FN void close_pages(lane_mask group, std::uint32_t order) const {
+    const std::uint32_t end = shuffle(group, pages_.open_end(), leader(group));
+    const std::uint64_t wanted = std::uint64_t{4} * static_cast<std::uint32_t>(group_size(group)) << order;
+    if (is_leader(group)) pages_.changes().begin_change();
+    sync(group);
+    std::uint64_t closed = 0;
+    for (std::uint32_t block = end == 0 ? 0 : pages_.block_of(end - 1) + 1; block-- != 0 && closed < wanted;) {
+      std::uint32_t first = block << pages_.block_shift();
+      const std::uint32_t upto = first + (1u << pages_.block_shift());
+      if (first < pages_.first_page()) first = pages_.first_page();
+      if (first < upto) closed += pages_.table().close(group, pages_.source(), first, upto < end ? upto : end);
+    }
+    sync(group);
+    if (is_leader(group)) pages_.changes().end_change();
+  }
+
+  pages_type pages_;
+};
+
+}  // namespace warpheap::detail

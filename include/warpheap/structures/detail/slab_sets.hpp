@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/slab_sets.hpp>
+
+namespace warpheap {
+
+// Orders. A bit is set and cleared by read-modify-writes that acquire and release, whatever they find: an `insert`
+// after a `take` that came too early sees what the taker had changed before, and the `where` that follows reads that.
+
+// Relaxed, and the fence hands the count on with the changes that follow: a search that sees what a move did sees that
+// it had begun.
+WARPHEAP_FN inline void slab_sets::begin_move() const {
+  atomic_view{own_tally().begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  fence(memory_order::release, thread_scope::device);
+}
+
+// Release: a search that reads this count finds the slab.
+WARPHEAP_FN inline void slab_sets::end_move() const {
+  atomic_view{own_tally().ended}.fetch_add(1, memory_order::release, thread_scope::device);
+}
+
+// Puts a slab that the caller holds into `set`.
+WARPHEAP_FN inline void slab_sets::insert(std::uint32_t slab, std::uint32_t set) const {
+  if (set != sets_) {
+    tree(set).mark(slab);
+  } else {
+    rest_word(slab).fetch_or(bit_of(slab), memory_order::acq_rel, thread_scope::device);
+  }
+}
+
+WARPHEAP_FN inline bool slab_sets::take(std::uint32_t slab, std::uint32_t set) const {
+  if (set != sets_) return tree(set).unmark(slab);
+  return (rest_word(slab).fetch_and(~bit_of(slab), memory_order::acq_rel, thread_scope::device) & bit_of(slab)) != 0;
+}
+
+// Puts a slab that the caller holds where it belongs, and follows changes of its word that came too early to find it
+// there.
+template <class Where>
+WARPHEAP_FN void slab_sets::settle(std::uint32_t slab, Where where) const {
+  for (std::uint32_t set = where(slab);;) {  // not a spin: each turn means that another thread changed the slab's word
+    insert(slab, set);
+    const std::uint32_t now = where(slab);
+    // If the bit is gone another thread has the slab, and follows its word from there.
+    if (now == set || !take(slab, set)) return;
+    set = now;
+  }
+}
+
+WARPHEAP_FN inline bool slab_sets::contains(std::uint32_t slab, std::uint32_t set) const {
+  const std::uint64_t word = set != sets_ ? tree(set).leaf_word(slab / bit_tree::leaf_bits)
+                                          : rest_word(slab).load(memory_order::relaxed, thread_scope::device);
+  return (word & bit_of(slab)) != 0;
+}
+
+WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::uint32_t seed) const {
+  constexpr std::uint32_t looks = 8;  // at leaves that are just being emptied
+  const bit_tree members = tree(set);
+  const std::uint32_t hash = spread(seed);
+  const auto all = static_cast<std::uint32_t>(divide_up(slabs_, bit_tree::leaf_bits));
+  // From the leaf on that the seed tells, and from the first one after the last.
+  auto from = static_cast<std::uint32_t>(std::uint64_t{hash} * all >> 32);
+  for (std::uint32_t i = 0; i < looks; ++i) {
+    std::uint32_t leaf = 0;
+    if (!members.next_leaf(from, leaf)) {
+      if (from == 0 || !members.next_leaf(0, leaf)) return none;
+    }
+    const std::uint64_t word = members.leaf_word(leaf);
+    if (word != 0) {
+      const std::uint64_t after = word & ~std::uint64_t{0} << hash % bit_tree::leaf_bits;
+      return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+    }
+    from = leaf + 1;
+  }
+  return none;
+}
+
+// A slab of `set`: one that the seed tells, or, if others are faster each time, the lowest; `none` only if the set was
+// empty at one moment. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t slab_sets::pick_from(std::uint32_t set, std::uint32_t seed) const {
+  constexpr std::uint32_t tries = 4;
+  for (std::uint32_t i = 0; i < tries; ++i) {
+    const std::uint32_t slab = find(set, seed + i);
+    if (slab == none) break;
+    if (take(slab, set)) return slab;
+  }
+  std::uint32_t leaf = 0;
+  const std::uint64_t bit = tree(set).take_low(lane_bit(), 1, 1, leaf);
+  if (bit == 0) return none;
+  return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(bit));
+}
+
+WARPHEAP_COLD_FN inline auto slab_sets::pick(lane_mask group, set_order order, std::uint32_t seed) const -> picked {
+  picked found{none, 0};
+  if (is_leader(group)) {
+    for (std::uint32_t i = 0; i < order.count && found.slab == none; ++i) {
+      found = {pick_from(order.at(i), seed), order.at(i)};
+    }
+  }
+  sync(group);  // what the leader acquired, all lanes did
+  return {shuffle(group, found.slab, leader(group)), shuffle(group, found.set, leader(group))};
+}
+
+// Sum of the moves that have begun.
+WARPHEAP_FN inline std::uint32_t slab_sets::moves_begun() const {
+  std::uint32_t sum = 0;
+  for (auto& each : shared().moves) {
+    sum += atomic_view{each.begun}.load(memory_order::acquire, thread_scope::device);
+  }
+  return sum;
+}
+
+WARPHEAP_FN inline auto slab_sets::begin_watch() const -> watch {
+  // Ended before begun, so that equal sums mean that there was a moment without a move.
+  std::uint32_t ended = 0;
+  for (auto& each : shared().moves) {
+    ended += atomic_view{each.ended}.load(memory_order::acquire, thread_scope::device);
+  }
+  const std::uint32_t begun = moves_begun();
+  return {begun, begun == ended};
+}
+
+WARPHEAP_FN inline bool slab_sets::was_quiet(watch before) const {
+  fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these
+  return before.quiet && moves_begun() == before.begun;
+}
+
+}  // namespace warpheap

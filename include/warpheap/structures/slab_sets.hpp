@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/bit_tree.hpp>
+
+namespace warpheap {
+
+/// Up to eight sets in the order in which they are to be searched.
+struct set_order {
+  std::uint64_t sets;   ///< a byte for each, the first lowest
+  std::uint32_t count;  ///< how many
+
+  /// The order that names `set...`, each below 256.
+  template <class... Set>
+  WARPHEAP_FN static constexpr set_order of(Set... set) {
+    static_assert(sizeof...(Set) <= 8, "set_order: eight sets at most");
+    set_order order{0, 0};
+    ((order.sets |= std::uint64_t{static_cast<std::uint8_t>(set)} << 8 * order.count++), ...);
+    return order;
+  }
+  /// The set at `index`.
+  WARPHEAP_FN constexpr std::uint32_t at(std::uint32_t index) const {
+    return static_cast<std::uint32_t>(sets >> 8 * index & 0xff);
+  }
+};
+
+/// Sets of slabs by their fill: one `bit_tree` for each set, and one more set, `rest()`, for slabs that nobody is to
+/// find. Threads change the fill of a slab elsewhere, in a word of it; this keeps the slab in the set that belongs to
+/// its word, and hands out slabs of a set.
+///
+/// `where(slab)`, which callers pass, reads the slab's word by an atomic load and returns the set that it belongs to,
+/// `rest()` included. All callers pass the same function. A thread whose change of the word moves `where` from one set
+/// to another calls `moved` after it, with the former set.
+///
+/// Invariant: a slab is in one set, or in the hands of one thread: the one that made it and has not `put` it, the one
+/// that picked it, or one that is just moving it. A bit that is set stands for the slab itself: who clears it has it.
+///
+/// Invariant: when all calls have returned, each slab that no thread holds is in the set that `where` tells. A thread
+/// that sets a bit looks at `where` again, and takes the slab back if that has changed. A thread that changes the word
+/// looks for the slab in the former set. Both changes of that bit are read-modify-writes with acquire and release, so
+/// the later sees the earlier: either the latter thread finds the slab, or the former sees the new word.
+///
+/// Zero bytes are sets without slabs. No thread waits for another one.
+class slab_sets {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no slab
+  static constexpr std::uint32_t most_sets = 255;           ///< without `rest()`
+  /// A slab that the caller holds, and the set that it was in.
+  struct picked {
+    std::uint32_t slab;  ///< `none` if nothing was found
+    std::uint32_t set;   ///< unspecified then
+  };
+
+  /// Bytes of memory for `sets` sets of slabs with numbers below `slabs`. What fewer slabs need is the beginning of it.
+  WARPHEAP_FN static constexpr std::uint64_t bytes(std::uint32_t sets, std::uint64_t slabs) {
+    return sizeof(control) + sets * sizeof(bit_tree::levels) +
+           divide_up(slabs, bit_tree::leaf_bits) * (sets + 1) * sizeof(std::uint64_t);
+  }
+
+  /// The sets [0, sets) of slabs with numbers below `slabs`, whose state is at `memory`, aligned to 128 bytes. A
+  /// smaller number of slabs than there are only spreads searches less well.
+  WARPHEAP_FN slab_sets(std::byte* memory, std::uint32_t sets, std::uint32_t slabs)
+      : memory_(memory), sets_(sets), slabs_(slabs) {}
+
+  /// The set of slabs that nobody is to find: its number, after those of the others.
+  WARPHEAP_FN std::uint32_t rest() const { return sets_; }
+
+  /// Puts a slab that the caller holds into the set where it belongs. One lane.
+  template <class Where>
+  WARPHEAP_FN void put(std::uint32_t slab, Where where) const {
+    begin_move();
+    settle(slab, where);
+    end_move();
+  }
+
+  /// After a change of the slab's word that moved `where` away from `from`: brings the slab to the set where it belongs
+  /// now. If another thread holds it, that thread does so. One lane.
+  template <class Where>
+  WARPHEAP_FN void moved(std::uint32_t slab, std::uint32_t from, Where where) const {
+    begin_move();
+    if (take(slab, from)) settle(slab, where);
+    end_move();
+  }
+
+  /// Takes a slab of the first set of `order` that has one; the caller holds it until it calls `put`. Threads with
+  /// different seeds begin at different slabs. `none` means that each of the sets was empty at one moment of the call,
+  /// but for slabs that others held. The slab's word may belong to another set by now. Collective over `group`, which
+  /// gets one slab.
+  WARPHEAP_COLD_FN picked pick(lane_mask group, set_order order, std::uint32_t seed) const;
+
+  /// Takes this slab out of `set`, if it is there; the caller holds it then. True if so. One lane.
+  WARPHEAP_FN bool take(std::uint32_t slab, std::uint32_t set) const;
+
+  /// A slab that seems to be in `set`, which is not `rest()`, and stays there; `none` if none is found. A hint. Threads
+  /// with different seeds find different slabs. One lane.
+  WARPHEAP_COLD_FN std::uint32_t find(std::uint32_t set, std::uint32_t seed) const;
+
+  /// True if `slab` is in `set`. A hint.
+  WARPHEAP_FN bool contains(std::uint32_t slab, std::uint32_t set) const;
+
+  /// Threads count the slabs that they move, beginning and end. A search that finds nothing knows by this whether it
+  /// can have missed a slab that was on its way from one set to another. (A slab that was picked counts as its
+  /// picker's.)
+  struct watch {
+    std::uint32_t begun;  ///< moves that had begun
+    bool quiet;           ///< none was under way
+  };
+  /// Before the search. Acquires.
+  WARPHEAP_FN watch begin_watch() const;
+  /// After it: true if no slab was being moved at any moment of the search.
+  WARPHEAP_FN bool was_quiet(watch before) const;
+
+ private:
+  static constexpr std::uint32_t tallies = 8;
+  // Moves, counted by those who make them, each near its multiprocessor.
+  struct alignas(128) tally {
+    std::uint32_t begun;
+    std::uint32_t ended;
+  };
+  struct control {
+    tally moves[tallies];
+  };
+
+  WARPHEAP_FN control& shared() const { return *reinterpret_cast<control*>(memory_); }
+  // The leaves of all sets lie side by side, so that more slabs need more memory at the end alone.
+  WARPHEAP_FN std::uint64_t* leaves() const {
+    return reinterpret_cast<std::uint64_t*>(memory_ + sizeof(control) + sets_ * sizeof(bit_tree::levels));
+  }
+  WARPHEAP_FN std::uint32_t stride() const { return (sets_ + 1) * static_cast<std::uint32_t>(sizeof(std::uint64_t)); }
+  WARPHEAP_FN bit_tree tree(std::uint32_t set) const {
+    auto* const levels = reinterpret_cast<bit_tree::levels*>(memory_ + sizeof(control)) + set;
+    return {levels, reinterpret_cast<std::byte*>(leaves() + set), stride()};
+  }
+  WARPHEAP_FN atomic_view<std::uint64_t> rest_word(std::uint32_t slab) const {
+    return atomic_view{leaves()[std::uint64_t{slab / bit_tree::leaf_bits} * (sets_ + 1) + sets_]};
+  }
+  WARPHEAP_FN static std::uint64_t bit_of(std::uint32_t slab) { return std::uint64_t{1} << slab % bit_tree::leaf_bits; }
+  WARPHEAP_FN tally& own_tally() const { return shared().moves[multiprocessor_index() % tallies]; }
+  WARPHEAP_FN void begin_move() const;
+  WARPHEAP_FN void end_move() const;
+  WARPHEAP_FN std::uint32_t moves_begun() const;
+  template <class Where>
+  WARPHEAP_FN void settle(std::uint32_t slab, Where where) const;
+  WARPHEAP_FN void insert(std::uint32_t slab, std::uint32_t set) const;
+  WARPHEAP_COLD_FN std::uint32_t pick_from(std::uint32_t set, std::uint32_t seed) const;
+
+  std::byte* memory_;
+  std::uint32_t sets_;
+  std::uint32_t slabs_;
+};
+
+}  // namespace warpheap
+
+#include <warpheap/structures/detail/slab_sets.hpp>
