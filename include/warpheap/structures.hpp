@@ -7,6 +7,7 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/deal.hpp>
 #include <warpheap/structures/per_multiprocessor.hpp>
 #include <warpheap/structures/probe.hpp>
 #include <warpheap/structures/segment.hpp>
