@@ -8,7 +8,7 @@ namespace warpheap {
 
 /// Which of the things that a group found is a lane's.
 struct dealt {
-  int source;           ///< the lane that found it, or -1 if there was none for the caller
+  int source;           ///< the lane that found it, or -1 if the caller gets nothing
   std::uint32_t index;  ///< its number among those that the source found
 
   /// True if the caller has one.

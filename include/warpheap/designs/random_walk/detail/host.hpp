@@ -28,6 +28,7 @@ inline random_walk_statistics random_walk::statistics() const {
   launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_random_walk{}, *this, sums.data());
   random_walk_statistics found = sums.at(0);
   found.line_bytes = line_word::line_bytes;
+  found.page_bytes = line_word::page_bytes;
   return found;
 }
 

@@ -11,7 +11,7 @@ namespace warpheap {
 ///
 /// Invariant: a page that a block begins with is taken. A block is the page that it begins with and the taken pages
 /// after it up to the next free page or the next begin, in the next lines too if it reaches the end of its line. So a
-/// word tells where blocks begin, how long they are, and what is free, at one moment; no block keeps its size elsewhere.
+/// word tells where blocks begin, how long they are, and what is free, at one moment. No size is kept elsewhere.
 ///
 /// Functions of plain words; who changes a line does so by one atomic operation on it.
 struct line_word {
@@ -55,8 +55,8 @@ struct line_word {
     return begins;
   }
 
-  /// The number of pages of a block that lie in this line, from page `first` on: `first` is where the block begins, or 0
-  /// in a line that the block goes on in.
+  /// The number of pages of a block that lie in this line, from page `first` on. `first` is where the block begins, or
+  /// 0 in a line that the block goes on in.
   WARPHEAP_FN static std::uint32_t length(std::uint64_t word, std::uint32_t first) {
     const std::uint32_t ends = (~taken(word) | begins(word)) & ~run(0, first + 1);
     return (ends == 0 ? pages : static_cast<std::uint32_t>(lowest_bit(ends))) - first;

@@ -68,7 +68,7 @@ WARPHEAP_FN inline std::uint32_t random_walk::take_in_line(std::uint32_t index, 
   }
 }
 
-// Takes blocks for the lanes of `waiting` in as many lines as `group` has lanes, from `first` on, each lane in one line.
+// Takes blocks for the lanes of `waiting` in as many lines as `group` has lanes, from `first` on, each lane in one.
 // Lanes that got one leave `waiting`. True if each line had no place at one moment. Collective.
 WARPHEAP_FN inline bool random_walk::take_in_lines(lane_mask group, lane_mask& waiting, std::uint32_t first,
                                                    std::uint32_t size, found_place& place) const {
@@ -121,7 +121,7 @@ WARPHEAP_FN inline bool random_walk::was_refused(const request& wanted, const qu
   return note / line_word::pages == now.returns + 1 && note % line_word::pages <= wanted.above_least();
 }
 
-// After a search of all lines that found nothing and an acquire fence: true if none can have missed a place, and that is
+// After a search of all lines that found nothing and an acquire fence: true if it cannot have missed a place, which is
 // noted. `before` was observed before the search.
 WARPHEAP_FN inline bool random_walk::refuses(const request& wanted, const quiescence& before) const {
   const quiescence after = observe();
@@ -153,7 +153,7 @@ WARPHEAP_FN inline void* random_walk::malloc_in_line(lane_mask group, const requ
   return place.served ? address(place.line, place.page) : nullptr;
 }
 
-// Reads all lines, from `start` on, until the lanes of `waiting` have a block or it is certain that there is none.
+// Reads all lines, from `start` on, until the lanes of `waiting` have a block or it is certain that no place is free.
 // Collective.
 WARPHEAP_COLD_FN inline random_walk::found_place random_walk::search_lines(lane_mask group, lane_mask waiting,
                                                                            request wanted, std::uint32_t start) const {
@@ -348,7 +348,7 @@ WARPHEAP_FN inline void random_walk::tally(random_walk_statistics& sums) const {
     if (pages == 0) ++mine.free_lines;
     if (pages == line_word::pages) ++mine.full_lines;
     mine.blocks += static_cast<std::uint64_t>(popcount(line_word::begins(word)));
-    mine.live_bytes += pages * line_word::page_bytes;
+    mine.pages += pages;
   }
   const auto add = [](std::uint64_t& sum, std::uint64_t more) {
     atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
@@ -357,7 +357,7 @@ WARPHEAP_FN inline void random_walk::tally(random_walk_statistics& sums) const {
   add(sums.free_lines, mine.free_lines);
   add(sums.full_lines, mine.full_lines);
   add(sums.blocks, mine.blocks);
-  add(sums.live_bytes, mine.live_bytes);
+  add(sums.pages, mine.pages);
 }
 
 WARPHEAP_FN inline void random_walk::count(allocator_counts& counts) const {
