@@ -24,7 +24,11 @@ namespace warpheap {
 ///
 /// The price is fragmentation: blocks lie anywhere, so long runs of free lines get rare as the heap fills, and no part
 /// of the heap stays empty that `trim` could give back.
-class random_walk {
+///
+/// `Cells`: counters that the multiprocessors share; `RandomSteps`: random places that a request tries before it reads
+/// all words.
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+class basic_random_walk {
  public:
   static constexpr const char* name = "random_walk";
   static constexpr allocator_capabilities capabilities{.individual_free = true,
@@ -42,7 +46,7 @@ class random_walk {
     return sizeof(control) + bytes / line_word::line_bytes * sizeof(std::uint64_t);
   }
 
-  WARPHEAP_FN explicit random_walk(const arena& from)
+  WARPHEAP_FN explicit basic_random_walk(const arena& from)
       : data_(from.data),
         control_(reinterpret_cast<control*>(from.metadata)),
         words_(reinterpret_cast<std::uint64_t*>(from.metadata + sizeof(control))),
@@ -68,9 +72,7 @@ class random_walk {
  private:
   static constexpr std::uint32_t most_lines =
       static_cast<std::uint32_t>(capabilities.largest_bytes / line_word::line_bytes);
-  static constexpr std::uint32_t cells = 32;         // counters that multiprocessors share
-  static constexpr std::uint32_t random_steps = 16;  // places that a request tries before it reads all words
-  static constexpr std::uint32_t read_ahead = 4;     // words that a lane reads at once when it reads all
+  static constexpr std::uint32_t read_ahead = 4;  // words that a lane reads at once when it reads all
 
   // Counters of a few multiprocessors. Sums over all cells are what matters.
   //
@@ -91,7 +93,7 @@ class random_walk {
 
   struct control {
     alignas(128) probe_space space{1};  // the lines; the size of the heap changes between launches only
-    per_multiprocessor<cell>::cell counters[cells];
+    typename per_multiprocessor<cell>::cell counters[Cells];
     std::uint64_t refusals[size_indices];
     std::uint64_t unused;  // words begin at a multiple of 128 bytes all the same
   };
@@ -113,7 +115,7 @@ class random_walk {
     std::uint64_t begun, returns;
   };
 
-  WARPHEAP_FN per_multiprocessor<cell> counters() const { return {control_->counters, cells}; }
+  WARPHEAP_FN per_multiprocessor<cell> counters() const { return {control_->counters, Cells}; }
   WARPHEAP_FN atomic_view<std::uint64_t> line(std::uint32_t index) const { return atomic_view{words_[index]}; }
   WARPHEAP_FN std::uint64_t look(std::uint32_t index) const {
     return line(index).load(memory_order::relaxed, thread_scope::device);  // a guess: exchanges decide
@@ -150,6 +152,9 @@ class random_walk {
   std::uint64_t* words_;
   std::uint64_t initial_bytes_;
 };
+
+/// The design as the registry lists it.
+using random_walk = basic_random_walk<32, 16>;
 
 static_assert(device_allocator<random_walk>);
 

@@ -15,7 +15,8 @@
 
 namespace warpheap {
 
-WARPHEAP_FN inline void random_walk::set_size(std::uint64_t bytes) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::set_size(std::uint64_t bytes) const {
   if (grid_thread_index() != 0) return;
   control_->space = probe_space{static_cast<std::uint32_t>(bytes / line_word::line_bytes)};
   // Lines that are added count as returned: what was refused before may be served now. A launch is between.
@@ -23,7 +24,8 @@ WARPHEAP_FN inline void random_walk::set_size(std::uint64_t bytes) const {
 }
 
 // A number that differs from call to call and from thread to thread.
-WARPHEAP_FN inline std::uint64_t random_walk::random_seed() const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN std::uint64_t basic_random_walk<Cells, RandomSteps>::random_seed() const {
   const std::uint64_t thread = mix(grid_thread_index());
   if constexpr (this_backend == backend::cuda) return thread + cycle_count();
   // The host's clock would make a schedule that is replayed take other ways.
@@ -31,7 +33,9 @@ WARPHEAP_FN inline std::uint64_t random_walk::random_seed() const {
 }
 
 // What to search for; false if no heap of this size and place can serve it.
-WARPHEAP_FN inline bool random_walk::understand(std::uint64_t alignment, std::uint64_t bytes, request& wanted) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN bool basic_random_walk<Cells, RandomSteps>::understand(std::uint64_t alignment, std::uint64_t bytes,
+                                                                   request& wanted) const {
   if (bytes > capabilities.largest_bytes) return false;
   const auto pages = static_cast<std::uint32_t>(divide_up(bytes == 0 ? 1 : bytes, line_word::page_bytes));
   const auto lines = static_cast<std::uint32_t>(divide_up(pages, line_word::pages));
@@ -54,8 +58,9 @@ WARPHEAP_FN inline bool random_walk::understand(std::uint64_t alignment, std::ui
 
 // Takes up to `most` blocks of `size` pages in one line, and returns the pages that they begin with. None if at one
 // moment the line had no place.
-WARPHEAP_FN inline std::uint32_t random_walk::take_in_line(std::uint32_t index, std::uint32_t size,
-                                                           std::uint32_t most) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN std::uint32_t basic_random_walk<Cells, RandomSteps>::take_in_line(std::uint32_t index, std::uint32_t size,
+                                                                              std::uint32_t most) const {
   std::uint64_t seen = look(index);
   for (;;) {  // not a spin: a failed exchange means that another thread changed the line
     std::uint32_t picked = line_word::places(seen, size);
@@ -70,8 +75,10 @@ WARPHEAP_FN inline std::uint32_t random_walk::take_in_line(std::uint32_t index, 
 
 // Takes blocks for the lanes of `waiting` in as many lines as `group` has lanes, from `first` on, each lane in one.
 // Lanes that got one leave `waiting`. True if each line had no place at one moment. Collective.
-WARPHEAP_FN inline bool random_walk::take_in_lines(lane_mask group, lane_mask& waiting, std::uint32_t first,
-                                                   std::uint32_t size, found_place& place) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN bool basic_random_walk<Cells, RandomSteps>::take_in_lines(lane_mask group, lane_mask& waiting,
+                                                                      std::uint32_t first, std::uint32_t size,
+                                                                      found_place& place) const {
   const std::uint32_t count = control_->space.count();
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
   std::uint32_t mine = first + rank;
@@ -100,10 +107,12 @@ WARPHEAP_FN inline bool random_walk::take_in_lines(lane_mask group, lane_mask& w
 }
 
 // The sums of all counters, before a search. Acquires.
-WARPHEAP_FN inline random_walk::quiescence random_walk::observe() const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN typename basic_random_walk<Cells, RandomSteps>::quiescence basic_random_walk<Cells, RandomSteps>::observe()
+    const {
   quiescence seen{true, 0, 0};
   WARPHEAP_ROLLED
-  for (std::uint32_t i = 0; i < cells; ++i) {
+  for (std::uint32_t i = 0; i < Cells; ++i) {
     const cell& some = control_->counters[i].value;
     const auto runs = some.runs.quiescence();
     seen.quiet = seen.quiet && runs.quiet;
@@ -114,7 +123,9 @@ WARPHEAP_FN inline random_walk::quiescence random_walk::observe() const {
 }
 
 // True if a search proved before that there is no place, and nothing came back since.
-WARPHEAP_FN inline bool random_walk::was_refused(const request& wanted, const quiescence& now) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN bool basic_random_walk<Cells, RandomSteps>::was_refused(const request& wanted,
+                                                                    const quiescence& now) const {
   if (!wanted.noted) return false;
   const std::uint64_t note =
       atomic_view{control_->refusals[wanted.index()]}.load(memory_order::relaxed, thread_scope::device);
@@ -123,7 +134,8 @@ WARPHEAP_FN inline bool random_walk::was_refused(const request& wanted, const qu
 
 // After a search of all lines that found nothing and an acquire fence: true if it cannot have missed a place, which is
 // noted. `before` was observed before the search.
-WARPHEAP_FN inline bool random_walk::refuses(const request& wanted, const quiescence& before) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN bool basic_random_walk<Cells, RandomSteps>::refuses(const request& wanted, const quiescence& before) const {
   const quiescence after = observe();
   if (!before.quiet || after.begun != before.begun || after.returns != before.returns) return false;
   if (wanted.noted) {
@@ -135,14 +147,15 @@ WARPHEAP_FN inline bool random_walk::refuses(const request& wanted, const quiesc
 }
 
 // Blocks within a line for all lanes of `group`, which want the same. Collective.
-WARPHEAP_FN inline void* random_walk::malloc_in_line(lane_mask group, const request& wanted) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void* basic_random_walk<Cells, RandomSteps>::malloc_in_line(lane_mask group, const request& wanted) const {
   std::uint64_t seed = is_leader(group) ? random_seed() : 0;
   seed = shuffle(group, seed, leader(group));
   probe walk = probe::scattered(control_->space, seed);
   lane_mask waiting = group;
   found_place place{};
   std::uint32_t first = 0;
-  for (std::uint32_t step = 0; step < random_steps && waiting != 0 && walk.next(first); ++step) {
+  for (std::uint32_t step = 0; step < RandomSteps && waiting != 0 && walk.next(first); ++step) {
     take_in_lines(group, waiting, first, wanted.pages, place);
   }
   if (waiting != 0) {
@@ -155,13 +168,15 @@ WARPHEAP_FN inline void* random_walk::malloc_in_line(lane_mask group, const requ
 
 // Reads all lines, from `start` on, until the lanes of `waiting` have a block or it is certain that no place is free.
 // Collective.
-WARPHEAP_COLD_FN inline random_walk::found_place random_walk::search_lines(lane_mask group, lane_mask waiting,
-                                                                           request wanted, std::uint32_t start) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_COLD_FN typename basic_random_walk<Cells, RandomSteps>::found_place
+basic_random_walk<Cells, RandomSteps>::search_lines(lane_mask group, lane_mask waiting, request wanted,
+                                                    std::uint32_t start) const {
   const std::uint32_t count = control_->space.count();
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const auto at = [=](std::uint32_t step) { return start + step < count ? start + step : start + step - count; };
   found_place place{};
-  for (backoff wait;; wait.pause()) {
+  for (backoff wait;; wait.pause(), wait.end()) {  // a search is work, however long
     quiescence before{};
     bool refused = false;
     if (is_leader(group)) {
@@ -169,7 +184,6 @@ WARPHEAP_COLD_FN inline random_walk::found_place random_walk::search_lines(lane_
       refused = was_refused(wanted, before);
     }
     if (any(group, refused)) return place;
-    wait.end();
     std::uint32_t step = 0;
     // Each turn of both loops is the same in all lanes.
     while (step < count && waiting != 0) {  // not a spin: each turn goes on, or serves a lane, or another thread did
@@ -192,13 +206,15 @@ WARPHEAP_COLD_FN inline random_walk::found_place random_walk::search_lines(lane_
 }
 
 // What line `nth` of a block that has lines of its own is.
-WARPHEAP_FN inline std::uint64_t random_walk::word_of(std::uint32_t nth, const request& wanted) {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN std::uint64_t basic_random_walk<Cells, RandomSteps>::word_of(std::uint32_t nth, const request& wanted) {
   const std::uint32_t left = wanted.pages - nth * line_word::pages;
   return line_word::make(line_word::run(0, left < line_word::pages ? left : line_word::pages), nth == 0 ? 1 : 0);
 }
 
 // Takes the lines of a block from line `first` on, or nothing. One lane.
-WARPHEAP_FN inline bool random_walk::take_run(std::uint32_t first, const request& wanted) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN bool basic_random_walk<Cells, RandomSteps>::take_run(std::uint32_t first, const request& wanted) const {
   using enum memory_order;
   using enum thread_scope;
   // A look first, so that what is plainly not free disturbs nobody.
@@ -229,21 +245,21 @@ WARPHEAP_FN inline bool random_walk::take_run(std::uint32_t first, const request
 
 // A block that has lines of its own. One lane; it waits only for lanes that are within `take_run`, which wait for
 // nobody.
-WARPHEAP_COLD_FN inline void* random_walk::malloc_run(request wanted) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_COLD_FN void* basic_random_walk<Cells, RandomSteps>::malloc_run(request wanted) const {
   const std::uint32_t count = control_->space.count();
   if (wanted.lines > count || wanted.phase > count - wanted.lines) return nullptr;
   const std::uint32_t places = (count - wanted.phase - wanted.lines) / wanted.stride + 1;
   const auto line_of = [=](std::uint32_t place) { return wanted.phase + place * wanted.stride; };
   const std::uint64_t seed = random_seed();
   std::uint32_t place = 0;
-  for (std::uint32_t step = 0; step < random_steps; ++step) {
+  for (std::uint32_t step = 0; step < RandomSteps; ++step) {
     place = split(std::uint64_t{split(mix(seed + step)).high} * places).high;
     if (take_run(line_of(place), wanted)) return address(line_of(place), 0);
   }
-  for (backoff wait;; wait.pause()) {
+  for (backoff wait;; wait.pause(), wait.end()) {  // a search is work, however long
     const quiescence before = observe();
     if (was_refused(wanted, before)) return nullptr;
-    wait.end();
     std::uint32_t next = place;
     for (std::uint32_t step = 0; step < places;) {
       bool some = false;
@@ -262,7 +278,9 @@ WARPHEAP_COLD_FN inline void* random_walk::malloc_run(request wanted) const {
   }
 }
 
-WARPHEAP_FN inline void* random_walk::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void* basic_random_walk<Cells, RandomSteps>::aligned_malloc(std::uint64_t alignment,
+                                                                        std::uint64_t bytes) const {
   request wanted{};
   if (!understand(alignment, bytes, wanted)) return nullptr;
   if (wanted.lines > 1 || !wanted.noted) return malloc_run(wanted);
@@ -271,7 +289,8 @@ WARPHEAP_FN inline void* random_walk::aligned_malloc(std::uint64_t alignment, st
   return malloc_in_line(group, wanted);
 }
 
-WARPHEAP_FN inline void random_walk::free(void* block) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::free(void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - data_);
   const auto index = static_cast<std::uint32_t>(offset / line_word::line_bytes);
   const auto page = static_cast<std::uint32_t>(offset % line_word::line_bytes / line_word::page_bytes);
@@ -296,7 +315,8 @@ WARPHEAP_FN inline void random_walk::free(void* block) const {
 }
 
 // Gives back a block of several lines. One lane.
-WARPHEAP_COLD_FN inline void random_walk::free_run(std::uint32_t index, std::uint32_t page) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_COLD_FN void basic_random_walk<Cells, RandomSteps>::free_run(std::uint32_t index, std::uint32_t page) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t count = control_->space.count();
@@ -312,7 +332,8 @@ WARPHEAP_COLD_FN inline void random_walk::free_run(std::uint32_t index, std::uin
   atomic_view{counters().mine().returns}.fetch_add(1, release, device);
 }
 
-WARPHEAP_FN inline std::uint64_t random_walk::usable_size(const void* block) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN std::uint64_t basic_random_walk<Cells, RandomSteps>::usable_size(const void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(block) - data_);
   auto index = static_cast<std::uint32_t>(offset / line_word::line_bytes);
   auto page = static_cast<std::uint32_t>(offset % line_word::line_bytes / line_word::page_bytes);
@@ -327,7 +348,8 @@ WARPHEAP_FN inline std::uint64_t random_walk::usable_size(const void* block) con
   return pages * line_word::page_bytes;
 }
 
-WARPHEAP_FN inline block_location random_walk::locate(const void* pointer) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN block_location basic_random_walk<Cells, RandomSteps>::locate(const void* pointer) const {
   const auto offset = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(data_);
   const std::uint64_t bytes = std::uint64_t{control_->space.count()} * line_word::line_bytes;
   if (offset >= bytes) return block_location::outside;  // also what lies before
@@ -339,7 +361,8 @@ WARPHEAP_FN inline block_location random_walk::locate(const void* pointer) const
   return begins ? block_location::block : block_location::inside;
 }
 
-WARPHEAP_FN inline void random_walk::tally(random_walk_statistics& sums) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::tally(random_walk_statistics& sums) const {
   random_walk_statistics mine{};
   for (std::uint64_t i = grid_thread_index(); i < control_->space.count(); i += grid_threads()) {
     const std::uint64_t word = look(static_cast<std::uint32_t>(i));
@@ -360,7 +383,8 @@ WARPHEAP_FN inline void random_walk::tally(random_walk_statistics& sums) const {
   add(sums.pages, mine.pages);
 }
 
-WARPHEAP_FN inline void random_walk::count(allocator_counts& counts) const {
+template <std::uint32_t Cells, std::uint32_t RandomSteps>
+WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::count(allocator_counts& counts) const {
   std::uint64_t pages = 0;
   for (std::uint64_t i = grid_thread_index(); i < control_->space.count(); i += grid_threads()) {
     pages += static_cast<std::uint64_t>(popcount(line_word::taken(look(static_cast<std::uint32_t>(i)))));
