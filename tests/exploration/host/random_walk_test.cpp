@@ -96,13 +96,16 @@ TEST(explored_random_walk, a_run_that_is_put_back_refuses_nobody) {
       few_switches(3)));
 }
 
-// Lane 0 gives a run of two lines back while the others ask for one each: when all are done, what lane 0 gave serves.
+// Lane 0 gives a run of two lines back while the others ask for one each, and look whether their block ends with its
+// line. When all are done, what lane 0 gave serves.
 struct return_against_take {
   allocator self;
   void* held;
   void operator()(std::uint64_t* out, unsigned lane) const {
     if (lane == 0) return self.free(held);
-    out[lane] = self.malloc(line_bytes) != nullptr ? 1 : 0;
+    void* const block = self.malloc(line_bytes);
+    out[lane] = block != nullptr ? 1 : 0;
+    require(block == nullptr || self.usable_size(block) == line_bytes, "a block that goes on in another one's line");
   }
 };
 

@@ -141,7 +141,7 @@ class basic_random_walk {
   WARPHEAP_FN static std::uint64_t word_of(std::uint32_t nth, const request& wanted);
   WARPHEAP_FN bool take_run(std::uint32_t first, const request& wanted) const;
   WARPHEAP_COLD_FN void* malloc_run(request wanted) const;
-  WARPHEAP_COLD_FN void free_run(std::uint32_t index, std::uint32_t page) const;
+  WARPHEAP_COLD_FN void free_run(std::uint32_t index) const;
 
   WARPHEAP_FN quiescence observe() const;
   WARPHEAP_FN bool was_refused(const request& wanted, const quiescence& now) const;

@@ -299,7 +299,7 @@ WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::free(void* block) const 
   invariant((line_word::begins(word) & begin) != 0, "random_walk: a pointer is freed that no block begins at");
   const std::uint32_t pages = line_word::length(word, page);
   if (page + pages == line_word::pages && index + 1 < control_->space.count() && line_word::goes_on(look(index + 1))) {
-    return free_run(index, page);
+    return free_run(index);
   }
   const lane_mask group = match(active_group(), reinterpret_cast<std::uint64_t>(control_));
   const lane_mask peers = match(group, index);
@@ -314,21 +314,22 @@ WARPHEAP_FN void basic_random_walk<Cells, RandomSteps>::free(void* block) const 
   sync(group);  // no lane returns before that is counted
 }
 
-// Gives back a block of several lines. One lane.
+// Gives back a block of several lines, the last one first. One lane.
 template <std::uint32_t Cells, std::uint32_t RandomSteps>
-WARPHEAP_COLD_FN void basic_random_walk<Cells, RandomSteps>::free_run(std::uint32_t index, std::uint32_t page) const {
+WARPHEAP_COLD_FN void basic_random_walk<Cells, RandomSteps>::free_run(std::uint32_t index) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t count = control_->space.count();
-  std::uint32_t begins = line_word::run(page, 1);
-  for (bool more = true; more; ++index) {  // not a spin: a line of the block each turn
-    const std::uint32_t pages = line_word::length(look(index), page);
-    // The next line is read before this one is free: then it is certain whose it is.
-    more = page + pages == line_word::pages && index + 1 < count && line_word::goes_on(look(index + 1));
-    line(index).fetch_and(~line_word::make(line_word::run(page, pages), begins), release, device);
-    page = 0;
-    begins = 0;
+  std::uint32_t last = index + 1;
+  std::uint32_t pages = line_word::length(look(last), 0);
+  while (pages == line_word::pages && last + 1 < count && line_word::goes_on(look(last + 1))) {
+    pages = line_word::length(look(++last), 0);
   }
+  for (; last > index; --last) {
+    line(last).fetch_and(~line_word::make(line_word::run(0, pages), 0), release, device);
+    pages = line_word::pages;
+  }
+  line(index).fetch_and(~line_word::make(line_word::run(0, pages), 1), release, device);
   atomic_view{counters().mine().returns}.fetch_add(1, release, device);
 }
 
