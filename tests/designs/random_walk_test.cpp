@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What random_walk promises beyond the suite of all designs: how a line's word tells of its blocks, where blocks of each
-// size and alignment lie, and that what was refused once is served again as soon as there is room.
+// What random_walk promises beyond the suite of all designs: how a line's word tells of its blocks, where blocks of
+// each size and alignment lie, and that what was refused once is served again as soon as there is room.
 
 #include <gtest/gtest.h>
 

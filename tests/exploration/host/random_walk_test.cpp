@@ -61,20 +61,22 @@ struct free_and_take {
 
 TEST(explored_random_walk, blocks_that_move_are_not_missed) {
   for (const std::uint64_t lines : {1u, 2u}) {
-    heap_memory memory{2 * lines};
-    free_and_take kernel{memory.self(), {}, lines * line_bytes};
-    memory.set_up([to = &kernel](const allocator& self) {
-      for (int i = 0; i < 2; ++i) to->held[i] = self.malloc(to->bytes);
-    });
-    expect_all_clean(explore_snapshot(
-        memory.memory(), 2, kernel,
-        [&](const results&) -> std::string { return memory.live_lines() == 2 * lines ? "" : "a line is lost"; },
-        few_switches(3)));
+    for (const int first : {0, 1}) {  // a lane's walk begins at its own block, or at the other one's
+      heap_memory memory{2 * lines};
+      free_and_take kernel{memory.self(), {}, lines * line_bytes};
+      memory.set_up([to = &kernel, first](const allocator& self) {
+        for (int i = 0; i < 2; ++i) to->held[i ^ first] = self.malloc(to->bytes);
+      });
+      expect_all_clean(explore_snapshot(
+          memory.memory(), 2, kernel,
+          [&](const results&) -> std::string { return memory.live_lines() == 2 * lines ? "" : "a line is lost"; },
+          few_switches(3)));
+    }
   }
 }
 
-// Lane 0 wants both lines of the heap, lane 1 one after the other. If lane 0 gets nothing it never had a line, so lane 1
-// is served twice, though it may see a line that lane 0 puts back.
+// Lane 0 wants both lines of the heap, lane 1 one after the other. If lane 0 gets nothing it never had a line. So lane
+// 1 is served twice, though it may see a line that lane 0 puts back.
 struct run_against_lines {
   allocator self;
   void operator()(std::uint64_t* out, unsigned lane) const {

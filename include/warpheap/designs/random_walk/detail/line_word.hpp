@@ -13,9 +13,9 @@ namespace warpheap {
 /// after it up to the next free page or the next begin, in the next lines too if it reaches the end of its line. So a
 /// word tells where blocks begin, how long they are, and what is free, at one moment. No size is kept elsewhere.
 ///
-/// A block of several lines begins with a line. Its lines are taken from the first on and given back from the last on, so
-/// a line that begins with a page of such a block always follows a line of it: the owner of a block that ends with its
-/// line never takes the next line for its own.
+/// A block of several lines begins with a line. Its lines are taken from the first on and given back from the last on.
+/// So a line that begins with a page of such a block always follows a line of it, and the owner of a block that ends
+/// with its line never takes the next line for its own.
 ///
 /// Functions of plain words; a thread changes a line by one atomic operation on it.
 struct line_word {
