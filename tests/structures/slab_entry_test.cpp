@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The entry of a slab: units are taken up to what there is, a slab keeps its class while a unit is held, one caller sees
-// each crossing of a threshold, and who retires a slab owns it alone.
+// The entry of a slab: units are taken up to what is free, a slab keeps its class while a unit is held, one caller
+// sees each crossing of a threshold, and the thread that retires a slab owns it alone.
 
 #include <gtest/gtest.h>
 
@@ -178,7 +178,7 @@ struct groups_kernel {
       const bool served = static_cast<std::uint32_t>(group_rank(group)) < got;
       const lane_mask holders = ballot(group, served);
       if (!served) continue;
-      const std::uint32_t slot = slots.claim_counted(holders, spread(thread) % slots.capacity() & ~31u);
+      const std::uint32_t slot = slots.claim_counted(holders, scatter(grid_warp_index()) % slots.capacity());
       require(owners[slot] == 0, "a slot with two owners");
       owners[slot] = thread;
       require(owners[slot] == thread, "another owner in between");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <warpheap/structures/deal.hpp>
 #include <warpheap/structures/slot_bits.hpp>
 
 namespace warpheap {
@@ -91,18 +92,11 @@ WARPHEAP_FN std::uint32_t slot_bits<Word>::claim(lane_mask group, std::uint32_t 
       got = take_bits(word, step + rank == 0 ? start % word_bits : 0, share);
       was_full = static_cast<std::uint32_t>(popcount(got)) < share;
     }
-    std::uint32_t given = 0;
-    for (lane_mask sources = ballot(group, got != 0); sources != 0; sources &= sources - 1) {
-      const int source = lowest_bit(sources);
-      const Word bits = shuffle(group, got, source);
-      const std::uint32_t from = shuffle(group, word, source);
-      const auto count = static_cast<std::uint32_t>(popcount(bits));
-      const auto mine = static_cast<std::uint32_t>(group_rank(waiting));
-      if ((waiting & lane_bit()) != 0 && mine >= given && mine < given + count) {
-        slot = from * word_bits + bit_at(bits, mine - given);
-      }
-      given += count;
-    }
+    const dealt mine = deal(group, waiting, static_cast<std::uint32_t>(popcount(got)));
+    const int source = mine.served() ? mine.source : lane_index();
+    const Word bits = shuffle(group, got, source);
+    const std::uint32_t from = shuffle(group, word, source);
+    if (mine.served()) slot = from * word_bits + bit_at(bits, mine.index);
     waiting = ballot(group, slot == none);
     if (all(group, was_full)) step += lanes;
   }
