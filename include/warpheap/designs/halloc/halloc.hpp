@@ -46,8 +46,8 @@ struct halloc_tally;       // statistics.hpp
 /// Larger blocks are a power of two of pages, from the source that slabs come from as well. A block of pages begins at
 /// a page and a block of a slab never does, so free knows by the address. A small block is a page if no slab can be had.
 ///
-/// Blocks of 16, 32 and 64 bytes are aligned to their size, those of 24 bytes to 8, others of a slab to 16, 32 or 64,
-/// those of pages to their size. Null means that at one moment of the call no memory for the block was free. What
+/// Blocks of a slab are aligned to 16 bytes, those of 32 and 64 bytes to their size, larger powers of two to 64 bytes;
+/// blocks of pages to their size. Null means that at one moment of the call no memory for the block was free. What
 /// differs from the original, and why: docs/design/halloc.md.
 template <halloc_options Options = halloc_options{}>
 class basic_halloc {
@@ -69,7 +69,6 @@ class basic_halloc {
       .state_in_arena = true,
       .trim_bytes = layout::page_bytes,
       .stack_bytes = 3072,
-      .alignment = 8,
       .largest_alignment = layout::page_bytes << page_source::largest_order,
       .largest_bytes = layout::page_bytes << page_source::largest_order};
 

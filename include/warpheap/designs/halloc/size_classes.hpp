@@ -8,7 +8,8 @@ namespace warpheap {
 
 /// The block sizes of Halloc: 2u and 3u for u = 8, 16, ... 1024, so 16, 24, 32, 48, ... 2048, 3072 bytes.
 ///
-/// A size is 1, 2, 4 or 8 chunks of 16, 24, 256 or 384 bytes. Classes are numbered by size.
+/// A size is 1, 2, 4 or 8 chunks of 16, 24, 256 or 384 bytes. Classes are numbered by size. No request gets a block of
+/// 24 bytes, the class 1, since blocks are aligned to 16 bytes.
 struct halloc_classes {
   static constexpr std::uint32_t count = 16;            ///< size classes
   static constexpr std::uint64_t largest_bytes = 3072;  ///< the largest block of a slab
@@ -27,7 +28,7 @@ struct halloc_classes {
 
   /// The smallest class whose blocks have `bytes` bytes or more; `bytes` is at most `largest_bytes`.
   WARPHEAP_FN static std::uint32_t of(std::uint64_t bytes) {
-    if (bytes <= 16) return 0;
+    if (bytes <= 32) return bytes <= 16 ? 0 : 2;
     const auto last = static_cast<std::uint32_t>(bytes - 1);
     const auto power = static_cast<std::uint32_t>(highest_bit(last));  // 2^power < bytes <= 2^(power + 1)
     const bool fits_three = last < (3u << power) / 2;

@@ -28,9 +28,9 @@ halloc_statistics basic_halloc<Options>::statistics() const {
   const device_array<halloc_tally> sums(1);
   launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_halloc{}, *this, sums.data());
   const halloc_tally found = sums.at(0);
-  const auto shared = std::make_unique<std::byte[]>(sizeof(control));
+  const auto shared = std::make_unique<control>();
   device_snapshot(shared.get(), &pages().control(), sizeof(control));
-  const control& seen = *reinterpret_cast<const control*>(shared.get());
+  const control& seen = *shared;
   halloc_statistics result{.page_bytes = layout::page_bytes,
                            .pages = seen.end == 0 ? 0 : seen.end - pages().first_page(),
                            .free_pages = found.free_pages,
