@@ -36,16 +36,22 @@ class halloc_search {
     const std::uint32_t h = shuffle(group, heads_.home(), leader(group));
     const result nothing{{0, 0, 0, false}, page_source::none};
     if (any(group, is_leader(group) && quiescence().is_refused(c))) return nothing;
+    halloc_snapshot before{};
+    bool searched = false;  // since the snapshot
     // All lanes of `group` meet in each turn. What others wait for is done before: a replacement ends within `replace`.
     for (backoff wait;; wait.pause()) {
-      halloc_snapshot before{};
-      if (is_leader(group)) before = quiescence().begin_search();
-      sync(group);
       outcome how{};
       halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
       if (got.units == 0) got = heads_.replace(group, c, h, wanted, how);
       if (got.units != 0) return {got, page_source::none};
       if (how != outcome::nothing) continue;
+      if (!searched) {  // from here on each turn may become the proof
+        if (is_leader(group)) before = quiescence().begin_search();
+        sync(group);  // what all lanes read from here on comes after it
+        searched = true;
+        continue;
+      }
+      searched = false;
       if (any(group, is_leader(group) && heads_.flush(c))) continue;
       const std::uint32_t page = pages().source().take(group, 0);
       if (any(group, page != page_source::none)) return {{0, 0, 0, false}, page};

@@ -54,6 +54,15 @@ class halloc_slabs {
   };
   WARPHEAP_FN where place() const { return {control().entries}; }
 
+  /// Lists a slab that the caller holds. One lane.
+  WARPHEAP_COLD_FN void put(std::uint32_t slab) const { sets().put(slab, place()); }
+  /// Lists a slab anew whose entry the caller moved away from the set `from`. One lane.
+  WARPHEAP_COLD_FN void moved(std::uint32_t slab, std::uint32_t from) const { sets().moved(slab, from, place()); }
+  /// Takes a slab out of the first set of `order` that has one; the caller holds it. One lane.
+  WARPHEAP_COLD_FN std::uint32_t pick(set_order order, std::uint32_t seed) const {
+    return sets().pick(lane_bit(), order, seed).slab;
+  }
+
   /// Gives `count` units of the slab back, whose blocks are free, and lists the slab by its new fill. One lane.
   WARPHEAP_FN void give(halloc_slab_name of, std::uint32_t count) const {
     const slab_step step = entry(of.slab()).give(count);
@@ -62,7 +71,7 @@ class halloc_slabs {
     if (from == to) return;
     const halloc_slabs self = *this;
     cold_call([self, of, from] {
-      self.sets().moved(of.slab(), from, self.place());
+      self.moved(of.slab(), from);
       return 0;
     });
   }
@@ -71,21 +80,21 @@ class halloc_slabs {
   /// of a slab in the free set count as well if it is of the class. One lane, within a change.
   WARPHEAP_COLD_FN halloc_units take_listed(set_order order, std::uint32_t c, std::uint32_t seed) const {
     for (;;) {  // not a spin: each turn takes a slab out of a set, and units of it unless another thread was faster
-      const auto found = sets().pick(lane_bit(), order, seed);
-      if (found.slab == none) return {none, 0, 0};
-      const slab_step step = entry(found.slab).try_take(c, slab_entry::most_blocks);
-      sets().put(found.slab, place());
-      if (step.amount() != 0) return {found.slab, control().page_of[found.slab], step.amount()};
+      const std::uint32_t slab = pick(order, seed);
+      if (slab == none) return {none, 0, 0};
+      const std::uint32_t units = entry(slab).try_take(c, slab_entry::most_blocks).amount();
+      put(slab);
+      if (units != 0) return {slab, control().page_of[slab], units};
     }
   }
 
   /// Reserves a fully free slab, of any class, for the caller; no units. One lane, within a change.
   WARPHEAP_COLD_FN halloc_units take_free(std::uint32_t seed) const {
     for (;;) {  // not a spin: each turn takes a slab out of the set, and retires it unless another thread was faster
-      const auto found = sets().pick(lane_bit(), set_order::of(Layout::free_set), seed);
-      if (found.slab == none) return {none, 0, 0};
-      if (entry(found.slab).try_retire()) return {found.slab, control().page_of[found.slab], 0};
-      sets().put(found.slab, place());
+      const std::uint32_t slab = pick(set_order::of(Layout::free_set), seed);
+      if (slab == none) return {none, 0, 0};
+      if (entry(slab).try_retire()) return {slab, control().page_of[slab], 0};
+      put(slab);
     }
   }
 
@@ -114,14 +123,14 @@ class halloc_slabs {
   WARPHEAP_COLD_FN halloc_units assign(lane_mask group, std::uint32_t c, halloc_units at) const {
     const figures_type& of = figures(c);
     const slot_bits<> bits = pages_.bits(at.page, of.slots);
-    bits.reset(group);
+    reset(group, bits);
     mark_absent(group, c, bits);
     sync(group);
     if (is_leader(group)) {
       pages_.slab_at(at.page).store(halloc_slab_name::make(at.slab, c).value, memory_order::relaxed,
                                     thread_scope::device);  // `assign` releases it
       entry(at.slab).assign(c, of.capacity, of.capacity);
-      sets().put(at.slab, place());
+      put(at.slab);
     }
     return {at.slab, at.page, of.capacity};
   }
@@ -164,8 +173,10 @@ class halloc_slabs {
  private:
   WARPHEAP_FN slot_bits<> numbers() const { return {control().numbers, Layout::most_slabs}; }
 
+  WARPHEAP_COLD_FN static void reset(lane_mask group, slot_bits<> bits) { bits.reset(group); }
+
   // Sets the bits of slots that would begin at a page. Nobody else uses the bitmap.
-  WARPHEAP_FN void mark_absent(lane_mask group, std::uint32_t c, slot_bits<> bits) const {
+  WARPHEAP_COLD_FN void mark_absent(lane_mask group, std::uint32_t c, slot_bits<> bits) const {
     const figures_type& of = figures(c);
     if (of.capacity == of.slots) return;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
