@@ -26,6 +26,13 @@ struct halloc_statistics {
   std::uint64_t slab_bytes;                       ///< size of a slab
   std::uint64_t heads;                            ///< head slabs that a class can have
   std::vector<halloc_class_statistics> classes;   ///< by size, the smallest first
+
+  /// Bytes in blocks, the rounding of their sizes included: the heap's `live_bytes`, and what was trimmed.
+  std::uint64_t live_bytes() const {
+    std::uint64_t total = large_pages * page_bytes;
+    for (const halloc_class_statistics& each : classes) total += (each.blocks - each.free_blocks) * each.block_bytes;
+    return total;
+  }
 };
 
 }  // namespace warpheap

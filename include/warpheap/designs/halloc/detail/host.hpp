@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
+#include <algorithm>
+#include <cstdint>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/halloc/statistics.hpp>
@@ -28,26 +29,33 @@ halloc_statistics basic_halloc<Options>::statistics() const {
   const device_array<halloc_tally> sums(1);
   launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_halloc{}, *this, sums.data());
   const halloc_tally found = sums.at(0);
-  const auto shared = std::make_unique<control>();
-  device_snapshot(shared.get(), &pages().control(), sizeof(control));
-  const control& seen = *shared;
+  const auto read = [](const std::uint32_t& word) {
+    std::uint32_t value = 0;
+    device_snapshot(&value, &word, sizeof(value));
+    return value;
+  };
+  const control& shared = pages().control();
+  const std::uint32_t order = read(shared.slab_order);
+  const std::uint32_t end = read(shared.end);
   halloc_statistics result{.page_bytes = layout::page_bytes,
-                           .pages = seen.end == 0 ? 0 : seen.end - pages().first_page(),
+                           .pages = end == 0 ? 0 : end - pages().first_page(),
                            .free_pages = found.free_pages,
                            .large_pages = 0,
-                           .slab_bytes = layout::page_bytes << seen.slab_order,
-                           .heads = seen.head_mask + 1,
+                           .slab_bytes = layout::page_bytes << order,
+                           .heads = read(shared.head_mask) + 1,
                            .classes = {}};
-  std::uint64_t slabs = 0;
+  std::uint64_t used = result.free_pages;  // in free ones and slabs
   for (std::uint32_t c = 0; c < classes::count; ++c) {
-    slabs += found.slabs[c];
+    const std::uint64_t blocks = found.slabs[c] * layout::figures(c, order).capacity;
+    used += found.slabs[c] << order;
+    // While kernels use the heap a unit may be seen twice.
     result.classes.push_back({.block_bytes = classes::bytes(c),
                               .slabs = found.slabs[c],
-                              .blocks = found.slabs[c] * seen.of_class[c].figures.capacity,
-                              .free_blocks = found.free_blocks[c] + found.head_blocks[c],
-                              .head_blocks = found.head_blocks[c]});
+                              .blocks = blocks,
+                              .free_blocks = std::min(found.free_blocks[c] + found.head_blocks[c], blocks),
+                              .head_blocks = std::min(found.head_blocks[c], blocks)});
   }
-  result.large_pages = result.pages - result.free_pages - (slabs << seen.slab_order);
+  result.large_pages = result.pages - std::min(used, result.pages);
   return result;
 }
 
