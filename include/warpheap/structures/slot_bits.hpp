@@ -65,6 +65,20 @@ class slot_bits {
   /// Of two releases of one run one returns true. One lane.
   WARPHEAP_FN bool release_run(std::uint32_t start, std::uint32_t count) const;
 
+  /// Takes those slots of `wanted`, bits of word `word`, that are free, and returns them as set bits, by one change of
+  /// the word. All bits of `wanted` have slots, or are set for good. One lane.
+  WARPHEAP_FN Word claim_bits(std::uint32_t word, Word wanted) const {
+    // Acquires from the release of whoever had these slots before.
+    return wanted & static_cast<Word>(~view(word).fetch_or(wanted, memory_order::acquire, thread_scope::device));
+  }
+
+  /// Gives the slots of `mask` back, bits of word `word`, and returns those that were taken: fewer than `mask` after a
+  /// double release. One change of the word. One lane.
+  WARPHEAP_FN Word release_bits(std::uint32_t word, Word mask) const {
+    // Releases the owners' last writes.
+    return mask & view(word).fetch_and(static_cast<Word>(~mask), memory_order::release, thread_scope::device);
+  }
+
   /// True if the slot is taken. A hint while others claim and release.
   WARPHEAP_FN bool is_taken(std::uint32_t slot) const { return (look(slot / word_bits) & bit_of(slot)) != 0; }
 

@@ -16,6 +16,7 @@
 #include <vector>
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
@@ -181,7 +182,8 @@ class failures : public testing::Test {
   }
   scoped_schedule guard_{few_at_once()};
 };
-using designs = testing::Types<warp_slab, bulk, bump, ouroboros_s_p, ouroboros_va_c, ouroboros_vl_c, random_walk>;
+using designs =
+    testing::Types<warp_slab, bulk, halloc, bump, ouroboros_s_p, ouroboros_va_c, ouroboros_vl_c, random_walk>;
 TYPED_TEST_SUITE(failures, designs);
 
 constexpr auto nothing = [](auto&) {};

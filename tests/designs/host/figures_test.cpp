@@ -12,6 +12,8 @@
 #include <thread>
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/halloc/halloc.hpp>
+#include <warpheap/designs/halloc/statistics.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
@@ -46,8 +48,8 @@ struct churn_kernel {
 
 template <class A>
 class figures : public testing::Test {};
-using designs = testing::Types<warp_slab, bulk, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c,
-                               ouroboros_va_c, ouroboros_vl_c, random_walk>;
+using designs = testing::Types<warp_slab, bulk, halloc, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p,
+                               ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c, random_walk>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
