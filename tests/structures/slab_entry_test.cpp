@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The entry of a slab: units are taken up to what there is, a slab keeps its class while a unit is held, one caller sees
-// each crossing of a threshold, and who retires a slab owns it alone.
+// The entry of a slab: units are taken up to what there is, a slab keeps its class while a unit is held, one caller
+// sees each crossing of a threshold, and who retires a slab owns it alone.
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
+#include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>

@@ -65,6 +65,10 @@ class slot_bits {
   /// Of two releases of one run one returns true. One lane.
   WARPHEAP_FN bool release_run(std::uint32_t start, std::uint32_t count) const;
 
+  /// Gives the slots of `mask` in word `word` back, and returns those of them that were taken: a slot that is missing
+  /// was free, a double release. One lane.
+  WARPHEAP_FN Word release_mask(std::uint32_t word, Word mask) const;
+
   /// True if the slot is taken. A hint while others claim and release.
   WARPHEAP_FN bool is_taken(std::uint32_t slot) const { return (look(slot / word_bits) & bit_of(slot)) != 0; }
 

@@ -163,6 +163,12 @@ WARPHEAP_FN bool slot_bits<Word>::release(std::uint32_t slot) const {
 }
 
 template <class Word>
+WARPHEAP_FN Word slot_bits<Word>::release_mask(std::uint32_t word, Word mask) const {
+  // Releases the last writes of the owners, which the caller has met. Slots that are free stay free.
+  return view(word).fetch_and(static_cast<Word>(~mask), memory_order::release, thread_scope::device) & mask;
+}
+
+template <class Word>
 WARPHEAP_FN bool slot_bits<Word>::release_run(std::uint32_t start, std::uint32_t count) const {
   const std::uint32_t end = start + count;
   const std::uint32_t first = start / word_bits;
