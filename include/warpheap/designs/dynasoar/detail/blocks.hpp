@@ -101,6 +101,7 @@ class dynasoar_blocks {
 
  private:
   static constexpr std::uint32_t free_set = 0;
+  static constexpr int tries = 5;  // that the paper makes before it takes a free block
   WARPHEAP_FN static constexpr std::uint32_t active_set(std::uint32_t type) { return type + 1; }
 
   // Units of a block that were taken: for `amount` lanes, 0 if none were.
@@ -121,13 +122,18 @@ class dynasoar_blocks {
   }
   WARPHEAP_FN std::uint32_t home() const;
   WARPHEAP_FN units find_units(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN units find_patiently(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted) const;
-  WARPHEAP_FN outcome try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from, units& got) const;
-  WARPHEAP_FN outcome try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted, std::uint32_t& from,
-                               units& got) const;
+  WARPHEAP_FN units find_or_create(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
+                                   std::uint32_t from) const;
+  WARPHEAP_FN void find_patiently(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted, std::uint32_t from,
+                                  units& got) const;
+  WARPHEAP_COLD_FN outcome try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from, units& got) const;
+  WARPHEAP_COLD_FN outcome try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
+                                    std::uint32_t& from, units& got) const;
   WARPHEAP_FN void create(std::uint32_t block, std::uint32_t type, std::uint32_t capacity, std::uint32_t taken) const;
   WARPHEAP_COLD_FN void retire(std::uint32_t block, std::uint32_t type, bool was_full) const;
-  WARPHEAP_COLD_FN void leave_set(std::uint32_t block, std::uint32_t set) const { sets_.moved(block, set, where()); }
+  WARPHEAP_FN void leave_set(std::uint32_t block, std::uint32_t set) const {
+    cold_call([self = *this, block, set] { self.sets_.moved(block, set, self.where()); });
+  }
 
   slab_sets sets_;
   dynasoar_header* headers_;

@@ -18,7 +18,8 @@ WARPHEAP_FN inline std::uint64_t dynasoar_blocks::give(std::uint32_t block, std:
   const slab_step step = entry.give(static_cast<std::uint32_t>(popcount(were)));
   // Only as long as the block is what it was: a thread may have taken it, and others have retired it since.
   if (step.all_free() && entry.try_retire(own.size_class, own.generation)) {
-    retire(block, own.size_class, step.first_free());
+    cold_call(
+        [self = *this, block, type = own.size_class, full = step.first_free()] { self.retire(block, type, full); });
   } else if (step.first_free()) {
     leave_set(block, sets_.rest());
   }

@@ -19,8 +19,8 @@ WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
 }
 
 // Units of a block that is active. Next time the search begins after it.
-WARPHEAP_FN inline auto dynasoar_blocks::try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from,
-                                                    units& got) const -> outcome {
+WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from,
+                                                         units& got) const -> outcome {
   const std::uint32_t block = sets_.search(active_set(type), from);
   if (block == slab_sets::none) return outcome::empty;
   slab_entry& entry = headers_[block].entry;
@@ -56,8 +56,8 @@ WARPHEAP_FN inline void dynasoar_blocks::create(std::uint32_t block, std::uint32
 }
 
 // Units of a block that is free as yet.
-WARPHEAP_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
-                                                  std::uint32_t& from, units& got) const -> outcome {
+WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
+                                                       std::uint32_t& from, units& got) const -> outcome {
   const std::uint32_t block = sets_.search(free_set, from);
   if (block == slab_sets::none) return outcome::empty;
   const std::uint32_t taken = wanted < capacity ? wanted : capacity;
@@ -69,41 +69,47 @@ WARPHEAP_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::uint3
   return outcome::taken;
 }
 
-// The paper's search: a few active blocks, then a free one.
+// The paper's search: a few active blocks, then a free one. Active blocks are what most calls find, so the rest is cold.
 WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uint32_t capacity,
                                                     std::uint32_t wanted) const -> units {
-  constexpr int tries = 5;
   units got{dynasoar_slot::none, 0, 0, false};
   std::uint32_t from = home();
   outcome found = outcome::lost;
+  WARPHEAP_ROLLED
   for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_active(type, wanted, from, got);
   if (found == outcome::taken) return got;
-  found = outcome::lost;
+  return cold_call(
+      [self = *this, type, capacity, wanted, from] { return self.find_or_create(type, capacity, wanted, from); });
+}
+
+WARPHEAP_FN inline auto dynasoar_blocks::find_or_create(std::uint32_t type, std::uint32_t capacity,
+                                                        std::uint32_t wanted, std::uint32_t from) const -> units {
+  units got{dynasoar_slot::none, 0, 0, false};
+  outcome found = outcome::lost;
+  WARPHEAP_ROLLED
   for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_free(type, capacity, wanted, from, got);
-  if (found == outcome::taken) return got;
-  return cold_call([self = *this, type, capacity, wanted] { return self.find_patiently(type, capacity, wanted); });
+  if (found != outcome::taken) find_patiently(type, capacity, wanted, from, got);
+  return got;
 }
 
 // Searches until it finds something, or is certain that there is nothing, or other threads moved blocks in
 // `most_searches` searches.
-WARPHEAP_COLD_FN inline auto dynasoar_blocks::find_patiently(std::uint32_t type, std::uint32_t capacity,
-                                                             std::uint32_t wanted) const -> units {
-  units got{dynasoar_slot::none, 0, 0, false};
-  std::uint32_t from = home();
+WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std::uint32_t capacity,
+                                                        std::uint32_t wanted, std::uint32_t from, units& got) const {
   std::uint32_t begun = 0;
   backoff wait;
+  WARPHEAP_ROLLED
   for (std::uint32_t searches = 0; searches < most_searches; wait.pause()) {
     const slab_sets::watch before = sets_.begin_watch();
     searches += before.begun != begun ? 1 : 0;
     begun = before.begun;
     const outcome active = try_active(type, wanted, from, got);
-    if (active == outcome::taken) return got;
+    if (active == outcome::taken) return;
     const outcome free = try_free(type, capacity, wanted, from, got);
-    if (free == outcome::taken) return got;
+    if (free == outcome::taken) return;
     // Both sets were empty, and no block was on its way: each was so at one moment.
-    if (active == outcome::empty && free == outcome::empty && sets_.was_quiet(before)) break;
+    if (active == outcome::empty && free == outcome::empty && sets_.was_quiet(before)) return;
   }
-  return got;
 }
 
 WARPHEAP_FN inline dynasoar_slot dynasoar_blocks::take(lane_mask group, std::uint32_t type,
