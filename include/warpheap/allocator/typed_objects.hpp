@@ -25,6 +25,7 @@ namespace warpheap {
 template <class Value>
 struct soa_field {
   static_assert(std::is_trivially_copyable_v<Value>, "soa_field: a value is copied bit by bit, and never destroyed");
+  static_assert(!std::is_array_v<Value>, "soa_field: put an array into a struct, which can be assigned");
   static_assert(alignof(Value) <= 16, "soa_field: use a type of at most 16 bytes alignment");
   using type = Value;  ///< type of the value
 };

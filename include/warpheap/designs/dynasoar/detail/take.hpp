@@ -69,7 +69,7 @@ WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::
   return outcome::taken;
 }
 
-// The paper's search: a few active blocks, then a free one. Active blocks are what most calls find, so the rest is cold.
+// The paper's search: a few active blocks, then a free one. Most calls find an active block, so the rest is cold.
 WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uint32_t capacity,
                                                     std::uint32_t wanted) const -> units {
   units got{dynasoar_slot::none, 0, 0, false};
