@@ -62,6 +62,7 @@ json_object describe(const allocator_entry& entry) {
       .add("uses_arena", can.uses_arena)
       .add("state_in_arena", can.state_in_arena)
       .add("needs_full_warp", can.needs_full_warp)
+      .add("typed_objects", can.typed_objects)
       .add("refuses_only_when_full", can.refuses_only_when_full)
       .add("alignment", can.alignment)
       .add("largest_alignment", bounded(can.largest_alignment))

@@ -40,6 +40,14 @@ constexpr allocator_capabilities promises_counts{.counts_live = true};
 static_assert(!device_allocator<promising<promises_growth>>);
 static_assert(!device_allocator<promising<promises_size>>);
 static_assert(!device_allocator<promising<promises_counts>>);
+constexpr allocator_capabilities promises_types{.typed_objects = true};
+static_assert(!device_allocator<promising<promises_types>>);
+struct typed : promising<promises_types> {
+  using promising::promising;
+  template <class... T>
+  struct typed_heap {};
+};
+static_assert(device_allocator<typed>);
 
 struct growing : promising<promises_growth> {
   using promising::promising;

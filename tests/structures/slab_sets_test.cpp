@@ -59,6 +59,8 @@ struct steps_kernel {
     all.put(3, where);
     all.put(slabs - 1, where);
     require(all.contains(3, 1) && !all.contains(3, 0) && all.contains(slabs - 1, 0), "put where they belong");
+    require(all.search(0, 0) == slabs - 1 && all.search(0, slabs - 1) == slabs - 1, "searched for upwards");
+    require(all.search(1, 3) == 3 && all.search(1, 4) == 3 && all.search(2, 4) == none, "searched for cyclically");
     for (std::uint32_t seed = 0; seed < 50; ++seed) {
       require(all.find(0, seed) == slabs - 1 && all.find(1, seed) == 3 && all.find(2, seed) == none, "found from all");
     }
@@ -84,6 +86,11 @@ struct steps_kernel {
     require(before.quiet && all.was_quiet(before), "nothing moves");
     all.put(3, where);
     require(!all.was_quiet(before) && all.take(3, 0), "a slab was moved");
+    all.add(0, 0x6, 0);
+    require(all.search(0, 2) == 2 && all.search(0, 3) == 1 && !all.contains(0, 0), "slabs that were added together");
+    require(!all.transfer(1, 1, [] { require(false, "a change of a slab in another set"); }, where), "not from there");
+    require(
+        all.transfer(1, 0, [&] { fill[1] = 9; }, where) && all.contains(1, 2) && !all.contains(1, 0), "transferred");
   }
 };
 

@@ -70,6 +70,8 @@ struct lane_steps_kernel {
     require(!bits.claim_run(1, 2) && !bits.claim_run(2 * word + 1, word), "runs that overlap another");
     require(bits.free_slots() == word + 5, "what the run has left");
     require(bits.release_run(2, 2 * word) && !bits.release_run(2, 2 * word), "a double release of a run");
+    require(bits.claim_run(word, 3) && bits.release_bits(1, 0xb) == 0x3, "a mask with a slot that is free");
+    require(bits.is_taken(word + 2) && bits.release_bits(1, 0x7) == 0x4, "what a mask did not name");
     require(bits.claim_run(3 * word, 5), "the end");
     require(bits.claim(alone, 3 * word) == 0, "the search goes on at the begin");
     require(bits.claim_run(1, 3 * word - 1), "all that was left");

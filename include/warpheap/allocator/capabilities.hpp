@@ -21,6 +21,7 @@ struct allocator_capabilities {
   bool uses_arena = false;             ///< blocks come from the arena that the heap gives
   bool state_in_arena = false;         ///< the design writes its own state into parts of the arena that hold no block
   bool needs_full_warp = false;        ///< calls need all lanes of the warp together
+  bool typed_objects = false;          ///< the design has `typed_heap`, which keeps each field of a type in arrays
   bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
   std::uint64_t trim_bytes = 0;  ///< bytes; what the host can take out of the heap one by one, 0: nothing

@@ -6,6 +6,7 @@
 #include <warpheap/allocator/block_location.hpp>
 #include <warpheap/allocator/capabilities.hpp>
 #include <warpheap/allocator/fault.hpp>
+#include <warpheap/allocator/typed_objects.hpp>
 #include <warpheap/platform/device.hpp>
 
 namespace warpheap {
@@ -13,6 +14,11 @@ namespace warpheap {
 namespace detail {
 
 #if WARPHEAP_COMPILES_HOST
+// A type without fields, by which the concept asks for a template.
+struct no_object {
+  using fields = soa_fields<>;
+};
+
 // The members for the host.
 template <class A>
 concept serves_host = std::constructible_from<A, const arena&> &&
@@ -76,6 +82,9 @@ concept serves_host = true;
 /// Other kernels may use the heap meanwhile: it then reads no memory but the heap's and ends all the same, and the sum
 /// may be off, modulo 2^64, by less than 2^62.
 ///
+/// `A::typed_heap<T...>`, host; `capabilities.typed_objects`: a heap of objects of the types `T...`, in the terms of
+/// <warpheap/allocator/typed_objects.hpp>. `soa_heap` of the design `dynasoar` tells its members.
+///
 /// With `capabilities.trim_bytes` the host takes *units* of so many bytes out of the heap while no kernel uses it:
 ///
 /// `a.trim_begin()`, host: bytes of the arena before the first unit; the others follow side by side.
@@ -127,6 +136,8 @@ concept device_allocator =
       { allocator.coalesce() } -> std::same_as<void>;
       { allocator.withdraw(units) } -> std::same_as<void>;
       { allocator.restore(units) } -> std::same_as<void>;
+    }) && (!A::capabilities.typed_objects || requires {
+      typename A::template typed_heap<detail::no_object>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
     }) && detail::serves_host<A>;

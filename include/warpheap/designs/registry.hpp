@@ -8,8 +8,10 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
+#include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>

@@ -75,13 +75,30 @@ class slab_sets {
   }
 
   /// After a change of the slab's word that moved `where` away from `from`: brings the slab to the set where it belongs
-  /// now. If another thread holds it, that thread does so. One lane.
+  /// now. If another thread holds it, that thread does so. True if the slab was in `from`. One lane.
   template <class Where>
-  WARPHEAP_FN void moved(std::uint32_t slab, std::uint32_t from, Where where) const {
-    begin_move();
-    if (take(slab, from)) settle(slab, where);
-    end_move();
+  WARPHEAP_FN bool moved(std::uint32_t slab, std::uint32_t from, Where where) const {
+    return transfer(slab, from, [] {}, where);
   }
+
+  /// Takes this slab out of `set` if it is there, calls `change()`, which may change the slab and its word, and puts
+  /// the slab where it belongs then. A search with a watch knows that the slab was on its way. True if it was there.
+  /// One lane.
+  template <class Change, class Where>
+  WARPHEAP_FN bool transfer(std::uint32_t slab, std::uint32_t set, Change change, Where where) const {
+    begin_move();
+    const bool taken = take(slab, set);
+    if (taken) {
+      change();
+      settle(slab, where);
+    }
+    end_move();
+    return taken;
+  }
+
+  /// Puts new slabs into `set`, which is where they belong and not `rest()`: those of `mask`, from slab
+  /// `bit_tree::leaf_bits * leaf` on. No thread changes their words meanwhile. One lane.
+  WARPHEAP_FN void add(std::uint32_t leaf, std::uint64_t mask, std::uint32_t set) const { tree(set).add(leaf, mask); }
 
   /// Takes a slab of the first set of `order` that has one; the caller holds it until it calls `put`. Threads with
   /// different seeds begin at different slabs. `none` means that each of the sets was empty at one moment of the call,
@@ -95,6 +112,11 @@ class slab_sets {
   /// A slab that seems to be in `set`, which is not `rest()`, and stays there; `none` if none is found. A hint. Threads
   /// with different seeds find different slabs. One lane.
   WARPHEAP_COLD_FN std::uint32_t find(std::uint32_t set, std::uint32_t seed) const;
+
+  /// The first slab of `set`, which is not `rest()`, from slab `from` on, cyclic. The slab stays there. `none` means
+  /// that no slab of the set was found in a look at each leaf; it is certain if a watch was quiet meanwhile. Threads
+  /// that begin at different slabs find different ones. One lane.
+  WARPHEAP_COLD_FN std::uint32_t search(std::uint32_t set, std::uint32_t from) const;
 
   /// True if `slab` is in `set`. A hint.
   WARPHEAP_FN bool contains(std::uint32_t slab, std::uint32_t set) const;
@@ -143,6 +165,7 @@ class slab_sets {
   template <class Where>
   WARPHEAP_FN void settle(std::uint32_t slab, Where where) const;
   WARPHEAP_FN void insert(std::uint32_t slab, std::uint32_t set) const;
+  WARPHEAP_FN std::uint32_t search_span(const bit_tree& members, std::uint32_t from, std::uint32_t end) const;
   WARPHEAP_COLD_FN std::uint32_t pick_from(std::uint32_t set, std::uint32_t seed) const;
 
   std::byte* memory_;

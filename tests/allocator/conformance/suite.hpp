@@ -24,6 +24,7 @@
 #include <allocator/conformance/small_heaps.hpp>
 #include <allocator/conformance/statistics.hpp>
 #include <allocator/conformance/trimming.hpp>
+#include <allocator/conformance/typed_objects.hpp>
 #include <exception>
 #include <vector>
 
@@ -84,6 +85,7 @@ const std::vector<behaviour>& conformance_suite() {
       WARPHEAP_BEHAVIOUR(heaps_can_move),
       WARPHEAP_BEHAVIOUR(host_can_copy_blocks),
       WARPHEAP_BEHAVIOUR(statistics_agree),
+      WARPHEAP_BEHAVIOUR(typed_objects_keep_their_fields),
 #undef WARPHEAP_BEHAVIOUR
   };
   return all;

@@ -30,6 +30,7 @@ inline constexpr allocator_capabilities checked_capabilities = [] {
   allocator_capabilities can = A::capabilities;
   can.relocate = false;  // what marks a block depends on its address
   can.refuses_only_when_full = false;
+  can.typed_objects = false;  // a typed heap has no blocks of bytes to look at
   if (can.largest_bytes != unlimited) {
     const std::uint64_t room = align_down(can.largest_bytes, guarded_block::trailer_bytes);
     can.largest_bytes = room < guarded_block::trailer_bytes ? 0 : room - guarded_block::trailer_bytes;

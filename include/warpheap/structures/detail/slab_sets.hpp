@@ -76,6 +76,27 @@ WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::ui
   return none;
 }
 
+// The first member in [from, end), or `none`.
+WARPHEAP_FN inline std::uint32_t slab_sets::search_span(const bit_tree& members, std::uint32_t from,
+                                                        std::uint32_t end) const {
+  for (std::uint32_t leaf = 0; from < end && members.next_leaf(from / bit_tree::leaf_bits, leaf);) {
+    if (leaf != from / bit_tree::leaf_bits) from = leaf * bit_tree::leaf_bits;
+    const std::uint64_t word = members.leaf_word(leaf) >> from % bit_tree::leaf_bits;
+    if (word != 0) {
+      from += static_cast<std::uint32_t>(lowest_bit(word));
+      return from < end ? from : none;
+    }
+    from = (leaf + 1) * bit_tree::leaf_bits;
+  }
+  return none;
+}
+
+WARPHEAP_COLD_FN inline std::uint32_t slab_sets::search(std::uint32_t set, std::uint32_t from) const {
+  const bit_tree members = tree(set);
+  const std::uint32_t found = search_span(members, from, slabs_);
+  return found != none ? found : search_span(members, 0, from);
+}
+
 // A slab of `set`: one that the seed tells, or, if others are faster each time, the lowest; `none` only if the set was
 // empty at one moment. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t slab_sets::pick_from(std::uint32_t set, std::uint32_t seed) const {

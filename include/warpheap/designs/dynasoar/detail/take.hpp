@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/dynasoar/detail/blocks.hpp>
+
+// How slots are taken: the leader of a group looks for a block of the type with free slots, or makes one of a free
+// block, and takes as many units of it as the group has lanes. Lanes that are left over look again.
+
+namespace warpheap::detail {
+
+// Where the search of the caller's warp begins. Warps of a multiprocessor begin in one leaf, at a block each, so that
+// leaves fill and empty seldom; multiprocessors begin far apart.
+WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
+  const std::uint64_t leaves = dynasoar_layout::leaves(blocks_);
+  const auto leaf = static_cast<std::uint32_t>(scatter(multiprocessor_index()) * leaves >> 32);
+  const std::uint32_t block = leaf * bit_tree::leaf_bits + grid_warp_index() % bit_tree::leaf_bits;
+  return block < blocks_ ? block : blocks_ - 1;
+}
+
+// Units of a block that is active. Next time the search begins after it.
+WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from,
+                                                         units& got) const -> outcome {
+  const std::uint32_t block = sets_.search(active_set(type), from);
+  if (block == slab_sets::none) return outcome::empty;
+  slab_entry& entry = headers_[block].entry;
+  const slab_step step = entry.try_take(type, wanted);
+  if (step.amount() == 0) {
+    from = block + 1 < blocks_ ? block + 1 : 0;
+    return outcome::lost;
+  }
+  // Before other lanes of the group go on: they may search, and then wait for this move.
+  if (step.none_left()) leave_set(block, active_set(type));
+  // The unit keeps the block what it is, so the generation is that of the unit.
+  got = {block, step.amount(), entry.look().generation, false};
+  return outcome::taken;
+}
+
+// Makes the block, which the caller took out of the free set, one of `type` with `taken` slots for the caller's group.
+WARPHEAP_FN inline void dynasoar_blocks::create(std::uint32_t block, std::uint32_t type, std::uint32_t capacity,
+                                                std::uint32_t taken) const {
+  constexpr auto relaxed = memory_order::relaxed;
+  constexpr auto device = thread_scope::device;
+  dynasoar_header& head = headers_[block];
+  // Acquires what the retirer released. A block in the free set is unowned, and who takes it out alone reserves it.
+  [[maybe_unused]] const bool reserved = head.entry.try_reserve();
+  invariant(reserved, "dynasoar: a free block that is not unowned");
+  // Relaxed: `assign` releases it.
+  atomic_view{head.taken}.store(~slots_below(capacity) | slots_below(taken), relaxed, device);
+  if (lists_blocks_) {
+    // Relaxed: a launch reads the bitmap that comes after this one, and the block's next retirer comes after its units.
+    atomic_view{allocated(type)[block / bit_tree::leaf_bits]}.fetch_or(std::uint64_t{1} << block % bit_tree::leaf_bits,
+                                                                       relaxed, device);
+  }
+  head.entry.assign(type, capacity, taken);
+}
+
+// Units of a block that is free as yet.
+WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
+                                                       std::uint32_t& from, units& got) const -> outcome {
+  const std::uint32_t block = sets_.search(free_set, from);
+  if (block == slab_sets::none) return outcome::empty;
+  const std::uint32_t taken = wanted < capacity ? wanted : capacity;
+  if (!sets_.transfer(block, free_set, [=, this] { create(block, type, capacity, taken); }, where())) {
+    from = block + 1 < blocks_ ? block + 1 : 0;
+    return outcome::lost;
+  }
+  got = {block, taken, headers_[block].entry.look().generation, true};
+  return outcome::taken;
+}
+
+// The paper's search: a few active blocks, then a free one. Most calls find an active block, so the rest is cold.
+WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uint32_t capacity,
+                                                    std::uint32_t wanted) const -> units {
+  units got{dynasoar_slot::none, 0, 0, false};
+  std::uint32_t from = home();
+  outcome found = outcome::lost;
+  WARPHEAP_ROLLED
+  for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_active(type, wanted, from, got);
+  if (found == outcome::taken) return got;
+  return cold_call(
+      [self = *this, type, capacity, wanted, from] { return self.find_or_create(type, capacity, wanted, from); });
+}
+
+WARPHEAP_FN inline auto dynasoar_blocks::find_or_create(std::uint32_t type, std::uint32_t capacity,
+                                                        std::uint32_t wanted, std::uint32_t from) const -> units {
+  units got{dynasoar_slot::none, 0, 0, false};
+  outcome found = outcome::lost;
+  WARPHEAP_ROLLED
+  for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_free(type, capacity, wanted, from, got);
+  if (found != outcome::taken) find_patiently(type, capacity, wanted, from, got);
+  return got;
+}
+
+// Searches until it finds something, or is certain that there is nothing, or other threads moved blocks in
+// `most_searches` searches.
+WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std::uint32_t capacity,
+                                                        std::uint32_t wanted, std::uint32_t from, units& got) const {
+  std::uint32_t begun = 0;
+  backoff wait;
+  WARPHEAP_ROLLED
+  for (std::uint32_t searches = 0; searches < most_searches; wait.pause()) {
+    const slab_sets::watch before = sets_.begin_watch();
+    searches += before.begun != begun ? 1 : 0;
+    begun = before.begun;
+    const outcome active = try_active(type, wanted, from, got);
+    if (active == outcome::taken) return;
+    const outcome free = try_free(type, capacity, wanted, from, got);
+    if (free == outcome::taken) return;
+    // Both sets were empty, and no block was on its way: each was so at one moment.
+    if (active == outcome::empty && free == outcome::empty && sets_.was_quiet(before)) return;
+  }
+}
+
+WARPHEAP_FN inline dynasoar_slot dynasoar_blocks::take(lane_mask group, std::uint32_t type,
+                                                       std::uint32_t capacity) const {
+  constexpr std::uint32_t created_bit = 1u << 8, generation_shift = 16;
+  lane_mask left = group;
+  for (;;) {  // not a spin: each turn serves a lane or ends
+    std::uint32_t block = dynasoar_slot::none;
+    std::uint32_t figures = 0;
+    if (is_leader(left)) {
+      const units got = find_units(type, capacity, static_cast<std::uint32_t>(group_size(left)));
+      block = got.block;
+      figures = got.amount | (got.created ? created_bit : 0) | got.generation << generation_shift;
+    }
+    sync(left);  // what the leader acquired, all lanes did
+    block = shuffle(left, block, leader(left));
+    figures = shuffle(left, figures, leader(left));
+    if (block == dynasoar_slot::none) return {block, 0, 0};
+    const auto rank = static_cast<std::uint32_t>(group_rank(left));
+    const bool served = rank < (figures & (created_bit - 1));
+    const lane_mask serving = ballot(left, served);
+    if (served) {
+      const std::uint32_t slot = (figures & created_bit) != 0 ? rank : slots(block).claim_counted(serving, 0);
+      return {block, slot, figures >> generation_shift};
+    }
+    left &= ~serving;
+  }
+}
+
+}  // namespace warpheap::detail
