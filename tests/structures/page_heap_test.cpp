@@ -41,18 +41,26 @@ struct grow_kernel {
   WARPHEAP_FN void operator()(pages heap, std::uint64_t* count, std::uint64_t more) const { heap.grow(*count, more); }
 };
 
-TEST(page_heap, grows_by_each_page_once) {
+struct take_one_kernel {
+  WARPHEAP_FN void operator()(pages heap) const {
+    require(heap.take_neighbours(1, 1, 1).count == 1, "no page is free");
+  }
+};
+
+// A page that was taken before a growth does not come back with it.
+TEST(page_heap, grows_by_each_new_page_once) {
   for_each_schedule([](std::uint64_t) {
     const set_memory memory{1000};
     const device_array<std::uint64_t> count(1);
     const pages heap{at(page_bytes), memory.tree()};
-    std::uint64_t before = 0;
+    std::uint64_t taken = 0;
     // Within a leaf, to its end, across several, and not at all.
     for (const std::uint64_t more : {10u, 64u, 65u, 500u, 500u, 1000u}) {
       launch({3, 40}, grow_kernel{}, heap, count.data(), more);
-      EXPECT_EQ(count.at(0), more) << "from " << before;
-      memory.expect_members(more);
-      before = more;
+      EXPECT_EQ(count.at(0), more);
+      memory.expect_members(more - taken);
+      launch({1, 1}, take_one_kernel{}, heap);
+      ++taken;
     }
   });
 }
