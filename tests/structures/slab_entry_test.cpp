@@ -178,7 +178,7 @@ struct groups_kernel {
       const bool served = static_cast<std::uint32_t>(group_rank(group)) < got;
       const lane_mask holders = ballot(group, served);
       if (!served) continue;
-      const std::uint32_t slot = slots.claim_counted(holders, scatter(grid_warp_index()) % slots.capacity());
+      const std::uint32_t slot = slots.claim_counted(holders, spread(grid_warp_index()) % slots.capacity());
       require(owners[slot] == 0, "a slot with two owners");
       owners[slot] = thread;
       require(owners[slot] == thread, "another owner in between");

@@ -130,7 +130,7 @@ TEST(held_warp_slab, a_slab_is_not_hidden_while_its_words_are_withdrawn) {
 // exhausted.
 TEST(held_warp_slab, a_search_that_comes_too_late_twice_does_not_refuse) {
   const std::uint32_t c = class_of(512);
-  const std::uint32_t home = split(std::uint64_t{scatter(0)} * 2).high;  // where warp 0 looks first
+  const std::uint32_t home = split(std::uint64_t{spread(0)} * 2).high;  // where warp 0 looks first
   const auto word_in = [](std::uint32_t slab) { return word_number::make(slab, 0); };
   const slab_heap heap(2, [=](const warp_slab& self) {
     std::uint32_t left = 0;

@@ -13,7 +13,7 @@ namespace warpheap::detail {
 // leaves fill and empty seldom; multiprocessors begin far apart.
 WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
   const std::uint64_t leaves = dynasoar_layout::leaves(blocks_);
-  const auto leaf = static_cast<std::uint32_t>(scatter(multiprocessor_index()) * leaves >> 32);
+  const auto leaf = static_cast<std::uint32_t>(spread(multiprocessor_index()) * leaves >> 32);
   const std::uint32_t block = leaf * bit_tree::leaf_bits + grid_warp_index() % bit_tree::leaf_bits;
   return block < blocks_ ? block : blocks_ - 1;
 }
