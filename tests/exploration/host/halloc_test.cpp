@@ -102,10 +102,7 @@ struct draw_against_replace {
 TEST(explored_halloc, no_unit_is_lost_when_a_head_is_replaced) {
   for (const std::uint32_t left : {0u, 1u, 3u}) {
     heap_memory memory{2};
-    memory.set_up([left](const allocator& self) {
-      replace(self, c, capacity - left);
-      // Where more is left than the threshold, a head is replaced by a flush of another class alone.
-    });
+    memory.set_up([left](const allocator& self) { replace(self, c, capacity - left); });
     for (const unsigned lanes : {2u, 3u}) {
       expect_all_clean(explore_snapshot(
           memory.memory(), lanes, draw_against_replace{memory.self()},
@@ -197,41 +194,63 @@ TEST(explored_halloc, a_slab_whose_last_block_returns_ends_once_or_waits_in_its_
       few_switches(3)));
 }
 
-// A full heap: each lane gives a block back and asks for another one. The first lane's request is of its own class, the
-// second's may be of another one, so that slabs change their class. None is refused.
+// A full heap: each lane gives a block back and asks for one again. None is refused, though each may take what the
+// other gave.
 struct free_then_ask {
   allocator self;
   void* blocks[2];
-  std::uint64_t bytes[2];
   void operator()(std::uint64_t* out, unsigned lane) const {
     self.free(blocks[lane]);
-    out[lane] = self.malloc(bytes[lane]) != nullptr;
+    out[lane] = self.malloc(512) != nullptr;
   }
 };
 
-void refuses_nobody(std::uint64_t first, std::uint64_t second) {
+TEST(explored_halloc, a_request_after_a_free_is_not_refused) {
   heap_memory memory{2};
   void* blocks[2] = {};
-  memory.set_up([to = blocks, second](const allocator& self) {
-    to[0] = self.malloc(512);
-    to[1] = self.malloc(second);
-    while (self.malloc(512) != nullptr) {
-    }
-    while (self.malloc(second) != nullptr) {
-    }
+  memory.set_up([to = blocks](const allocator& self) {
+    for (std::uint32_t i = 0; void* const block = self.malloc(512); ++i) to[i / capacity] = block;
   });
   ASSERT_TRUE(blocks[0] != nullptr && blocks[1] != nullptr);
   expect_all_clean(explore_snapshot(
-      memory.memory(), 2, free_then_ask{memory.self(), {blocks[0], blocks[1]}, {first, second}},
+      memory.memory(), 2, free_then_ask{memory.self(), {blocks[0], blocks[1]}},
       [](const results& out) -> std::string {
         return out[0] == 1 && out[1] == 1 ? "" : "a request was refused, though its thread had freed a block before";
       },
       few_switches(2)));
 }
 
-TEST(explored_halloc, a_request_after_a_free_is_not_refused) { refuses_nobody(512, 512); }
-// 3,000 bytes: one block in a slab, which changes its class, or is a page.
-TEST(explored_halloc, a_request_after_a_free_is_not_refused_while_slabs_move) { refuses_nobody(512, 3000); }
+// Lane 0 gives the only block of a slab back and asks for it again. Lane 1 asks for two pages, which the heap has not
+// with a block of 512 bytes in one of them: it looks for pages in the slab of lane 0.
+struct ask_while_slabs_move {
+  allocator self;
+  void* block;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) {
+      self.free(block);
+      out[0] = self.malloc(3000) != nullptr;
+    } else {
+      out[1] = self.malloc(8192) != nullptr;
+    }
+  }
+};
+
+TEST(explored_halloc, a_request_after_a_free_is_not_refused_while_its_slab_becomes_pages) {
+  heap_memory memory{2};
+  void* block = nullptr;
+  memory.set_up([to = &block](const allocator& self) {
+    self.malloc(512);
+    *to = self.malloc(3000);
+  });
+  ASSERT_NE(block, nullptr);
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, ask_while_slabs_move{memory.self(), block},
+      [](const results& out) -> std::string {
+        if (out[1] != 0) return "two pages were handed out of which one has a block";
+        return out[0] == 1 ? "" : "a request was refused, though its thread had freed a block before";
+      },
+      few_switches(2)));
+}
 
 }  // namespace
 }  // namespace warpheap::test::halloc_exploration_test
