@@ -9,6 +9,7 @@
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
 
