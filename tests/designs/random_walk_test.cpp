@@ -88,6 +88,28 @@ struct steps_kernel {
   }
 };
 
+// A request of two whole lines is refused; one that needs less of the second line is not, in a heap of two lines.
+struct tails_kernel {
+  WARPHEAP_FN void operator()(ref heap) const {
+    void* const before = heap.malloc(line_bytes * 3 / 2);
+    void* const half = heap.malloc(line_bytes / 2);
+    require(before != nullptr && half != nullptr, "refused with room");
+    heap.free(before);
+    for (int i = 0; i < 2; ++i) require(heap.malloc(2 * line_bytes) == nullptr, "pages of another block");
+    void* const shorter = heap.malloc(line_bytes + page_bytes);
+    require(shorter != nullptr, "a note of a refusal holds for less than was refused");
+    heap.free(shorter);
+    heap.free(half);
+  }
+};
+
+TEST(random_walk, a_refusal_is_noted_for_what_was_refused) {
+  for_each_schedule([](std::uint64_t) {
+    heap<random_walk> of{2 * line_bytes};
+    launch({1, 1}, tails_kernel{}, of.ref());
+  });
+}
+
 /// Where the heap's first line lies: an empty heap serves a block of all of it.
 struct begin_kernel {
   WARPHEAP_FN void operator()(ref heap, std::uint64_t bytes, std::byte** begin) const {

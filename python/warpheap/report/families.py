@@ -31,7 +31,7 @@ _KNOWN = {
     "ouroboros": Family("Ouroboros", "#0351b8", "#4c96ff"),
     "warpslab": Family("Warp slab", "#865be8", "#8277c7"),
     "bulk": Family("Bulk", "#6b6001", "#b1cd15"),
-    "randomwalk": Family("Random walk", "#7a4f8f", "#b9a3c6"),
+    "randomwalk": Family("Random walk", "#fe23a3", "#984e63"),
 }
 
 
