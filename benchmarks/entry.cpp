@@ -11,7 +11,9 @@ namespace warpheap::bench {
 
 #define WARPHEAP_DESIGN(name, header) allocator_entry entry_of_##name(int position);
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
 #include <warpheap/designs/registry.def>
+#undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN
 #undef WARPHEAP_DESIGN
 
@@ -20,7 +22,9 @@ namespace {
 enum position : int {
 #define WARPHEAP_DESIGN(name, header) position_of_##name,
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_DESIGN(name, header)
 #include <warpheap/designs/registry.def>
+#undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN
 #undef WARPHEAP_DESIGN
 };
@@ -31,7 +35,9 @@ std::span<const allocator_entry> all_entries() {
   static const std::vector<allocator_entry> entries{
 #define WARPHEAP_DESIGN(name, header) entry_of_##name(position_of_##name),
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(WARPHEAP_DESIGN(name, header))
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_HOST_ONLY(WARPHEAP_DESIGN(name, header))
 #include <warpheap/designs/registry.def>
+#undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN
 #undef WARPHEAP_DESIGN
   };

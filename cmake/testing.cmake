@@ -119,7 +119,7 @@ endfunction()
 # warpheap_add_conformance([COST <seconds>] [APART <design>...] [NOT_SANITIZED <design>...])
 #
 # The conformance suite, instantiated for each design from conformance/instance.cpp.in: `conformance_<design>`. Designs
-# that need a GPU get the CUDA program only, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of
+# that run on one backend only get its program, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of
 # those in APART are compiled as `warpheap_add_test` says.
 function(warpheap_add_conformance)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED")
@@ -132,6 +132,8 @@ function(warpheap_add_conformance)
     set(sources SOURCES)
     if(ALLOCATOR IN_LIST WARPHEAP_CUDA_DESIGNS)
       set(sources CUDA_SOURCES)
+    elseif(ALLOCATOR IN_LIST WARPHEAP_HOST_DESIGNS)
+      set(sources HOST_SOURCES)
     endif()
     set(options LABELS conformance COST ${arg_COST})
     if(ALLOCATOR IN_LIST arg_APART)

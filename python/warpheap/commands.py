@@ -37,14 +37,14 @@ class Place:
 
 def check_survey(wishes: Wishes, place: Place) -> None:
     """Raises `UsageError` for what can be told to be wrong before there is a driver to ask."""
-    designs, traces = project.registered_designs(), project.shipped_traces()
-    if place.driver is not None or designs is None or traces is None:
+    traces = project.shipped_traces()
+    if place.driver is not None or traces is None:
         return  # the driver knows what it can measure
     modes = {name: list(case.modes) or traces for name, case in CASES.items()}
     problems = []
     for backend in ("cuda", "host") if place.backend == "auto" else (place.backend,):
         try:
-            check_wishes(wishes, Catalogue(backend, designs, modes))
+            check_wishes(wishes, Catalogue(backend, project.registered_designs(backend) or [], modes))
         except UsageError as problem:
             problems.append(problem)
         else:

@@ -50,13 +50,13 @@ def no_driver(backend: str) -> UsageError:
 def registered_designs(backend: str = "cuda") -> list[str] | None:
     """The designs of the checkout's registry that run on the backend, in its order; None without a checkout.
 
-    A GPU runs all of them, the host all but those that only a GPU can run.
+    Some are listed for one backend alone.
     """
     checkout = find_checkout()
     registry = checkout / "include" / "warpheap" / "designs" / "registry.def" if checkout is not None else None
     if registry is None or not registry.is_file():
         return None
-    macro = "WARPHEAP_(?:CUDA_)?DESIGN" if backend == "cuda" else "WARPHEAP_DESIGN"
+    macro = f"WARPHEAP_(?:{backend.upper()}_)?DESIGN"
     return re.findall(rf"^{macro}\((\w+),", registry.read_text(encoding="utf-8"), re.MULTILINE)
 
 

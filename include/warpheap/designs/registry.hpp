@@ -8,13 +8,16 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
-#include <warpheap/designs/dynasoar/dynasoar.hpp>
-#include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
-#include <warpheap/designs/random_walk/random_walk.hpp>
-#include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
+
+#if WARPHEAP_RUNS_ON_HOST
+#include <warpheap/designs/dynasoar/dynasoar.hpp>
+#include <warpheap/designs/halloc/halloc.hpp>
+#include <warpheap/designs/random_walk/random_walk.hpp>
+#include <warpheap/designs/scatter/scatter.hpp>
+#endif
 
 namespace warpheap {
 
@@ -29,7 +32,9 @@ template <class Visitor>
 void for_each_registered(Visitor&& visit) {
 #define WARPHEAP_DESIGN(name, header) visit(allocator_tag<name>{});
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(visit(allocator_tag<name>{});)
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_HOST_ONLY(visit(allocator_tag<name>{});)
 #include <warpheap/designs/registry.def>
+#undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN
 #undef WARPHEAP_DESIGN
 }

@@ -72,6 +72,10 @@
 #endif
 /// Keeps its argument in a CUDA build, drops it in a host build.
 #define WARPHEAP_CUDA_ONLY(...) __VA_ARGS__
+/// Keeps its argument in a host build, drops it in a CUDA build.
+#define WARPHEAP_HOST_ONLY(...)
+/// For `#if`: 1 if kernels run on the host executor, 0 if they run on a GPU.
+#define WARPHEAP_RUNS_ON_HOST 0
 #else
 /// The source is read by a plain C++20 compiler: kernels run on the host executor.
 #define WARPHEAP_BACKEND_HOST 1
@@ -79,6 +83,8 @@
 #define WARPHEAP_ENTRY_FN
 #define WARPHEAP_COLD_FN __attribute__((cold))
 #define WARPHEAP_CUDA_ONLY(...)
+#define WARPHEAP_HOST_ONLY(...) __VA_ARGS__
+#define WARPHEAP_RUNS_ON_HOST 1
 #endif
 
 /// In front of a loop that kernels seldom come to: its body is not copied, so it needs fewer registers and less code.
