@@ -47,8 +47,8 @@ struct churn_kernel {
 
 template <class A>
 class figures : public testing::Test {};
-using designs = testing::Types<warp_slab, bulk, halloc, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c,
-                               ouroboros_va_c, ouroboros_vl_c>;
+using designs = testing::Types<warp_slab, bulk, halloc, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p,
+                               ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
