@@ -78,6 +78,11 @@ struct lane_steps_kernel {
     require(bits.claim(alone, 9) == none && bits.free_slots() == 0, "a slot too many");
     require(bits.release(3 * word + 4) && bits.claim(alone, 0) == 3 * word + 4, "the last slot");
     require(bits.release_run(0, 3 * word + 5) && bits.free_slots() == 3 * word + 5, "everything is back");
+    require(bits.claim_bits(1, Word{0b1100}) == Word{0b1100} && bits.is_taken(word + 3), "bits of a word");
+    require(bits.claim_bits(1, Word{0b0110}) == Word{0b0010}, "those that were free");
+    require(bits.claim_bits(3, Word{1} << 5) == 0, "a bit without a slot");
+    require(bits.release_bits(1, Word{0b0111}) == Word{0b0110} && !bits.is_taken(word + 1), "those that were taken");
+    require(bits.release_bits(1, Word{0b1000}) == Word{0b1000} && bits.free_slots() == 3 * word + 5, "all are back");
   }
 };
 

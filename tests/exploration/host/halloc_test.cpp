@@ -31,9 +31,9 @@ using detail::halloc_draw;
 
 WARPHEAP_TEST_PRIVATE(search_of, allocator::search)
 
-constexpr std::uint32_t c = 10;  // 512 bytes: 7 in a slab, whose head is replaced when 1 is left
-constexpr std::uint32_t capacity = 7;
-constexpr std::uint32_t threshold = 1;
+constexpr std::uint32_t c = 8;  // 256 bytes: 15 in a slab, whose head is replaced when less than 2 are left
+constexpr std::uint32_t capacity = 15;
+constexpr std::uint32_t threshold = 2;
 
 const heads& heads_of(const allocator& self) { return search_of(self).heads(); }
 const slabs& slabs_of(const allocator& self) { return search_of(self).slabs(); }
@@ -78,7 +78,8 @@ std::string expect_listed(const allocator& self) {
 }
 std::string expect_units(const allocator& self, std::uint64_t units) {
   const std::uint64_t found = free_units(self);
-  return found == units ? expect_listed(self) : std::to_string(found) + " units are free, and not " + std::to_string(units);
+  return found == units ? expect_listed(self)
+                        : std::to_string(found) + " units are free, and not " + std::to_string(units);
 }
 
 void replace(const allocator& self, std::uint32_t of_class, std::uint32_t wanted) {
@@ -133,9 +134,7 @@ TEST(explored_halloc, no_unit_is_lost_when_a_head_is_taken_back) {
   memory.set_up([](const allocator& self) { replace(self, c, capacity - 3); });
   expect_all_clean(explore_snapshot(
       memory.memory(), 3, draw_against_flush{memory.self()},
-      [&](const results& out) -> std::string {
-        return expect_units(memory.self(), 3 - out[1] - out[2]);
-      },
+      [&](const results& out) -> std::string { return expect_units(memory.self(), 3 - out[1] - out[2]); },
       few_switches(3)));
 }
 
@@ -156,8 +155,9 @@ TEST(explored_halloc, one_draw_crosses_the_threshold) {
       memory.memory(), 3, draw_at_once{memory.self()},
       [&](const results& out) -> std::string {
         if (out[0] + out[1] + out[2] != 5) return "not all tickets were drawn, or more";
-        return out[8] + out[9] + out[10] == 1 ? "" : "the threshold was crossed once, and this many draws said so: " +
-                                                         std::to_string(out[8] + out[9] + out[10]);
+        return out[8] + out[9] + out[10] == 1 ? ""
+                                              : "the threshold was crossed once, and this many draws said so: " +
+                                                    std::to_string(out[8] + out[9] + out[10]);
       },
       all_schedules()));
 }
@@ -179,7 +179,7 @@ TEST(explored_halloc, a_slab_whose_last_block_returns_ends_once_or_waits_in_its_
   heap_memory memory{2};
   void* block = nullptr;
   memory.set_up([to = &block](const allocator& self) {
-    *to = self.malloc(512);
+    *to = self.malloc(256);
     heads_of(self).flush(layout::classes::count);
   });
   expect_all_clean(explore_snapshot(
@@ -201,7 +201,7 @@ struct free_then_ask {
   void* blocks[2];
   void operator()(std::uint64_t* out, unsigned lane) const {
     self.free(blocks[lane]);
-    out[lane] = self.malloc(512) != nullptr;
+    out[lane] = self.malloc(256) != nullptr;
   }
 };
 
@@ -209,7 +209,7 @@ TEST(explored_halloc, a_request_after_a_free_is_not_refused) {
   heap_memory memory{2};
   void* blocks[2] = {};
   memory.set_up([to = blocks](const allocator& self) {
-    for (std::uint32_t i = 0; void* const block = self.malloc(512); ++i) to[i / capacity] = block;
+    for (std::uint32_t i = 0; void* const block = self.malloc(256); ++i) to[i / capacity] = block;
   });
   ASSERT_TRUE(blocks[0] != nullptr && blocks[1] != nullptr);
   expect_all_clean(explore_snapshot(
@@ -221,7 +221,7 @@ TEST(explored_halloc, a_request_after_a_free_is_not_refused) {
 }
 
 // Lane 0 gives the only block of a slab back and asks for it again. Lane 1 asks for two pages, which the heap has not
-// with a block of 512 bytes in one of them: it looks for pages in the slab of lane 0.
+// with a block of 256 bytes in one of them: it looks for pages in the slab of lane 0.
 struct ask_while_slabs_move {
   allocator self;
   void* block;
@@ -239,7 +239,7 @@ TEST(explored_halloc, a_request_after_a_free_is_not_refused_while_its_slab_becom
   heap_memory memory{2};
   void* block = nullptr;
   memory.set_up([to = &block](const allocator& self) {
-    self.malloc(512);
+    self.malloc(256);
     *to = self.malloc(3000);
   });
   ASSERT_NE(block, nullptr);

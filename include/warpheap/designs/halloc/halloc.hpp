@@ -84,9 +84,7 @@ class basic_halloc {
 
   /// Bytes that an arena at this address needs for one block: up to the end of its first whole page.
   WARPHEAP_FN std::uint64_t least_bytes() const { return trim_begin() + layout::page_bytes; }
-  WARPHEAP_FN std::uint64_t trim_begin() const {
-    return pages().first_page() * layout::page_bytes - pages().begin();
-  }
+  WARPHEAP_FN std::uint64_t trim_begin() const { return pages().first_page() * layout::page_bytes - pages().begin(); }
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
   WARPHEAP_FN void restore(const std::uint64_t* units) const;

@@ -19,13 +19,13 @@ struct halloc_class_statistics {
 /// What a `halloc` has of everything. Each page is free, of a slab, or of a block of pages, or `heap::trim` gave back
 /// memory that it touches.
 struct halloc_statistics {
-  std::uint64_t page_bytes;                       ///< size of a page
-  std::uint64_t pages;                            ///< pages that the heap has
-  std::uint64_t free_pages;                       ///< pages that serve any request
-  std::uint64_t large_pages;                      ///< pages of blocks, and pages that were trimmed
-  std::uint64_t slab_bytes;                       ///< size of a slab
-  std::uint64_t heads;                            ///< head slabs that a class can have
-  std::vector<halloc_class_statistics> classes;   ///< by size, the smallest first
+  std::uint64_t page_bytes;                      ///< size of a page
+  std::uint64_t pages;                           ///< pages that the heap has
+  std::uint64_t free_pages;                      ///< pages that serve any request
+  std::uint64_t large_pages;                     ///< pages of blocks, and pages that were trimmed
+  std::uint64_t slab_bytes;                      ///< size of a slab
+  std::uint64_t heads;                           ///< head slabs that a class can have
+  std::vector<halloc_class_statistics> classes;  ///< by size, the smallest first
 
   /// Bytes in blocks, the rounding of their sizes included: the heap's `live_bytes`, and what was trimmed.
   std::uint64_t live_bytes() const {

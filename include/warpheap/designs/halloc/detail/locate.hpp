@@ -20,8 +20,8 @@ WARPHEAP_COLD_FN block_location basic_halloc<Options>::locate(const void* pointe
   if (number < pages().first_page() || number >= pages().control().end) return block_location::outside;
   const auto page = static_cast<std::uint32_t>(number);
   const std::uint32_t begin = pages().slab_begin(page);
-  const detail::halloc_slab_name of = begin >= pages().first_page() ? pages().name_at(begin)
-                                                                     : detail::halloc_slab_name{0};
+  const detail::halloc_slab_name of =
+      begin >= pages().first_page() ? pages().name_at(begin) : detail::halloc_slab_name{0};
   if (!of.is_slab()) {
     if (pages().source().first_of(page, pages().first_page()) == page_source::none) return block_location::free;
     const bool is_first = address % layout::page_bytes == 0 && pages().source().order_of(page) != page_source::none;

@@ -89,8 +89,8 @@ WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask peers, std::ui
       if (got.units == 0 && served == 0) break;  // refused
       lacking &= ~served;
     }
-    const lane_mask holders = ballot(
-        peers, (lacking & lane_bit()) != 0 && static_cast<std::uint32_t>(group_rank(lacking)) < got.units);
+    const lane_mask holders =
+        ballot(peers, (lacking & lane_bit()) != 0 && static_cast<std::uint32_t>(group_rank(lacking)) < got.units);
     if ((holders & lane_bit()) != 0) block = claim(holders, c, got);
     got.units = 0;
     lacking &= ~holders;

@@ -163,7 +163,8 @@ class halloc_slabs {
   WARPHEAP_FN bool any_entry(lane_mask group, Sees sees) const {
     const std::uint32_t end = atomic_view{control().slabs_end}.load(memory_order::relaxed, thread_scope::device);
     bool found = false;
-    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < end; i += static_cast<std::uint32_t>(group_size(group))) {
+    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < end;
+         i += static_cast<std::uint32_t>(group_size(group))) {
       const slab_entry::contents seen = entry(i).look();
       if (seen.is_assigned() && sees(seen)) found = true;
     }

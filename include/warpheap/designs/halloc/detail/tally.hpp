@@ -11,10 +11,10 @@ namespace warpheap {
 
 /// Sums over a heap.
 struct halloc_tally {
-  std::uint64_t free_pages;                           ///< pages in no slab and no block
-  std::uint64_t slabs[halloc_classes::count];         ///< slabs of a class
-  std::uint64_t free_blocks[halloc_classes::count];   ///< blocks of them that nobody has
-  std::uint64_t head_blocks[halloc_classes::count];   ///< free blocks of heads, which are not among `free_blocks`
+  std::uint64_t free_pages;                          ///< pages in no slab and no block
+  std::uint64_t slabs[halloc_classes::count];        ///< slabs of a class
+  std::uint64_t free_blocks[halloc_classes::count];  ///< blocks of them that nobody has
+  std::uint64_t head_blocks[halloc_classes::count];  ///< free blocks of heads, which are not among `free_blocks`
 };
 
 template <halloc_options Options>

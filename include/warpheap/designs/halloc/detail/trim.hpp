@@ -42,8 +42,9 @@ WARPHEAP_FN void basic_halloc<Options>::restore(const std::uint64_t* units) cons
       const int first = lowest_bit(left);
       const std::uint64_t after = ~(left >> first);
       const int count = after == 0 ? 64 - first : lowest_bit(after);
-      pages().source().add(pages().first_page() + static_cast<std::uint32_t>(i * 64) + static_cast<std::uint32_t>(first),
-                           static_cast<std::uint32_t>(count));
+      pages().source().add(
+          pages().first_page() + static_cast<std::uint32_t>(i * 64) + static_cast<std::uint32_t>(first),
+          static_cast<std::uint32_t>(count));
       const std::uint64_t run = count == 64 ? ~std::uint64_t{0} : ((std::uint64_t{1} << count) - 1) << first;
       left &= ~run;
     }
