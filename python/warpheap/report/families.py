@@ -30,6 +30,7 @@ _KNOWN = {
     "halloc": Family("Halloc", "#2a9fd6", "#03cefe"),
     "ouroboros": Family("Ouroboros", "#0351b8", "#4c96ff"),
     "warpslab": Family("Warp slab", "#865be8", "#8277c7"),
+    "dynasoar": Family("DynaSOAr", "#4b005a", "#875a69"),
     "bulk": Family("Bulk", "#6b6001", "#b1cd15"),
     "randomwalk": Family("Random walk", "#fe23a3", "#984e63"),
 }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
+#include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/halloc/statistics.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
@@ -48,7 +49,7 @@ struct churn_kernel {
 
 template <class A>
 class figures : public testing::Test {};
-using designs = testing::Types<warp_slab, bulk, halloc, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p,
+using designs = testing::Types<warp_slab, bulk, halloc, dynasoar, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p,
                                ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c, random_walk>;
 TYPED_TEST_SUITE(figures, designs);
 
