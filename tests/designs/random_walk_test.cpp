@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t line_bytes = line_word::line_bytes;
 constexpr std::uint64_t page_bytes = line_word::page_bytes;
 using ref = heap_ref<random_walk>;
+using searching = basic_random_walk<4, 0>;  // without random steps, so each request reads all lines and notes
 
 // A plain line beside the word: which block each page belongs to, 0 for none.
 TEST(line_word, tells_of_its_blocks_as_a_plain_array_does) {
@@ -90,7 +91,7 @@ struct steps_kernel {
 
 // A request of two whole lines is refused; one that needs less of the second line is not, in a heap of two lines.
 struct tails_kernel {
-  WARPHEAP_FN void operator()(ref heap) const {
+  WARPHEAP_FN void operator()(heap_ref<searching> heap) const {
     void* const before = heap.malloc(line_bytes * 3 / 2);
     void* const half = heap.malloc(line_bytes / 2);
     require(before != nullptr && half != nullptr, "refused with room");
@@ -105,8 +106,32 @@ struct tails_kernel {
 
 TEST(random_walk, a_refusal_is_noted_for_what_was_refused) {
   for_each_schedule([](std::uint64_t) {
-    heap<random_walk> of{2 * line_bytes};
+    heap<searching> of{2 * line_bytes};
     launch({1, 1}, tails_kernel{}, of.ref());
+  });
+}
+
+/// Each lane has a line of a full heap, gives it back and asks for another one: no lane may be refused, though lanes
+/// that call together give back by one of them, and one of them counts that.
+struct free_and_take_kernel {
+  WARPHEAP_FN void operator()(heap_ref<searching> heap, int rounds) const {
+    void* mine = heap.malloc(line_bytes);
+    require(mine != nullptr, "refused with room");
+    sync(low_bits(static_cast<int>(block_threads())));
+    for (int round = 0; round < rounds; ++round) {
+      heap.free(mine);
+      mine = heap.malloc(line_bytes);
+      require(mine != nullptr, "refused with a line for each");
+    }
+    heap.free(mine);
+  }
+};
+
+TEST(random_walk, lines_that_lanes_return_together_are_counted_before_one_goes_on) {
+  constexpr std::uint32_t lanes = warp_width < 8 ? warp_width : 8;
+  for_each_seed(schedule::policy::stalling, 60, [](std::uint64_t) {
+    heap<searching> of{lanes * line_bytes};
+    launch({1, lanes}, free_and_take_kernel{}, of.ref(), 12);
   });
 }
 
