@@ -111,13 +111,19 @@ TEST(random_walk, a_refusal_is_noted_for_what_was_refused) {
   });
 }
 
-/// Each lane has a line of a full heap, gives it back and asks for another one: no lane may be refused, though lanes
-/// that call together give back by one of them, and one of them counts that.
+struct take_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t alignment, std::uint64_t bytes, void** blocks) const {
+    blocks[grid_thread_index()] = heap.aligned_malloc(alignment, bytes);
+  }
+};
+
+/// Each lane has a line of a full heap, gives it back and asks for another one. No lane may be refused, though the lines
+/// move while it searches, and lanes that call together give back by one of them.
 struct free_and_take_kernel {
-  WARPHEAP_FN void operator()(heap_ref<searching> heap, int rounds) const {
-    void* mine = heap.malloc(line_bytes);
-    require(mine != nullptr, "refused with room");
-    sync(low_bits(static_cast<int>(block_threads())));
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, int rounds, void** blocks) const {
+    void*& mine = blocks[grid_thread_index()];
     for (int round = 0; round < rounds; ++round) {
       heap.free(mine);
       mine = heap.malloc(line_bytes);
@@ -127,11 +133,14 @@ struct free_and_take_kernel {
   }
 };
 
-TEST(random_walk, lines_that_lanes_return_together_are_counted_before_one_goes_on) {
-  constexpr std::uint32_t lanes = warp_width < 8 ? warp_width : 8;
+TEST(random_walk, lines_that_move_are_not_missed) {
+  constexpr std::uint32_t lanes = warp_width < 2 ? warp_width : 2;
+  constexpr std::uint64_t warps = 6;
   for_each_seed(schedule::policy::stalling, 60, [](std::uint64_t) {
-    heap<searching> of{lanes * line_bytes};
-    launch({1, lanes}, free_and_take_kernel{}, of.ref(), 12);
+    heap<basic_random_walk<4, 1>> of{warps * lanes * line_bytes};
+    const device_array<void*> blocks(warps * lanes);
+    launch({warps, lanes}, take_kernel{}, of.ref(), page_bytes, line_bytes, blocks.data());
+    launch({warps, lanes}, free_and_take_kernel{}, of.ref(), 12, blocks.data());
   });
 }
 
@@ -157,12 +166,6 @@ TEST(random_walk, one_lane_knows_what_it_gets) {
   EXPECT_EQ(now.free_lines, 4u);
   EXPECT_EQ(now.live_bytes(), 0u);
 }
-
-struct take_kernel {
-  WARPHEAP_FN void operator()(ref heap, std::uint64_t alignment, std::uint64_t bytes, void** blocks) const {
-    blocks[grid_thread_index()] = heap.aligned_malloc(alignment, bytes);
-  }
-};
 
 /// The places of a size: blocks within a line are as many as fit in it, and larger ones begin with a line.
 TEST(random_walk, a_heap_holds_of_each_size_what_its_lines_do) {
