@@ -118,7 +118,7 @@ struct take_kernel {
   }
 };
 
-/// Each lane has a line of a full heap, gives it back and asks for another one. No lane may be refused, though the lines
+/// Each lane has a line of a full heap, gives it back and asks for another one. No lane may be refused, though lines
 /// move while it searches, and lanes that call together give back by one of them.
 struct free_and_take_kernel {
   template <class A>
