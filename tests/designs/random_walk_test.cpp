@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t line_bytes = line_word::line_bytes;
 constexpr std::uint64_t page_bytes = line_word::page_bytes;
 using ref = heap_ref<random_walk>;
+using searching = basic_random_walk<4, 0>;  // without random steps, so each request reads all lines and notes
 
 // A plain line beside the word: which block each page belongs to, 0 for none.
 TEST(line_word, tells_of_its_blocks_as_a_plain_array_does) {
@@ -90,7 +91,7 @@ struct steps_kernel {
 
 // A request of two whole lines is refused; one that needs less of the second line is not, in a heap of two lines.
 struct tails_kernel {
-  WARPHEAP_FN void operator()(ref heap) const {
+  WARPHEAP_FN void operator()(heap_ref<searching> heap) const {
     void* const before = heap.malloc(line_bytes * 3 / 2);
     void* const half = heap.malloc(line_bytes / 2);
     require(before != nullptr && half != nullptr, "refused with room");
@@ -105,8 +106,41 @@ struct tails_kernel {
 
 TEST(random_walk, a_refusal_is_noted_for_what_was_refused) {
   for_each_schedule([](std::uint64_t) {
-    heap<random_walk> of{2 * line_bytes};
+    heap<searching> of{2 * line_bytes};
     launch({1, 1}, tails_kernel{}, of.ref());
+  });
+}
+
+struct take_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t alignment, std::uint64_t bytes, void** blocks) const {
+    blocks[grid_thread_index()] = heap.aligned_malloc(alignment, bytes);
+  }
+};
+
+/// Each lane has a line of a full heap, gives it back and asks for another one. No lane may be refused, though lines
+/// move while it searches, and lanes that call together give back by one of them.
+struct free_and_take_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, int rounds, void** blocks) const {
+    void*& mine = blocks[grid_thread_index()];
+    for (int round = 0; round < rounds; ++round) {
+      heap.free(mine);
+      mine = heap.malloc(line_bytes);
+      require(mine != nullptr, "refused with a line for each");
+    }
+    heap.free(mine);
+  }
+};
+
+TEST(random_walk, lines_that_move_are_not_missed) {
+  constexpr std::uint32_t lanes = warp_width < 2 ? warp_width : 2;
+  constexpr std::uint64_t warps = 6;
+  for_each_seed(schedule::policy::stalling, 60, [](std::uint64_t) {
+    heap<basic_random_walk<4, 1>> of{warps * lanes * line_bytes};
+    const device_array<void*> blocks(warps * lanes);
+    launch({warps, lanes}, take_kernel{}, of.ref(), page_bytes, line_bytes, blocks.data());
+    launch({warps, lanes}, free_and_take_kernel{}, of.ref(), 12, blocks.data());
   });
 }
 
@@ -132,12 +166,6 @@ TEST(random_walk, one_lane_knows_what_it_gets) {
   EXPECT_EQ(now.free_lines, 4u);
   EXPECT_EQ(now.live_bytes(), 0u);
 }
-
-struct take_kernel {
-  WARPHEAP_FN void operator()(ref heap, std::uint64_t alignment, std::uint64_t bytes, void** blocks) const {
-    blocks[grid_thread_index()] = heap.aligned_malloc(alignment, bytes);
-  }
-};
 
 /// The places of a size: blocks within a line are as many as fit in it, and larger ones begin with a line.
 TEST(random_walk, a_heap_holds_of_each_size_what_its_lines_do) {
