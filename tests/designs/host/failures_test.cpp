@@ -17,6 +17,7 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/heap.hpp>
 
@@ -180,7 +181,8 @@ class failures : public testing::Test {
   }
   scoped_schedule guard_{few_at_once()};
 };
-using designs = testing::Types<warp_slab, bulk, bump, ouroboros_s_p, ouroboros_va_c, ouroboros_vl_c>;
+using designs =
+    testing::Types<warp_slab, bulk, scatter, flatter_scatter, bump, ouroboros_s_p, ouroboros_va_c, ouroboros_vl_c>;
 TYPED_TEST_SUITE(failures, designs);
 
 constexpr auto nothing = [](auto&) {};

@@ -13,6 +13,7 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/heap.hpp>
 
@@ -45,8 +46,8 @@ struct churn_kernel {
 
 template <class A>
 class figures : public testing::Test {};
-using designs = testing::Types<warp_slab, bulk, bump, ouroboros_s_p, ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c,
-                               ouroboros_va_c, ouroboros_vl_c>;
+using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, bump, ouroboros_s_p, ouroboros_va_p,
+                               ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
