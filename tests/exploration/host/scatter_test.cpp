@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Pages of `scatter` and `flatter_scatter` that become full, empty, another size's or the page source's, under the
-// schedules of two lanes. The oracle: at each moment there is a block for each lane that asks, so nobody may be refused;
-// no block is handed out twice; and at the end all pages are to be had.
+// schedules of two lanes. The oracle: at each moment there is a block for each lane that asks, so nobody may be
+// refused; no block is handed out twice; and at the end all pages are to be had.
 
 #include <gtest/gtest.h>
 
@@ -98,7 +98,8 @@ TYPED_TEST(explored_scatter, a_page_for_each_of_two_sizes) {
       [&](const results&) { return memory.expect_whole(); }, few_switches(2)));
 }
 
-// The page is full. Each lane gives one of its two chunks back and takes one: the page leaves its region and comes back.
+// The page is full. Each lane gives one of its two chunks back and takes one: the page leaves its region and comes
+// back.
 template <class A>
 struct give_and_take {
   A self;

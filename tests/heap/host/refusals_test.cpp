@@ -18,6 +18,7 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
+#include <warpheap/designs/scatter/scatter.hpp>
 
 namespace warpheap::test::refusals {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 
 template <class A>
 class refusals : public testing::Test {};
-using designs = testing::Types<bump, warp_slab, bulk, ouroboros_va_p>;
+using designs = testing::Types<bump, warp_slab, bulk, scatter, ouroboros_va_p>;
 TYPED_TEST_SUITE(refusals, designs, );
 
 struct take_kernel {

@@ -99,6 +99,7 @@ class scatter_flat_table {
   }
 
   /// Nothing is kept of full pages.
+  static constexpr bool notes_full = false;
   WARPHEAP_FN void note_full(std::uint32_t) const {}
 
   // --- owners of chunks

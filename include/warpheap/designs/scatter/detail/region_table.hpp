@@ -117,7 +117,8 @@ class scatter_region_table {
   }
 
   /// Tells that the caller took the last chunk of `page`: takes its bit out of the region. One lane.
-  WARPHEAP_FN void note_full(std::uint32_t page) const {
+  static constexpr bool notes_full = true;
+  WARPHEAP_COLD_FN void note_full(std::uint32_t page) const {
     changes_.begin_change();
     if (with_room().unmark(member(page))) {
       const atomic_view at = entry(page);
@@ -164,8 +165,10 @@ class scatter_region_table {
     } while (!at.compare_exchange(now.bits, then.bits, memory_order::acq_rel, thread_scope::device));
     const bool emptied = then.what() == word::kind::empty;
     if (!lists) return emptied;
-    with_room().mark(member(page));
-    changes_.end_change();
+    cold_call([part = *this, page] {
+      part.with_room().mark(part.member(page));
+      part.changes_.end_change();
+    });
     return emptied;
   }
 
@@ -245,7 +248,12 @@ class scatter_region_table {
       if (sparse && budget == 0) return 0;
       if (sparse) --budget;
       if (open != 0 && !passed_by) return open;
-      if (!tree.next_leaf(leaf + 1, leaf)) return 0;
+      const std::uint32_t from = leaf + 1;
+      leaf = cold_call([tree, from] {
+        std::uint32_t found = 0;
+        return tree.next_leaf(from, found) ? found : scatter_row::none;
+      });
+      if (leaf == scatter_row::none) return 0;
     }
   }
 

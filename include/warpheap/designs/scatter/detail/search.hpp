@@ -82,10 +82,11 @@ class scatter_search {
       const std::uint32_t opened = shuffle(group, count_opened(), leader(group));
       const std::uint32_t open_end = shuffle(group, pages_.open_end(), leader(group));
       const std::uint32_t first = pages_.first_page();
-      const std::uint32_t start = start_of(wanted, first, open_end);
       bool settled = true;
-      waiting = sweep(group, waiting, wanted, start, open_end, block, settled);
-      if (waiting != 0) waiting = sweep(group, waiting, wanted, first, start, block, settled);
+      if (first < open_end) {
+        const range all{first, start_of(wanted, first, open_end), open_end};
+        waiting = sweep(group, waiting, wanted, all, false, block, settled);
+      }
       if (waiting == 0) break;
       const opening result = open_block(group, opened);
       if (result == opening::done) continue;
@@ -119,7 +120,6 @@ class scatter_search {
 
   // The page at which a full sweep begins: that of the hash, in all that is open.
   WARPHEAP_FN static std::uint32_t start_of(const request& wanted, std::uint32_t first, std::uint32_t end) {
-    if (first >= end) return end;
     return first + static_cast<std::uint32_t>(std::uint64_t{spread(wanted.hash)} * (end - first) >> 32);
   }
 
@@ -128,33 +128,39 @@ class scatter_search {
   WARPHEAP_FN lane_mask sweep_block(lane_mask group, lane_mask waiting, const request& wanted, std::uint32_t first,
                                     std::uint32_t open_end, void*& block) const {
     const std::uint32_t pages = 1u << pages_.block_shift();
-    const std::uint32_t end = first + pages < open_end ? first + pages : open_end;
     const std::uint32_t hashed = first + (wanted.hash & (pages - 1));
+    const std::uint32_t end = first + pages < open_end ? first + pages : open_end;
     if (first < pages_.first_page()) first = pages_.first_page();
-    const std::uint32_t start = hashed < first ? first : hashed;
-    std::uint32_t budget = Table::options.quick_looks;
+    if (first >= end) return waiting;
     bool settled = true;
-    if (start < end) waiting = sweep(group, waiting, wanted, start, end, block, settled, &budget);
-    const std::uint32_t upto = start < end ? start : end;
-    if (waiting != 0 && budget != 0) waiting = sweep(group, waiting, wanted, first, upto, block, settled, &budget);
-    return waiting;
+    const range all{first, hashed >= first && hashed < end ? hashed : first, end};
+    return sweep(group, waiting, wanted, all, true, block, settled);
   }
 
-  // Serves lanes of `waiting` from the pages [at, end), all of them, or as far as `budget` goes. `settled` becomes
-  // false for a lane that met memory that was about to move. Collective; returns the lanes that have no block yet.
-  WARPHEAP_FN lane_mask sweep(lane_mask group, lane_mask waiting, const request& wanted, std::uint32_t at,
-                              std::uint32_t end, void*& block, bool& settled, std::uint32_t* budget = nullptr) const {
+  // Pages [first, end), from `start` on and around.
+  struct range {
+    std::uint32_t first, start, end;
+  };
+
+  // Serves lanes of `waiting` from the pages of a range: all of them, or with `quick` a few rows of those that are not
+  // crowded. `settled` becomes false for a lane that met memory that was about to move. Collective; returns the lanes
+  // that have no block yet.
+  WARPHEAP_FN lane_mask sweep(lane_mask group, lane_mask waiting, const request& wanted, const range& all, bool quick,
+                              void*& block, bool& settled) const {
     const Table table = pages_.table();
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     // A few lanes look at more pages each: the looks do not wait for one another.
     const std::uint32_t looks = lanes < few_lanes ? most_looks : 1;
-    while (waiting != 0 && at < end) {  // not a spin: each turn goes on to later pages
-      std::uint32_t left = budget != nullptr ? *budget : 0;
-      const scatter_row here = table.row(group, at, end, budget != nullptr, left);
+    std::uint32_t budget = Table::options.quick_looks;
+    std::uint32_t at = all.start;
+    std::uint32_t end = all.end;
+    for (;;) {  // not a spin: each turn goes on to later pages, once around, or serves lanes
+      const scatter_row here = table.row(group, at, end, quick, budget);
       found sized{scatter_row::none, {0, 0, 0, true}};
       found empty = sized;
-      std::uint32_t served_by = 0;  // pages that the lane saw
+      std::uint32_t seen_pages = 0;  // that could serve the lane
       bool looked = false;
+      WARPHEAP_ROLLED
       for (std::uint32_t i = looks; i-- != 0;) {
         const std::uint32_t page = here.page(i * lanes + static_cast<std::uint32_t>(group_rank(group)));
         if (page == scatter_row::none) continue;
@@ -163,11 +169,11 @@ class scatter_search {
         settled = settled && seen.settled;
         if (seen.is_empty()) {
           empty = {page, seen};
-          ++served_by;
+          ++seen_pages;
         } else if (seen.room != 0 &&
                    scatter_chunk_size{seen.units}.serves(wanted.size, wanted.alignment, Table::options.waste_factor)) {
           sized = {page, seen};
-          ++served_by;
+          ++seen_pages;
         }
       }
       // While half of the pages are empty, the first that serves, so that threads do not crowd. Then pages that have
@@ -177,22 +183,25 @@ class scatter_search {
         if (empty.page < sized.page) sized = empty;
         empty.page = scatter_row::none;
       }
-      const std::uint32_t used = (sized.page != scatter_row::none) + (empty.page != scatter_row::none);
-      if (any(group, sized.page != scatter_row::none)) {
-        waiting = take_from(group, waiting, wanted, sized, block, settled);
+      if (sized.page != scatter_row::none) --seen_pages;
+      if (empty.page != scatter_row::none) --seen_pages;
+      WARPHEAP_ROLLED
+      for (int pass = 0; pass < 2; ++pass) {
+        if (any(group, sized.page != scatter_row::none)) {
+          waiting = take_from(group, waiting, wanted, sized, block, settled);
+          if (waiting == 0) return waiting;
+        }
+        sized = empty;
       }
-      if (waiting != 0 && any(group, empty.page != scatter_row::none)) {
-        waiting = take_from(group, waiting, wanted, empty, block, settled);
-      }
-      if (budget != nullptr) {
-        *budget = left;
-        if (left == 0) break;
-      }
+      if (quick && budget == 0) return waiting;
       // Pages that a lane saw and left for others are looked at again.
-      if (waiting != 0 && any(group, served_by > used)) continue;
+      if (any(group, seen_pages != 0)) continue;
       at = here.next(looks * lanes, end);
+      if (at < end) continue;
+      if (end == all.start || all.start == all.first) return waiting;
+      at = all.first;
+      end = all.start;
     }
-    return waiting;
   }
 
   // Takes chunks for lanes of `waiting` from the pages that lanes found: from each as many as it has and the pages
@@ -213,7 +222,7 @@ class scatter_search {
       share = table.try_take(page, seen, wanted.size, asks);
       settled = settled && share.count == asks;  // another thread was faster; there may be more
     }
-    const bool last = share.last;
+    [[maybe_unused]] const bool last = share.last;
     for (bool fresh = share.fresh;;) {  // not a spin: each turn makes chunks of units that the lanes have
       std::uint32_t word = 0;
       std::uint32_t bits = 0;
@@ -236,7 +245,9 @@ class scatter_search {
       waiting = ballot(group, block == nullptr);
       if (!any(group, share.count != 0)) break;
     }
-    if (last) table.note_full(page);
+    if constexpr (Table::notes_full) {
+      if (last) cold_call([table, page] { table.note_full(page); });
+    }
     sync(group);  // what the lane that took a chunk acquired, its new owner sees
     return waiting;
   }
