@@ -14,7 +14,8 @@ namespace warpheap::detail {
 WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
   const std::uint64_t leaves = dynasoar_layout::leaves(blocks_);
   const auto leaf = static_cast<std::uint32_t>(spread(multiprocessor_index()) * leaves >> 32);
-  const std::uint32_t block = leaf * bit_tree::leaf_bits + grid_warp_index() % bit_tree::leaf_bits;
+  // Numbers of the warps of one multiprocessor are often multiples of a power of two apart.
+  const std::uint32_t block = leaf * bit_tree::leaf_bits + (spread(grid_warp_index()) >> (32 - 6));
   return block < blocks_ ? block : blocks_ - 1;
 }
 
