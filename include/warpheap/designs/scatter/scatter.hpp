@@ -15,6 +15,24 @@
 
 namespace warpheap {
 
+/// The page table of `scatter`, for `scatter_allocator`.
+///
+/// A tag and not the table: nvcc cannot write the name of a type that has options as a value and is itself an argument
+/// of the type of a kernel.
+struct scatter_regions {
+  static constexpr scatter_options usual{};  ///< the usual constants
+
+  template <scatter_options Options>
+  using table = detail::scatter_region_table<Options>;  ///< the table with these constants
+};
+/// The page table of `flatter_scatter`, for `scatter_allocator`.
+struct scatter_flat {
+  static constexpr scatter_options usual{.access_block_pages = 1024};  ///< the usual constants
+
+  template <scatter_options Options>
+  using table = detail::scatter_flat_table<Options>;  ///< the table with these constants
+};
+
 /// ScatterAlloc (Steinberger et al., InPar 2012) and its descendant FlatterScatter (mallocMC): a hash of the size, the
 /// multiprocessor and the warp names the page at which a request begins to look, so that threads that ask at once are
 /// scattered over the heap.
@@ -44,16 +62,18 @@ namespace warpheap {
 /// Null means that a full sweep of a quiet heap found no room, or that a limited number of sweeps found none while
 /// other threads took and freed during each of them.
 ///
-/// `Table` is what the two differ in; docs/design/scatter.md tells of both, and what differs from the originals.
-template <class Table>
+/// `Kind` names the page table, in which the two differ: `scatter_regions` or `scatter_flat`. docs/design/scatter.md
+/// tells of both, and what differs from the originals.
+template <class Kind, scatter_options Options = Kind::usual>
 class scatter_allocator {
-  using search_type = detail::scatter_search<Table>;
-  using pages_type = detail::scatter_pages<Table>;
-  using large_type = detail::scatter_large<Table>;
+  using table_type = typename Kind::template table<Options>;
+  using search_type = detail::scatter_search<table_type>;
+  using pages_type = detail::scatter_pages<table_type>;
+  using large_type = detail::scatter_large<table_type>;
   using chunk_size = detail::scatter_chunk_size;
 
  public:
-  static constexpr const char* name = Table::design_name;
+  static constexpr const char* name = table_type::design_name;
   static constexpr std::uint64_t largest_alignment = pages_type::base_alignment;
   static constexpr allocator_capabilities capabilities{
       .individual_free = true,
@@ -66,7 +86,7 @@ class scatter_allocator {
       .stack_bytes = 5120,
       .alignment = chunk_size::unit_bytes,
       .largest_alignment = pages_type::base_alignment,
-      .largest_bytes = Table::largest_page_bytes << page_source::largest_order};
+      .largest_bytes = table_type::largest_page_bytes << page_source::largest_order};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return pages_type::metadata_bytes(bytes);
@@ -108,14 +128,16 @@ class scatter_allocator {
 };
 
 /// ScatterAlloc: pages of 4 KiB in regions, and requests above half a page from a buddy system.
-template <scatter_options Options = scatter_options{}>
-using basic_scatter = scatter_allocator<detail::scatter_region_table<Options>>;
-using scatter = basic_scatter<>;  ///< with the usual constants
+using scatter = scatter_allocator<scatter_regions>;
+/// `scatter` with other constants.
+template <scatter_options Options>
+using basic_scatter = scatter_allocator<scatter_regions, Options>;
 
 /// FlatterScatter: pages of up to 128 KiB, which a thread enters before it touches them, and no regions.
-template <scatter_options Options = scatter_options{.access_block_pages = 1024}>
-using basic_flatter_scatter = scatter_allocator<detail::scatter_flat_table<Options>>;
-using flatter_scatter = basic_flatter_scatter<>;  ///< with the usual constants
+using flatter_scatter = scatter_allocator<scatter_flat>;
+/// `flatter_scatter` with other constants.
+template <scatter_options Options>
+using basic_flatter_scatter = scatter_allocator<scatter_flat, Options>;
 
 static_assert(device_allocator<scatter> && device_allocator<flatter_scatter>);
 

@@ -12,8 +12,8 @@
 
 namespace warpheap {
 
-template <class Table>
-WARPHEAP_FN void scatter_allocator<Table>::free(void* block) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void scatter_allocator<Kind, Options>::free(void* block) const {
   const auto address = reinterpret_cast<std::uint64_t>(block);
   const std::uint32_t page = pages().page_of(address);
   const std::uint32_t units = pages().table().units_of(page);
@@ -25,8 +25,8 @@ WARPHEAP_FN void scatter_allocator<Table>::free(void* block) const {
 }
 
 /// Gives a chunk of a page back. Collective over lanes that come together.
-template <class Table>
-WARPHEAP_FN void scatter_allocator<Table>::release_chunk(std::uint64_t address, std::uint32_t page,
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void scatter_allocator<Kind, Options>::release_chunk(std::uint64_t address, std::uint32_t page,
                                                          std::uint32_t units) const {
   const auto table = pages().table();
   const auto in_page = static_cast<std::uint32_t>(address - pages().address_of(page));
@@ -59,8 +59,8 @@ WARPHEAP_FN void scatter_allocator<Table>::release_chunk(std::uint64_t address, 
   sync(group);  // no lane returns before the note: an old refusal would still hold for it
 }
 
-template <class Table>
-WARPHEAP_FN std::uint64_t scatter_allocator<Table>::usable_size(const void* block) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN std::uint64_t scatter_allocator<Kind, Options>::usable_size(const void* block) const {
   const std::uint32_t page = pages().page_of(reinterpret_cast<std::uint64_t>(block));
   const std::uint32_t units = pages().table().units_of(page);
   if (units != 0) return std::uint64_t{units} * chunk_size::unit_bytes;

@@ -9,21 +9,21 @@
 namespace warpheap {
 
 /// Number after the last page of an arena that ends `end` bytes after page 0.
-template <class Table>
-WARPHEAP_FN std::uint32_t scatter_allocator<Table>::pages_upto(std::uint64_t end) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN std::uint32_t scatter_allocator<Kind, Options>::pages_upto(std::uint64_t end) const {
   const std::uint64_t whole = end >> pages().shift();
-  const std::uint32_t most = Table::most_pages >> (pages().shift() - pages_type::least_shift);
+  const std::uint32_t most = table_type::most_pages >> (pages().shift() - pages_type::least_shift);
   return whole < most ? static_cast<std::uint32_t>(whole) : most;
 }
 
 /// A new heap opens its first pages for chunks, so that the first requests need not; the others are the page source's.
 /// No thread waits for another one here, so each opens its share.
-template <class Table>
-WARPHEAP_FN void scatter_allocator<Table>::initialise() const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void scatter_allocator<Kind, Options>::initialise() const {
   const std::uint32_t first = pages().first_page();
   const std::uint32_t end = pages_upto(pages().begin() + pages().initial_bytes());
   if (end <= first) return;
-  const std::uint32_t opened = (end - first) / Table::options.opened_part;
+  const std::uint32_t opened = (end - first) / table_type::options.opened_part;
   pages().table().open_first(first, opened, grid_thread_index(), grid_threads());
   if (grid_thread_index() != 0) return;
   pages().raise_open_end(first + opened);
@@ -32,8 +32,8 @@ WARPHEAP_FN void scatter_allocator<Table>::initialise() const {
 }
 
 /// The page source gets the pages that were added.
-template <class Table>
-WARPHEAP_FN void scatter_allocator<Table>::grow(std::uint64_t bytes) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void scatter_allocator<Kind, Options>::grow(std::uint64_t bytes) const {
   if (grid_thread_index() != 0) return;
   auto& shared = pages().shared();
   const std::uint32_t from = shared.end != 0 ? shared.end : pages().first_page();
@@ -45,8 +45,8 @@ WARPHEAP_FN void scatter_allocator<Table>::grow(std::uint64_t bytes) const {
 }
 
 // Every load is relaxed: the caller runs while no thread allocates, or a sum that is off is good enough.
-template <class Table>
-WARPHEAP_FN void scatter_allocator<Table>::count(allocator_counts& counts) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void scatter_allocator<Kind, Options>::count(allocator_counts& counts) const {
   std::uint64_t live = 0;
   const std::uint32_t end = pages().shared().end;
   for (std::uint64_t page = pages().first_page() + grid_thread_index(); page < end; page += grid_threads()) {
@@ -62,8 +62,8 @@ WARPHEAP_FN void scatter_allocator<Table>::count(allocator_counts& counts) const
 // What a pointer means: the page table tells whether its page is cut into chunks, the bits which are in use, and the
 // page source of which block a page is part. All loads are relaxed. A thread that may ask for a block has it from the
 // thread that took it. Of other memory the answer is exact only if no thread changes it meanwhile.
-template <class Table>
-WARPHEAP_COLD_FN block_location scatter_allocator<Table>::locate(const void* pointer) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_COLD_FN block_location scatter_allocator<Kind, Options>::locate(const void* pointer) const {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const std::uint32_t first = pages().first_page();
   const std::uint32_t end = pages().shared().end;

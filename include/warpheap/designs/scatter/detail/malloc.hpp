@@ -10,20 +10,20 @@
 
 namespace warpheap {
 
-template <class Table>
-WARPHEAP_FN void* scatter_allocator<Table>::malloc(std::uint64_t bytes) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void* scatter_allocator<Kind, Options>::malloc(std::uint64_t bytes) const {
   return take(bytes, chunk_size::unit_bytes);
 }
 
-template <class Table>
-WARPHEAP_FN void* scatter_allocator<Table>::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void* scatter_allocator<Kind, Options>::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
   // Blocks of pages are aligned to their size.
   return take(bytes > alignment || alignment <= chunk_size::unit_bytes ? bytes : alignment, alignment);
 }
 
 /// A block of `bytes` bytes, which are no less than an `alignment` of more than a unit.
-template <class Table>
-WARPHEAP_FN void* scatter_allocator<Table>::take(std::uint64_t bytes, std::uint64_t alignment) const {
+template <class Kind, scatter_options Options>
+WARPHEAP_FN void* scatter_allocator<Kind, Options>::take(std::uint64_t bytes, std::uint64_t alignment) const {
   // With an alignment, a chunk has the next power of two of bytes.
   if (bytes > pages().page_bytes() / 2) {
     return cold_call([part = pages(), bytes] { return large_type{part}.take_block(bytes); });
