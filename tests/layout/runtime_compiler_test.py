@@ -43,6 +43,7 @@ def compile_text(toolkit: Path, text: str) -> tuple[int, str]:
     assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None) == 0
     words = ["-std=c++20", "-arch=compute_90", f"-I{REPOSITORY}/include"]
     words += [f"-I{toolkit}/include", f"-I{toolkit}/include/cccl"]
+    words += ["-DWARPHEAP_TRY_UNTESTED_DESIGNS"]  # a design that no GPU has tested yet has a face all the same
     options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
     status = nvrtc.nvrtcCompileProgram(program, len(words), options)
     length = ctypes.c_size_t()

@@ -10,6 +10,5 @@
 #include <warpheap/platform/device.hpp>
 
 #if !WARPHEAP_RUNS_ON_HOST && !defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
-#error "warpheap: this design has not passed its tests on a GPU yet; choose another one, or define \
-WARPHEAP_TRY_UNTESTED_DESIGNS to try it all the same"
+#error "warpheap: no GPU has passed the tests of this design: choose another, or define WARPHEAP_TRY_UNTESTED_DESIGNS"
 #endif

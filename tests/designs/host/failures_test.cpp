@@ -183,9 +183,8 @@ class failures : public testing::Test {
   }
   scoped_schedule guard_{few_at_once()};
 };
-using designs =
-    testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, bump, ouroboros_s_p, ouroboros_va_c, ouroboros_vl_c,
-                   random_walk>;
+using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, bump, ouroboros_s_p, ouroboros_va_c,
+                               ouroboros_vl_c, random_walk>;
 TYPED_TEST_SUITE(failures, designs);
 
 constexpr auto nothing = [](auto&) {};

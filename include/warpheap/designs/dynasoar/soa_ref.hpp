@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/dynasoar/detail/blocks.hpp>
 #include <warpheap/designs/dynasoar/detail/types.hpp>
 #include <warpheap/designs/dynasoar/soa_handle.hpp>
+#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 
 namespace warpheap {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/random_walk/detail/line_word.hpp>
 #include <warpheap/designs/random_walk/statistics.hpp>
+#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/scatter/detail/flat_table.hpp>
 #include <warpheap/designs/scatter/detail/large.hpp>
@@ -10,6 +9,7 @@
 #include <warpheap/designs/scatter/detail/region_table.hpp>
 #include <warpheap/designs/scatter/detail/search.hpp>
 #include <warpheap/designs/scatter/options.hpp>
+#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

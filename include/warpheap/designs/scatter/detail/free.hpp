@@ -27,7 +27,7 @@ WARPHEAP_FN void scatter_allocator<Kind, Options>::free(void* block) const {
 /// Gives a chunk of a page back. Collective over lanes that come together.
 template <class Kind, scatter_options Options>
 WARPHEAP_FN void scatter_allocator<Kind, Options>::release_chunk(std::uint64_t address, std::uint32_t page,
-                                                         std::uint32_t units) const {
+                                                                 std::uint32_t units) const {
   const auto table = pages().table();
   const auto in_page = static_cast<std::uint32_t>(address - pages().address_of(page));
   const std::uint32_t slot = in_page / chunk_size::unit_bytes / units;
