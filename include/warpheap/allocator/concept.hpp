@@ -21,12 +21,13 @@ struct no_object {
 
 // The members for the host.
 template <class A>
-concept serves_host = std::constructible_from<A, const arena&> &&
-                      (!A::capabilities.relocate || requires(const A allocator, const arena& place) {
-                        { allocator.relocate(place, place) } -> std::same_as<void>;
-                      }) && (A::capabilities.trim_bytes == 0 || requires(const A allocator) {
-                        { allocator.trim_begin() } -> std::same_as<std::uint64_t>;
-                      });
+concept serves_host =
+    std::constructible_from<A, const arena&> &&
+    (!A::capabilities.relocate || requires(const A allocator, const arena& place) {
+      { allocator.relocate(place, place) } -> std::same_as<void>;
+    }) && (A::capabilities.trim_bytes == 0 || requires(const A allocator) {
+      { allocator.trim_begin() } -> std::same_as<std::uint64_t>;
+    }) && (!A::capabilities.typed_objects || requires { typename A::template typed_heap<no_object>; });
 #else
 template <class A>
 concept serves_host = true;
@@ -136,8 +137,6 @@ concept device_allocator =
       { allocator.coalesce() } -> std::same_as<void>;
       { allocator.withdraw(units) } -> std::same_as<void>;
       { allocator.restore(units) } -> std::same_as<void>;
-    }) && (!A::capabilities.typed_objects || requires {
-      typename A::template typed_heap<detail::no_object>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
     }) && detail::serves_host<A>;
