@@ -43,7 +43,7 @@ class scatter_flat_table {
     page_source::span source;
     std::uint32_t gates[page_source::span_pages];
     std::uint32_t sizes[page_source::span_pages];
-    std::uint32_t chunks[page_source::span_pages][words_of_least];
+    std::uint32_t chunks[page_source::span_pages * words_of_least];
   };
   static constexpr std::uint64_t span_bytes = sizeof(record);
   struct state {};
@@ -110,7 +110,7 @@ class scatter_flat_table {
     return size == no_size ? 0 : size;
   }
   WARPHEAP_FN std::uint32_t& bit_word(std::uint32_t page, std::uint32_t word) const {
-    return (*record_of(page).chunks)[unit_in_record(page) * words_of_least + word];
+    return record_of(page).chunks[unit_in_record(page) * words_of_least + word];
   }
   WARPHEAP_FN chunk_bits bits(std::uint32_t page, std::uint32_t units) const {
     return {&bit_word(page, 0), page_units() / units};

@@ -139,6 +139,11 @@ class scatter_search {
     return sweep(group, waiting, wanted, all, true, block, settled);
   }
 
+  // True if the chunks of a page are right for a request.
+  WARPHEAP_FN static bool serves(scatter_look seen, const request& wanted) {
+    return scatter_chunk_size{seen.units()}.serves(wanted.size, wanted.alignment, Table::options.waste_factor);
+  }
+
   // Pages [first, end), from `start` on and around.
   struct range {
     std::uint32_t first, start, end;
@@ -187,8 +192,7 @@ class scatter_search {
         if (seen.is_empty()) {
           empty = {page, seen};
           ++seen_pages;
-        } else if (seen.room() != 0 &&
-                   scatter_chunk_size{seen.units()}.serves(wanted.size, wanted.alignment, Table::options.waste_factor)) {
+        } else if (seen.room() != 0 && serves(seen, wanted)) {
           sized = {page, seen};
           ++seen_pages;
         }
@@ -227,11 +231,11 @@ class scatter_search {
                                   void*& block, bool& settled) const {
     const std::uint32_t page = mine_found.page;
     const scatter_look seen = mine_found.seen;
-    const bool serves = page != scatter_row::none;
+    const bool has_page = page != scatter_row::none;
     const Table table = pages_.table();
     const auto needed = static_cast<std::uint32_t>(popcount(waiting));
     const std::uint32_t capacity = wanted.size.capacity(pages_.page_units());
-    const std::uint32_t room = !serves ? 0 : seen.units() == 0 ? capacity : seen.room();
+    const std::uint32_t room = !has_page ? 0 : seen.units() == 0 ? capacity : seen.room();
     const std::uint32_t before = exclusive_scan(group, room < needed ? room : needed, std::uint32_t{0}, plus{});
     const std::uint32_t asks = before >= needed ? 0 : room < needed - before ? room : needed - before;
     scatter_share share{0, 0, false, false};
