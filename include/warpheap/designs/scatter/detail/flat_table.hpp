@@ -43,7 +43,7 @@ class scatter_flat_table {
     page_source::span source;
     std::uint32_t gates[page_source::span_pages];
     std::uint32_t sizes[page_source::span_pages];
-    std::uint32_t chunks[page_source::span_pages][words_of_least];
+    std::uint32_t chunks[page_source::span_pages * words_of_least];
   };
   static constexpr std::uint64_t span_bytes = sizeof(record);
   struct state {};
@@ -76,26 +76,26 @@ class scatter_flat_table {
     // Guesses; the gate decides.
     const std::uint32_t size = size_of(page);
     const std::uint32_t level = gate(page).look();
-    if (size == closed_size) return {level, 0, 0, true};
-    if (size == no_size) return {level, 0, level == 0 ? page_units() : 0, level == 0};
-    if (level == occupancy_gate::closed) return {level, 0, 0, false};
+    if (size == closed_size) return {0, 0, true};
+    if (size == no_size) return {0, level == 0 ? page_units() : 0, level == 0};
+    if (level == occupancy_gate::closed) return {0, 0, false};
     const std::uint32_t capacity = page_units() / size;
     const std::uint32_t used = level % visit;
     // A page whose last chunk came back is about to lose its size.
-    return {level, size, used < capacity ? capacity - used : 0, used != 0};
+    return {size, used < capacity ? capacity - used : 0, used != 0};
   }
 
   /// Enters with up to `count` chunks a page that `seen` tells of: of its size, or of `size` if it has none. Fewer, or
   /// 0, if others came first. One lane.
-  WARPHEAP_FN scatter_share try_take(std::uint32_t page, const scatter_look& seen, scatter_chunk_size size,
+  WARPHEAP_FN scatter_share try_take(std::uint32_t page, scatter_look seen, scatter_chunk_size size,
                                      std::uint32_t count) const {
-    if (seen.units == 0) return prepare(page, size, count);
+    if (seen.units() == 0) return prepare(page, size, count);
     const occupancy_gate at = gate(page);
     std::uint32_t before = 0;
     if (!at.try_enter(visit, most_occupants, before)) return {0, 0, false, false};
-    const std::uint32_t got = size_of(page) == seen.units ? at.settle(visit, count, page_units() / seen.units) : 0;
+    const std::uint32_t got = size_of(page) == seen.units() ? at.settle(visit, count, page_units() / seen.units()) : 0;
     if (got == 0) leave(page, visit);
-    return {got, seen.units, false, false};
+    return {got, seen.units(), false, false};
   }
 
   /// Nothing is kept of full pages.
@@ -110,7 +110,7 @@ class scatter_flat_table {
     return size == no_size ? 0 : size;
   }
   WARPHEAP_FN std::uint32_t& bit_word(std::uint32_t page, std::uint32_t word) const {
-    return (*record_of(page).chunks)[unit_in_record(page) * words_of_least + word];
+    return record_of(page).chunks[unit_in_record(page) * words_of_least + word];
   }
   WARPHEAP_FN chunk_bits bits(std::uint32_t page, std::uint32_t units) const {
     return {&bit_word(page, 0), page_units() / units};

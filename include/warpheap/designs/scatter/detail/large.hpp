@@ -82,9 +82,9 @@ class scatter_large {
       std::uint32_t budget = 0;
       const scatter_row here = table.row(group, at, end, false, budget);
       const std::uint32_t page = here.page(static_cast<std::uint32_t>(group_rank(group)));
-      scatter_look seen{0, 0, 0, true};
+      scatter_look seen = scatter_look::nothing();
       if (page != scatter_row::none) seen = table.look(page);
-      all_settled = all_settled && seen.settled;
+      all_settled = all_settled && seen.settled();
       if (any(group, seen.is_empty())) return true;
       at = here.next(static_cast<std::uint32_t>(group_size(group)), end);
     }

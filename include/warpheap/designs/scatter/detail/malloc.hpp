@@ -34,7 +34,8 @@ WARPHEAP_FN void* scatter_allocator<Kind, Options>::take(std::uint64_t bytes, st
   const lane_mask same_heap = match(group, pages().key());
   const lane_mask peers = match(same_heap, std::uint64_t{size.units} << 32 | alignment);
   const std::uint32_t hash = search().hash_of(size);
-  const typename search_type::request wanted{size, alignment, shuffle(peers, hash, leader(peers))};
+  const typename search_type::request wanted{size, static_cast<std::uint32_t>(alignment),
+                                             shuffle(peers, hash, leader(peers))};
   void* block = search().take_quickly(peers, wanted);
   const lane_mask rest = ballot(peers, block == nullptr);
   if (rest == 0) return block;

@@ -31,14 +31,27 @@ struct scatter_row {
   }
 };
 
-/// What a search knows of a page that it looked at.
-struct scatter_look {
-  std::uint32_t word;   // as the table wrote it
-  std::uint32_t units;  // chunk size; 0: the page has none yet
-  std::uint32_t room;   // chunks that seem to be free; of a page without a size, any number
-  bool settled;         // false: some thread is just changing what the page is
+/// What a search knows of a page that it looked at, in one word.
+class scatter_look {
+ public:
+  scatter_look() = default;
+  /// A page of chunks of `units` units, `room` of which seem to be free. Without a size, 0, any room means that the
+  /// page is empty. Not `settled`: some thread is just changing what the page is.
+  WARPHEAP_FN constexpr scatter_look(std::uint32_t units, std::uint32_t room, bool settled)
+      : bits_(room | units << units_shift | (settled ? 0 : unsettled_bit)) {}
+  /// A page of which nothing is known, and that serves nobody.
+  WARPHEAP_FN static constexpr scatter_look nothing() { return {0, 0, true}; }
 
-  WARPHEAP_FN bool is_empty() const { return units == 0 && room != 0; }
+  WARPHEAP_FN constexpr std::uint32_t units() const { return bits_ >> units_shift & ((1u << 13) - 1); }
+  WARPHEAP_FN constexpr std::uint32_t room() const { return bits_ & ((1u << units_shift) - 1); }
+  WARPHEAP_FN constexpr bool settled() const { return (bits_ & unsettled_bit) == 0; }
+  WARPHEAP_FN constexpr bool is_empty() const { return units() == 0 && room() != 0; }
+
+ private:
+  static constexpr int units_shift = 14;
+  static constexpr std::uint32_t unsettled_bit = 1u << 31;
+
+  std::uint32_t bits_;
 };
 
 /// Chunks of one page that a lane counted off for its group.

@@ -63,8 +63,9 @@ class scatter_quiescence {
   }
 
   /// Sum of the frees counted so far. Acquires their blocks.
-  WARPHEAP_FN std::uint64_t freed() const {
+  WARPHEAP_COLD_FN std::uint64_t freed() const {
     std::uint64_t sum = 0;
+    WARPHEAP_ROLLED
     for (auto& each : state_->cells) {
       sum += atomic_view{each.value.freed}.load(memory_order::acquire, thread_scope::device);
     }
@@ -72,9 +73,10 @@ class scatter_quiescence {
   }
 
   /// Snapshot of the counts before a search.
-  WARPHEAP_FN scatter_snapshot begin_search() const {
+  WARPHEAP_COLD_FN scatter_snapshot begin_search() const {
     // Acquire: `begun` is read after `ended`, and the search after both.
     std::uint64_t ended = 0;
+    WARPHEAP_ROLLED
     for (auto& each : state_->cells) {
       ended += atomic_view{each.value.ended}.load(memory_order::acquire, thread_scope::device);
     }
@@ -128,8 +130,9 @@ class scatter_quiescence {
     return (freed + 1) << what_bits | what;
   }
   WARPHEAP_FN per_multiprocessor<tally> cells() const { return {state_->cells, tallies}; }
-  WARPHEAP_FN std::uint64_t changes() const {
+  WARPHEAP_COLD_FN std::uint64_t changes() const {
     std::uint64_t sum = 0;
+    WARPHEAP_ROLLED
     for (auto& each : state_->cells) {
       sum += atomic_view{each.value.begun}.load(memory_order::acquire, thread_scope::device);
     }

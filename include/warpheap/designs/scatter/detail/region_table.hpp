@@ -92,22 +92,23 @@ class scatter_region_table {
     // Relaxed: a guess; the takes decide.
     const word seen{entry(page).load(memory_order::relaxed, thread_scope::device)};
     switch (seen.what()) {
-      case word::kind::empty: return {seen.bits, 0, page_units, true};
-      case word::kind::sized: return {seen.bits, seen.units(), seen.free(), true};
+      case word::kind::empty: return {0, page_units, true};
+      case word::kind::sized: return {seen.units(), seen.free(), true};
       // A page that is closed while its bit is set is just being closed.
-      default: return {seen.bits, 0, 0, false};
+      default: return {0, 0, false};
     }
   }
 
   /// Takes up to `count` chunks off the count of a page that `seen` tells of: of its size, or of `size` if it has none.
   /// Fewer, or 0, if others came first. One lane.
-  WARPHEAP_FN scatter_share try_take(std::uint32_t page, const scatter_look& seen, scatter_chunk_size size,
+  WARPHEAP_FN scatter_share try_take(std::uint32_t page, scatter_look seen, scatter_chunk_size size,
                                      std::uint32_t count) const {
-    if (seen.units == 0) return prepare(page, size, count);
+    if (seen.units() == 0) return prepare(page, size, count);
     const atomic_view at = entry(page);
-    word now{seen.word};
+    word now = word::sized(seen.units(), seen.room());  // a page with room is listed
     for (;;) {  // not a spin: each turn means that another thread changed the entry
-      if (now.what() != word::kind::sized || now.units() != seen.units || now.free() == 0) return {0, 0, false, false};
+      if (now.what() != word::kind::sized || now.units() != seen.units() || now.free() == 0)
+        return {0, 0, false, false};
       const std::uint32_t takes = count < now.free() ? count : now.free();
       if (at.compare_exchange(now.bits, now.with_free(now.free() - takes).bits, memory_order::acq_rel,
                               thread_scope::device)) {

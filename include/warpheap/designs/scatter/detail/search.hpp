@@ -27,7 +27,7 @@ class scatter_search {
   /// What a group asks for; one for all its lanes.
   struct request {
     scatter_chunk_size size;
-    std::uint64_t alignment;
+    std::uint32_t alignment;
     std::uint32_t hash;
   };
 
@@ -84,8 +84,10 @@ class scatter_search {
       const std::uint32_t first = pages_.first_page();
       bool settled = true;
       if (first < open_end) {
-        const range all{first, start_of(wanted, first, open_end), open_end};
-        waiting = sweep(group, waiting, wanted, all, false, block, settled);
+        const swept result = sweep_all(group, waiting, wanted, {first, start_of(wanted, first, open_end), open_end});
+        if (result.block != nullptr) block = result.block;
+        settled = result.settled;
+        waiting = ballot(group, block == nullptr);
       }
       if (waiting == 0) break;
       const opening result = open_block(group, opened);
@@ -137,10 +139,30 @@ class scatter_search {
     return sweep(group, waiting, wanted, all, true, block, settled);
   }
 
+  // True if the chunks of a page are right for a request.
+  WARPHEAP_FN static bool serves(scatter_look seen, const request& wanted) {
+    return scatter_chunk_size{seen.units()}.serves(wanted.size, wanted.alignment, Table::options.waste_factor);
+  }
+
   // Pages [first, end), from `start` on and around.
   struct range {
     std::uint32_t first, start, end;
   };
+
+  // A full sweep, as a function of its own, so that its variables do not lie beside those of the search.
+  struct swept {
+    void* block;
+    bool settled;
+  };
+  WARPHEAP_COLD_FN swept sweep_all(lane_mask group, lane_mask waiting, request wanted, range all) const {
+    // Lanes that have a block by now take none.
+    void* block = (waiting & lane_bit()) != 0 ? nullptr : served_before();
+    bool settled = true;
+    sweep(group, waiting, wanted, all, false, block, settled);
+    return {block == served_before() ? nullptr : block, settled};
+  }
+  // No block of any heap, but not null.
+  WARPHEAP_FN static void* served_before() { return reinterpret_cast<void*>(std::uint64_t{1}); }
 
   // Serves lanes of `waiting` from the pages of a range: all of them, or with `quick` a few rows of those that are not
   // crowded. `settled` becomes false for a lane that met memory that was about to move. Collective; returns the lanes
@@ -156,7 +178,7 @@ class scatter_search {
     std::uint32_t end = all.end;
     for (;;) {  // not a spin: each turn goes on to later pages, once around, or serves lanes
       const scatter_row here = table.row(group, at, end, quick, budget);
-      found sized{scatter_row::none, {0, 0, 0, true}};
+      found sized{scatter_row::none, scatter_look::nothing()};
       found empty = sized;
       std::uint32_t seen_pages = 0;  // that could serve the lane
       bool looked = false;
@@ -166,12 +188,11 @@ class scatter_search {
         if (page == scatter_row::none) continue;
         looked = true;
         const scatter_look seen = table.look(page);
-        settled = settled && seen.settled;
+        settled = settled && seen.settled();
         if (seen.is_empty()) {
           empty = {page, seen};
           ++seen_pages;
-        } else if (seen.room != 0 &&
-                   scatter_chunk_size{seen.units}.serves(wanted.size, wanted.alignment, Table::options.waste_factor)) {
+        } else if (seen.room() != 0 && serves(seen, wanted)) {
           sized = {page, seen};
           ++seen_pages;
         }
@@ -209,12 +230,12 @@ class scatter_search {
   WARPHEAP_FN lane_mask take_from(lane_mask group, lane_mask waiting, const request& wanted, const found& mine_found,
                                   void*& block, bool& settled) const {
     const std::uint32_t page = mine_found.page;
-    const scatter_look& seen = mine_found.seen;
-    const bool serves = page != scatter_row::none;
+    const scatter_look seen = mine_found.seen;
+    const bool has_page = page != scatter_row::none;
     const Table table = pages_.table();
     const auto needed = static_cast<std::uint32_t>(popcount(waiting));
     const std::uint32_t capacity = wanted.size.capacity(pages_.page_units());
-    const std::uint32_t room = !serves ? 0 : seen.units == 0 ? capacity : seen.room;
+    const std::uint32_t room = !has_page ? 0 : seen.units() == 0 ? capacity : seen.room();
     const std::uint32_t before = exclusive_scan(group, room < needed ? room : needed, std::uint32_t{0}, plus{});
     const std::uint32_t asks = before >= needed ? 0 : room < needed - before ? room : needed - before;
     scatter_share share{0, 0, false, false};
