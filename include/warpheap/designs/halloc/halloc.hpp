@@ -45,8 +45,8 @@ struct halloc_tally;       // statistics.hpp
 ///   statistics, count                                               host.hpp, statistics.hpp
 ///
 /// Larger blocks are a power of two of pages, from the source that slabs come from as well. A block of pages begins at
-/// a page and a block of a slab never does, so free knows by the address. If no slab can be had a small block is
-/// a page.
+/// a page and a block of a slab never does, so free knows by the address. Where no slab can be had, a small block is a
+/// page.
 ///
 /// Blocks of a slab are aligned to 16 bytes, those of 32 and 64 bytes to their size, larger powers of two to 64 bytes;
 /// blocks of pages to their size. Null means that at one moment of the call no memory for the block was free. What

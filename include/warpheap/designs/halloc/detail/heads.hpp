@@ -123,7 +123,7 @@ class halloc_heads {
     return moved;
   }
 
-  /// True if a head of a class has tickets: of class `c` alone, or of any if `c` is no class. Collective over `group`.
+  /// True if a head of any class has tickets. Collective over `group`.
   WARPHEAP_COLD_FN bool any_tickets(lane_mask group) const {
     const std::uint32_t heads = slabs_.control().head_mask + 1;
     bool found = false;

@@ -76,8 +76,7 @@ class halloc_slabs {
     });
   }
 
-  /// Takes all units of a slab of class `c` that has some: a roomy one, else a sparse one; `busy_ones`: a busy one.
-  /// Units of a slab in the free set count as well if it is of the class. One lane, within a change.
+  /// Takes all units of a slab of class `c` out of the first set of `order` that has one. One lane, within a change.
   WARPHEAP_COLD_FN halloc_units take_listed(set_order order, std::uint32_t c, std::uint32_t seed) const {
     for (;;) {  // not a spin: each turn takes a slab out of a set, and units of it unless another thread was faster
       const std::uint32_t slab = pick(order, seed);

@@ -22,9 +22,11 @@ WARPHEAP_FN void basic_halloc<Options>::withdraw(std::uint64_t* units) const {
   using enum thread_scope;
   constexpr std::uint32_t largest = 6;  // a word of units; larger blocks are broken
   const page_source source = pages().source();
+  if (block_index() != 0) return;  // more threads would only look in vain
   for (std::uint32_t order = largest + 1; order-- > 0;) {
-    // not a spin: each turn takes a block
-    for (std::uint32_t page = source.take(order); page != page_source::none; page = source.take(order)) {
+    while (!source.refuses(order)) {  // not a spin: each turn takes a block, or is the last
+      const std::uint32_t page = source.take(order);
+      if (page == page_source::none) break;
       source.forget(page);
       for (std::uint32_t unit = page - pages().first_page(), end = unit + (1u << order); unit < end; ++unit) {
         // Relaxed: the host reads them after the kernel.
