@@ -13,12 +13,12 @@ namespace warpheap {
 
 namespace detail {
 
-#if WARPHEAP_COMPILES_HOST
 // A type without fields, by which the concept asks for a template.
 struct no_object {
   using fields = soa_fields<>;
 };
 
+#if WARPHEAP_COMPILES_HOST
 // The members for the host.
 template <class A>
 concept serves_host =

@@ -44,16 +44,18 @@ class stage {
   const snapshot& memory() const { return memory_; }
 
   // Says what is wrong when `objects` objects live: they are counted, each block of a type is in the bitmap of that
-  // type alone, the rest can be taken as blocks of type 1, and when all objects have gone all blocks can.
+  // type alone, free blocks and free slots can be found, and when all objects have gone all blocks are free.
   std::string look(std::uint64_t objects) const {
     const dynasoar_blocks here = blocks();
     std::uint64_t live = 0;
     std::uint32_t used = 0;
+    std::uint32_t open = 0;  // free slots of blocks that have objects
     for (std::uint32_t block = 0; block < count_; ++block) {
       const slab_entry::contents entry = here.header(block).entry.look();
       if (entry.size_class == slab_entry::reserved) return "a block is left reserved";
       if (entry.is_assigned() && entry.free == entry.capacity) return "a block without objects is not free";
       used += entry.is_assigned() ? 1 : 0;
+      open += entry.free;
       for (std::uint32_t type = 0; type < types; ++type) {
         const bool listed = (here.allocated(type)[0] >> block & 1) != 0;
         if (listed != (entry.size_class == type)) return "a block is in the wrong bitmap";
@@ -66,22 +68,23 @@ class stage {
       live += taken;
     }
     if (live != objects) return std::to_string(live) + " objects live";
-    if (fill(here) != count_ - used) return "a free block cannot be found";
+    if (fill(here, 1, 1) != count_ - used) return "a free block cannot be found";
+    if (fill(here, 0, capacity_) != open) return "a free slot cannot be found";
     in_one_lane([here, count = count_] {
       for (std::uint32_t block = 0; block < count; ++block) {
         here.give(block, here.slots_below(here.header(block).entry.look().capacity));
       }
     });
-    return fill(here) == count_ ? "" : "a block is lost";
+    return fill(here, 1, 1) == count_ ? "" : "a block is lost";
   }
 
  private:
   std::uint64_t metadata_bytes() const { return align_up(dynasoar_layout::bytes(types, count_, true), 128); }
-  // Takes all free blocks as blocks of type 1 and returns how many that were.
-  static std::uint32_t fill(const dynasoar_blocks& here) {
+  // Makes objects of `type` until there is no room, and returns how many that were.
+  static std::uint32_t fill(const dynasoar_blocks& here, std::uint32_t type, std::uint32_t capacity) {
     std::uint32_t count = 0;
-    in_one_lane([here, &count] {
-      while (here.take(lane_bit(), 1, 1).block != dynasoar_slot::none) ++count;
+    in_one_lane([here, type, capacity, &count] {
+      while (here.take(lane_bit(), type, capacity).block != dynasoar_slot::none) ++count;
     });
     return count;
   }
@@ -191,6 +194,30 @@ TEST(explored_dynasoar, what_was_freed_is_there_at_once) {
         here.memory(), 2, change_type{{here.blocks(), here.owners(), capacity}},
         [&](const results& out) -> std::string { return here.look(out[0] + out[1]); }, few_switches(3)));
   }
+}
+
+// Lane 0 ends the only object of a block, and lane 1 has objects of both types there, one after the other: the block
+// may be in another life before lane 0 comes to retire it.
+struct lives_follow {
+  actor with;
+  void operator()(std::uint64_t*, unsigned lane) const {
+    if (lane == 0) return with.give({0, 0, 0}, lane);
+    for (std::uint32_t type = 0; type < types; ++type) {
+      const dynasoar_slot got = with.take(lane, type);
+      if (got.block != dynasoar_slot::none) with.give(got, lane);
+    }
+  }
+};
+
+TEST(explored_dynasoar, a_block_has_another_life_before_it_is_retired) {
+  stage here{1};
+  here.set_up([owners = here.owners()](const dynasoar_blocks& blocks) {
+    blocks.take(lane_bit(), 0, 2);
+    owners[0] = 1;
+  });
+  expect_all_clean(explore_snapshot(
+      here.memory(), 2, lives_follow{{here.blocks(), here.owners(), 2}},
+      [&](const results&) -> std::string { return here.look(0); }, few_switches(2)));
 }
 
 // The last free slot is taken while the other one comes back: the block is full, or is listed.

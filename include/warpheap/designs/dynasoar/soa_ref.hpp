@@ -34,7 +34,8 @@ class soa_ref {
 
   /// Ends the object, whichever registered type it has, and gives its slot back. False, and nothing changes, for a null
   /// handle and for one of an object that was destroyed: its slot is free, or its block has changed hands since. A slot
-  /// that was taken again in the meantime, in the same life of its block, is not told from the former object. `U` may
+  /// that was taken again in the meantime, in the same life of its block, is not told from the former object.
+  /// Lanes that destroy one object in the same call are all told true. `U` may
   /// be a base.
   template <class U>
   WARPHEAP_ENTRY_FN bool destroy(soa_handle<U> object) const;
