@@ -40,9 +40,9 @@ struct allocator_capabilities {
   /// True if a design of capabilities `whole` keeps each promise that these make: an adaptor of it may have these. A
   /// need, as a full warp or bytes of stack, may rise; what is offered may not.
   WARPHEAP_FN constexpr bool promise_no_more_than(const allocator_capabilities& whole) const {
-    return (!individual_free || whole.individual_free) && (!knows_size || whole.knows_size) &&
-           (!reset || whole.reset) && (!grow || whole.grow) && (!relocate || whole.relocate) &&
-           (!host_copy || whole.host_copy) && (!counts_live || whole.counts_live) &&
+    return (!individual_free || whole.individual_free) && (!typed_objects || whole.typed_objects) &&
+           (!knows_size || whole.knows_size) && (!reset || whole.reset) && (!grow || whole.grow) &&
+           (!relocate || whole.relocate) && (!host_copy || whole.host_copy) && (!counts_live || whole.counts_live) &&
            (!uses_arena || whole.uses_arena) && (state_in_arena || !whole.state_in_arena) &&
            (needs_full_warp || !whole.needs_full_warp) && (!refuses_only_when_full || whole.refuses_only_when_full) &&
            (trim_bytes == 0 || trim_bytes == whole.trim_bytes) && stack_bytes >= whole.stack_bytes &&
