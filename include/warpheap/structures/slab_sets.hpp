@@ -41,6 +41,10 @@ struct set_order {
 /// looks for the slab in the former set. Both changes of that bit are read-modify-writes with acquire and release, so
 /// the later sees the earlier: either the latter thread finds the slab, or the former sees the new word.
 ///
+/// Invariant: a slab is put into a set that `where` told while the slab was in the hands of the thread that puts it. So
+/// where only a thread that holds a slab of some set changes its word to another set, as with free slabs, no slab is
+/// found in that set whose word is another.
+///
 /// Zero bytes are sets without slabs. No thread waits for another one.
 class slab_sets {
  public:

@@ -98,7 +98,7 @@ class sets_memory {
   std::uint32_t& word_of(std::uint32_t slab) const {
     return reinterpret_cast<std::uint32_t*>(memory_.data() + words_at)[slab];
   }
-  /// Puts slab 0, whose word is 0, into its set.
+  /// Puts slab 0 into the set that its word tells.
   void set_up() {
     in_one_lane([this] { view().put(0, where()); });
     memory_.freeze();

@@ -39,12 +39,16 @@ WARPHEAP_FN inline bool slab_sets::take(std::uint32_t slab, std::uint32_t set) c
 // there.
 template <class Where>
 WARPHEAP_FN void slab_sets::settle(std::uint32_t slab, Where where) const {
-  for (std::uint32_t set = where(slab);;) {  // not a spin: each turn means that another thread changed the slab's word
+  for (;;) {  // not a spin: each turn means that another thread changed the slab's word
+    // Read while the slab is in the caller's hands: what was read before `take` may be of an earlier life, since others
+    // may have had the slab in between.
+    const std::uint32_t set = where(slab);
     insert(slab, set);
-    const std::uint32_t now = where(slab);
+    stop_point("slab_sets.settle.inserted");
+    const bool stays = where(slab) == set;
+    stop_point("slab_sets.settle.looked");
     // If the bit is gone another thread has the slab, and follows its word from there.
-    if (now == set || !take(slab, set)) return;
-    set = now;
+    if (stays || !take(slab, set)) return;
   }
 }
 
