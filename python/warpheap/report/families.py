@@ -25,7 +25,7 @@ _KNOWN = {
     "cuda": Family("CUDA allocator", "#368e75", "#71c092"),
     "xmalloc": Family("XMalloc", "#a96a01", "#fed093"),
     "scatter": Family("ScatterAlloc", "#d67703", "#d56a03"),
-    "flatter": Family("FlatterScatter", "#b5422c", "#f08a72"),
+    "flatter": Family("ScatterAlloc", "#d67703", "#d56a03"),
     "fdg": Family("FDGMalloc", "#683501", "#a68873"),
     "regeff": Family("Reg-Eff", "#96387e", "#fd98d3"),
     "halloc": Family("Halloc", "#2a9fd6", "#03cefe"),
