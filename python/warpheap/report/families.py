@@ -33,7 +33,7 @@ _KNOWN = {
     "warpslab": Family("Warp slab", "#865be8", "#8277c7"),
     "dynasoar": Family("DynaSOAr", "#4b005a", "#875a69"),
     "bulk": Family("Bulk", "#6b6001", "#b1cd15"),
-    "randomwalk": Family("Random walk", "#fe23a3", "#984e63"),
+    "randomwalk": Family("Random walk", "#fe3588", "#f2ff61"),
 }
 
 
