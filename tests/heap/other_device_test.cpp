@@ -11,7 +11,6 @@
 #include <warpheap/designs/bulk/bulk.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
-#include <warpheap/designs/scatter/scatter.hpp>
 
 namespace warpheap::test::other_device {
 namespace {
@@ -20,7 +19,7 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 
 template <class A>
 class other_device : public testing::Test {};
-using designs = testing::Types<bump, warp_slab, bulk, scatter, ouroboros_va_p>;
+using designs = testing::Types<bump, warp_slab, bulk, ouroboros_va_p>;
 TYPED_TEST_SUITE(other_device, designs, );
 
 struct write_block {
