@@ -32,7 +32,8 @@ if(WARPHEAP_HOST AND NOT WARPHEAP_SANITIZE)
   add_dependencies(headers_alone headers_alone_host)
 endif()
 if(WARPHEAP_WITH_CUDA)
-  # No header above the platform has text for one compiler alone (an #if), so it leans on the same with nvcc as without,
+  # No header above the platform has text for one compiler alone (an #if), but for those that keep designs which no GPU
+  # has tested out of CUDA programs. So the others lean on the same with nvcc as without,
   # and the outermost ones bring all of them in. Those that use the toolkit for themselves are compiled, too.
   list(FILTER headers INCLUDE REGEX "^warpheap[^/]*$|^warpheap/[^/]*$|^warpheap/platform/|/cuda_malloc/|/adaptors/cccl")
   sources_of(${headers})
