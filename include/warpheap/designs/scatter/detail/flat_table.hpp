@@ -25,7 +25,9 @@ namespace warpheap::detail {
 /// is not yet claimed. The occupant enters before the bit is sought, and leaves after it is clear.
 ///
 /// Orders. The gate orders all: what a holder wrote comes before what occupants read, and what occupants did before
-/// what the holder does. Sizes are read and written relaxed, under the gate or as guesses.
+/// what the holder does. Sizes are read and written relaxed, under the gate or as guesses. The exception is a page that
+/// is opened, which no gate guards: the opener releases what it acquired with the page, by the size `no_size`, and the
+/// thread that then makes it a page of chunks, or closes it, acquires that.
 template <scatter_options Options>
 class scatter_flat_table {
  public:
@@ -128,7 +130,10 @@ class scatter_flat_table {
   }
   /// The share of the caller, one of `lanes`, of pages that are opened.
   WARPHEAP_FN void open_first(std::uint32_t first, std::uint32_t count, std::uint64_t rank, std::uint64_t lanes) const {
-    for (std::uint64_t i = rank; i < count; i += lanes) set_size(first + static_cast<std::uint32_t>(i), no_size);
+    for (std::uint64_t i = rank; i < count; i += lanes) {
+      // Release: what the former owners of the page did comes before what those of its chunks do.
+      size_view(first + static_cast<std::uint32_t>(i)).store(no_size, memory_order::release, thread_scope::device);
+    }
   }
 
   /// Closes the pages of [at, end) that are empty, and gives each to `source`. Returns how many. The caller has begun a
@@ -190,6 +195,11 @@ class scatter_flat_table {
     size_view(page).store(size, memory_order::relaxed, thread_scope::device);
   }
 
+  // True if `page`, whose gate the caller holds and which has been wiped, is open. Acquires from its opener.
+  WARPHEAP_FN bool is_open(std::uint32_t page) const {
+    return size_view(page).load(memory_order::acquire, thread_scope::device) == no_size;
+  }
+
   // Leaves `page`; true if the caller was the last and the page is empty now. One lane.
   WARPHEAP_FN bool leave(std::uint32_t page, std::uint32_t count) const {
     const occupancy_gate at = gate(page);
@@ -218,7 +228,7 @@ class scatter_flat_table {
     const occupancy_gate at = gate(page);
     if (!at.try_close()) return {0, 0, false, false};
     wipe(page);  // the last occupant may not have come to it
-    if (size_of(page) != no_size) {
+    if (!is_open(page)) {
       at.reopen();
       return {0, 0, false, false};
     }
@@ -237,7 +247,7 @@ class scatter_flat_table {
     const occupancy_gate at = gate(page);
     if (size_of(page) == closed_size || !at.try_close()) return false;
     wipe(page);
-    const bool closes = size_of(page) == no_size;
+    const bool closes = is_open(page);
     if (closes) set_size(page, closed_size);
     at.reopen();
     return closes;

@@ -26,9 +26,9 @@ namespace warpheap::detail {
 /// Invariant: a sized page has a free chunk for each unit of its count, and for each unit that a thread took off the
 /// count and has not yet turned into a chunk. The count is taken before the bit, and given after the bit.
 ///
-/// Orders. The entry is changed by read-modify-writes that acquire and release, but for `publish`, by the only owner of
-/// the page: so a taker sees the bits that were prepared, and the thread that empties a page releases to the next what
-/// all owners of chunks did.
+/// Orders. The entry is changed by read-modify-writes that acquire and release, but for stores that release, by the only
+/// owner of the page. So a taker sees the bits that were prepared, the thread that empties a page releases to the next
+/// what all owners of chunks did, and the thread that opens one what the owners of the block of pages did.
 template <scatter_options Options>
 class scatter_region_table {
  public:
@@ -292,8 +292,9 @@ class scatter_region_table {
   WARPHEAP_FN void open_share(std::uint32_t first, std::uint32_t count, std::uint64_t rank, std::uint64_t lanes,
                               Meet meet) const {
     for (std::uint64_t i = rank; i < count; i += lanes) {
+      // Release: what the former owners of the page did comes before what those of its chunks do.
       entry(first + static_cast<std::uint32_t>(i))
-          .store(word::empty().bits, memory_order::relaxed, thread_scope::device);
+          .store(word::empty().bits, memory_order::release, thread_scope::device);
     }
     meet();
     const std::uint32_t from = first / region_pages;

@@ -344,6 +344,7 @@ class scatter_search {
     page = shuffle(group, page, leader(group));
     order = shuffle(group, order, leader(group));
     if (page != page_source::none) {
+      sync(group);  // what the leader acquired with the pages, each lane releases that opens some
       pages_.table().open(group, page, 1u << order);
       sync(group);
       if (is_leader(group)) {
