@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "executor/handlers.hpp"
 #include "executor/notes.hpp"
 
 #if !defined(WARPHEAP_FIBER_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
@@ -31,6 +32,7 @@ struct context {
   std::size_t bytes = 0;
   void* fake_stack = nullptr;  ///< AddressSanitizer's
   void* strand = nullptr;      ///< ThreadSanitizer's
+  handlers thrown;             ///< while the stack rests
 };
 
 /// Makes `state` call `function(argument)` on the stack `[bottom, bottom + bytes)` when it is first switched to.
@@ -50,7 +52,9 @@ inline void switch_machine(context& from, context& to) {
 inline void switch_context(context& from, context& to) {
   notes::leave_stack(&from.fake_stack, to.bottom, to.bytes);
   notes::enter_strand(to.strand);
+  void* const list = suspend(from.thrown);
   switch_machine(from, to);
+  resume(list, from.thrown);
   notes::enter_stack(from.fake_stack, nullptr, nullptr);
 }
 
@@ -63,6 +67,9 @@ inline void switch_context(context& from, context& to) {
 }
 
 /// Ends the first switch to a stack, which came from `from`.
-inline void arrived(context& from) { notes::enter_stack(nullptr, &from.bottom, &from.bytes); }
+inline void arrived(context& from) {
+  notes::enter_stack(nullptr, &from.bottom, &from.bytes);
+  resume(abi::__cxa_get_globals(), {});
+}
 
 }  // namespace warpheap::executor

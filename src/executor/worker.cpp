@@ -166,7 +166,7 @@ void worker::lane_main(void* self) {
   } catch (...) {
     problem = here.keep("something that is no std::exception");
   }
-  // Not in the handlers: the thread's list of caught exceptions must be empty again when the stack is abandoned.
+  // Not in the handlers: an exception whose handler does not end is never freed.
   if (problem != nullptr) here.fail({fault::kind::exception, problem, nullptr});
   notes::release(&launch.done_clock);
   me.now = lane::state::exited;
