@@ -23,6 +23,12 @@ option(WARPHEAP_CHECKED "Check the invariants of our own code as it runs" OFF)
 option(WARPHEAP_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_BUILD_BENCHMARKS "Build the benchmark driver" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+# Many small translation units spend most of their time in the same headers; but after an edit one is built faster.
+set(whole_programs OFF)
+if(WARPHEAP_SANITIZE)
+  set(whole_programs ON)
+endif()
+option(WARPHEAP_WHOLE_PROGRAMS "Compile all files of a host test as one translation unit" ${whole_programs})
 # Where no GPU can run the CUDA tests that instantiate every design, some stand for all.
 set(WARPHEAP_CUDA_SUITES "" CACHE STRING "Designs that such CUDA tests are built for; empty: all of them")
 option(WARPHEAP_INSTALL "Add the rules of `cmake --install`" ${PROJECT_IS_TOP_LEVEL})

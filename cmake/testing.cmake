@@ -55,8 +55,8 @@ endfunction()
 #                   [LIBRARIES <target>...] [HOST_LIBRARIES <target>...] [CUDA_LIBRARIES <target>...])
 #
 # Builds `<name>_host` from SOURCES and HOST_SOURCES, and `<name>_cuda` from SOURCES and CUDA_SOURCES; a program without
-# sources is left out. All files of a CUDA program, and of a host program under a sanitizer, are one translation unit:
-# most of the time goes into the same headers. So a file keeps its names in a namespace of its own.
+# sources is left out. All files of a CUDA program, and of a host program with WARPHEAP_WHOLE_PROGRAMS, are one
+# translation unit: most of the time goes into the same headers. So a file keeps its names in a namespace of its own.
 #
 # Where no GPU can run CUDA programs (WARPHEAP_CUDA_PROGRAMS is OFF), their sources are compiled to PTX and no further;
 # with WHOLE also the program is built. APART compiles the CUDA program for separate linking (-rdc=true): nvcc then
@@ -90,7 +90,7 @@ function(warpheap_add_test name)
       SOURCES ${host_sources}
       LIBRARIES warpheap_test_options ${libraries} ${arg_HOST_LIBRARIES}
     )
-    if(WARPHEAP_SANITIZE)
+    if(WARPHEAP_WHOLE_PROGRAMS)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
     endif()
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")

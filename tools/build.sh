@@ -26,9 +26,12 @@ configure() {
   (cd "$root" && cmake --preset "$preset" "$@") && printf '%s' "$*" >"$folder/configured_with"
 }
 
-# build_preset PRESET [TARGET]: all of it with the tests, or one target of it.
+# build_preset PRESET [TARGET]: all of it with the tests, or one target of it. CI builds everything once, so there each
+# host test is one translation unit.
 build_preset() {
-  configure "$1" && build_tree "$@"
+  local once=()
+  [[ -z ${CI:-} ]] || once=(-DWARPHEAP_WHOLE_PROGRAMS=ON)
+  configure "$1" "${once[@]}" && build_tree "$@"
 }
 
 # build_tree PRESET [TARGET]: what was configured. Adds the seconds that it takes to `seconds_of_building`.
