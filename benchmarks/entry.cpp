@@ -35,7 +35,7 @@ std::span<const allocator_entry> all_entries() {
   static const std::vector<allocator_entry> entries{
 #define WARPHEAP_DESIGN(name, header) entry_of_##name(position_of_##name),
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(WARPHEAP_DESIGN(name, header))
-#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_HOST_ONLY(WARPHEAP_DESIGN(name, header))
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_WHERE_TESTED(WARPHEAP_DESIGN(name, header))
 #include <warpheap/designs/registry.def>
 #undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN

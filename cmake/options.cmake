@@ -31,6 +31,12 @@ endif()
 option(WARPHEAP_WHOLE_PROGRAMS "Compile all files of a host test as one translation unit" ${whole_programs})
 # Where no GPU can run the CUDA tests that instantiate every design, some stand for all.
 set(WARPHEAP_CUDA_SUITES "" CACHE STRING "Designs that such CUDA tests are built for; empty: all of them")
+# The environment decides at first, so every command that configures a build can try them.
+set(try_untested OFF)
+if(DEFINED ENV{WARPHEAP_TRY_UNTESTED_DESIGNS})
+  set(try_untested "$ENV{WARPHEAP_TRY_UNTESTED_DESIGNS}")
+endif()
+option(WARPHEAP_TRY_UNTESTED_DESIGNS "CUDA programs of designs that the registry lists for the host only" ${try_untested})
 option(WARPHEAP_INSTALL "Add the rules of `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
 
 if(PROJECT_IS_TOP_LEVEL)

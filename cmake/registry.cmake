@@ -23,6 +23,19 @@ foreach(line IN LISTS lines)
   set(WARPHEAP_HEADER_OF_${CMAKE_MATCH_2} "warpheap/designs/${CMAKE_MATCH_3}")
 endforeach()
 
+# How warpheap_add_test names the sources of tests of a design that no GPU has tested.
+set(WARPHEAP_UNTESTED_SOURCES HOST_SOURCES)
+if(WARPHEAP_TRY_UNTESTED_DESIGNS)
+  set(WARPHEAP_HOST_DESIGNS "")
+  set(WARPHEAP_UNTESTED_SOURCES SOURCES)
+endif()
+set(WARPHEAP_DESIGNS_ON_CUDA "")
+foreach(design IN LISTS WARPHEAP_DESIGNS)
+  if(NOT design IN_LIST WARPHEAP_HOST_DESIGNS)
+    list(APPEND WARPHEAP_DESIGNS_ON_CUDA ${design})
+  endif()
+endforeach()
+
 # warpheap_configure_for(<design> <template> <file>)
 #
 # Writes <file> from <template>, with the design's name for @ALLOCATOR@ and its header for @HEADER@.

@@ -20,7 +20,7 @@ std::vector<std::string> listed_names() {
   std::vector<std::string> names;
 #define WARPHEAP_DESIGN(name, header) names.push_back(#name);
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(names.push_back(#name);)
-#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_HOST_ONLY(names.push_back(#name);)
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_WHERE_TESTED(names.push_back(#name);)
 #include <warpheap/designs/registry.def>
 #undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN

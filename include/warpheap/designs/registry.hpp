@@ -12,7 +12,7 @@
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
 
-#if WARPHEAP_RUNS_ON_HOST
+#if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
 #include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
@@ -32,7 +32,7 @@ template <class Visitor>
 void for_each_registered(Visitor&& visit) {
 #define WARPHEAP_DESIGN(name, header) visit(allocator_tag<name>{});
 #define WARPHEAP_CUDA_DESIGN(name, header) WARPHEAP_CUDA_ONLY(visit(allocator_tag<name>{});)
-#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_HOST_ONLY(visit(allocator_tag<name>{});)
+#define WARPHEAP_HOST_DESIGN(name, header) WARPHEAP_WHERE_TESTED(visit(allocator_tag<name>{});)
 #include <warpheap/designs/registry.def>
 #undef WARPHEAP_HOST_DESIGN
 #undef WARPHEAP_CUDA_DESIGN
