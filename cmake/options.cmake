@@ -36,7 +36,11 @@ set(try_untested OFF)
 if(DEFINED ENV{WARPHEAP_TRY_UNTESTED_DESIGNS})
   set(try_untested "$ENV{WARPHEAP_TRY_UNTESTED_DESIGNS}")
 endif()
-option(WARPHEAP_TRY_UNTESTED_DESIGNS "CUDA programs of designs that the registry lists for the host only" ${try_untested})
+option(
+  WARPHEAP_TRY_UNTESTED_DESIGNS
+  "CUDA programs of designs that the registry lists for the host only"
+  ${try_untested}
+)
 option(WARPHEAP_INSTALL "Add the rules of `cmake --install`" ${PROJECT_IS_TOP_LEVEL})
 
 if(PROJECT_IS_TOP_LEVEL)

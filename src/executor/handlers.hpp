@@ -21,8 +21,8 @@ struct handlers {
   unsigned int uncaught = 0;  ///< exceptions that are on their way to a handler
 };
 
-/// Keeps the running stack's exceptions in `from`. Returns where `resume` finds the runtime's list: it is of the calling
-/// thread, on which the stack goes on, too.
+/// Keeps the running stack's exceptions in `from`. Returns the runtime's list for `resume`: it is the list of the
+/// calling thread, on which the stack goes on, too.
 inline void* suspend(handlers& from) {
   // The Itanium C++ ABI (2.2.2) has these two fields in this order; a field that an implementation adds comes after.
   void* const list = abi::__cxa_get_globals();

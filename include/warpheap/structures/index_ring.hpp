@@ -49,8 +49,8 @@ class index_ring {
   WARPHEAP_FN index_ring(state* of, slot* slots, std::uint32_t capacity)
       : state_(of), slots_(slots), capacity_(capacity) {}
 
-  /// Puts the value of each lane of `group` in, in the order of the lanes. Returns false to the lanes whose values found
-  /// no room, which are the highest: the queue was full at one moment of the call, with the values of the others.
+  /// Puts the value of each lane of `group` in, in the order of the lanes. Returns false to the lanes whose values
+  /// found no room, which are the highest: the queue was full at one moment of the call, with the values of the others.
   /// Collective; any lanes.
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const;
 
