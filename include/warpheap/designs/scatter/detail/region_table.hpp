@@ -27,8 +27,9 @@ namespace warpheap::detail {
 /// count and has not yet turned into a chunk. The count is taken before the bit, and given after the bit.
 ///
 /// Orders. The entry is changed by read-modify-writes that acquire and release, but for stores that release, by the
-/// only owner of the page. So a taker sees the bits that were prepared, the thread that empties a page releases to the next
-/// what all owners of chunks did, and the thread that opens one what the owners of the block of pages did.
+/// only owner of the page. So a taker sees the bits that were prepared, and the thread that empties a page releases to
+/// the next what all owners of chunks did. The thread that opens a page releases what the owners of the block of pages
+/// did.
 template <scatter_options Options>
 class scatter_region_table {
  public:
