@@ -60,10 +60,9 @@ class index_ring {
   WARPHEAP_FN bool pop(lane_mask group, std::uint32_t& value) const;
 
   /// Values in the queue, those included that a push or a pop is just moving. Exact at one moment of the call.
-  WARPHEAP_FN std::uint32_t size() const {
-    const std::uint64_t now = load_tickets();
-    return pushes(now) - pops(now);
-  }
+  WARPHEAP_FN std::uint32_t size() const { return size_of({load_tickets()}); }
+  /// Values in the queue whose word was copied to `of`.
+  WARPHEAP_FN static std::uint32_t size_of(const state& of) { return pushes(of.tickets) - pops(of.tickets); }
   WARPHEAP_FN std::uint32_t capacity() const { return capacity_; }  ///< most values at once
 
  private:
