@@ -55,8 +55,8 @@ class page_queue_heap {
   static constexpr std::uint32_t most_page_bytes = 4096;  ///< largest page
   static constexpr std::uint32_t most_pages = 1u << 31;   ///< pages of the largest heap
 
-  /// A heap of as many pages as fit into `bytes`. `page_bytes` is a power of two. Throws `std::invalid_argument` for a
-  /// page size that is no such number, for less than one page or more than `most_pages`, and what `device_range` throws when the
+  /// A heap of as many pages as fit into `bytes`. `page_bytes` is a power of two. Throws `std::invalid_argument` for
+  /// another page size, for less than one page or more than `most_pages`, and what `device_range` throws when the
   /// machine has not the memory.
   explicit page_queue_heap(std::uint64_t bytes, std::uint32_t page_bytes = 64);
 
