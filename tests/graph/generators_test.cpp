@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <graph/generated.hpp>
 #include <numeric>
@@ -30,6 +31,7 @@ void for_each_generator(std::uint64_t seed, Use use) {
   use(dual_edges(13, 21, seed));
   use(road_edges(2000, 8, 60, seed));
   use(stencil_edges({7, 5, 9, 2, 3}));
+  use(delaunay_edges(9, 12, seed));
 }
 
 TEST(generators, ids_are_in_range) {
@@ -56,7 +58,8 @@ TEST(generators, are_these) {
   found.push_back(checksum(made(geometric_points(3000, 90'000'000, 2026).edges())));
   EXPECT_EQ(found, (std::vector<std::uint64_t>{14720474300227124473u, 3393538413262801887u, 5621382125033505444u,
                                                8351738426506034547u, 16538234173941224661u, 18194930483514623893u,
-                                               16448854469954994760u, 4656648761463325915u, 12474927623225786482u}));
+                                               16448854469954994760u, 4656648761463325915u, 14936314221880540641u,
+                                               12474927623225786482u}));
   const edge_list rmat = made(rmat_edges(20, 2, 1));
   EXPECT_EQ(rmat, (edge_list{{654'335, 21'266}, {132'113, 132'458}}));
 }
@@ -252,6 +255,54 @@ TEST(dual, has_degree_three) {
     }
   }
   EXPECT_GE(*std::min_element(degree.begin(), degree.end()), 1u);
+}
+
+/// True if a circle through the vertex of `graph` and the place `b` near it holds no place near it.
+bool on_empty_circle(const std::vector<delaunay_edges::offset>& near, std::uint32_t b) {
+  const double bx = near[b].x, by = near[b].y;
+  for (const delaunay_edges::offset& c : near) {
+    // The centre is as far from the vertex, which is the origin, as from b and c.
+    const double area = 2 * (bx * c.y - by * c.x);
+    if (area == 0) continue;
+    const double b_square = bx * bx + by * by, c_square = 1.0 * c.x * c.x + 1.0 * c.y * c.y;
+    const double x = (c.y * b_square - by * c_square) / area, y = (bx * c_square - c.x * b_square) / area;
+    const double radius = x * x + y * y;
+    const auto is_inside = [&](const delaunay_edges::offset& d) {
+      return (d.x - x) * (d.x - x) + (d.y - y) * (d.y - y) < radius * (1 - 1e-9);
+    };
+    if (std::none_of(near.begin(), near.end(), is_inside)) return true;
+  }
+  return false;
+}
+
+TEST(delaunay, edges_are_those_with_an_empty_circle) {
+  const delaunay_edges generator(8, 9, 1);
+  edge_list found = made(generator);
+  EXPECT_EQ(found.size(), 3u * generator.vertices());
+  EXPECT_TRUE(is_simple(found));
+  edge_list expected;
+  for (vertex_id v = 0; v < generator.vertices(); ++v) {
+    std::vector<delaunay_edges::offset> near;
+    for (std::uint32_t i = 0; i < delaunay_edges::near_count; ++i) near.push_back(generator.near_offset(v, i));
+    for (std::uint32_t i = 0; i < delaunay_edges::near_count; ++i) {
+      const vertex_id other = generator.near_vertex(v, i);
+      if (other > v && on_empty_circle(near, i)) expected.emplace_back(v, other);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(found, expected);
+}
+
+TEST(delaunay, degrees_vary_around_six) {
+  const delaunay_edges generator(50, 50, 1);
+  const edge_list edges = made(generator);
+  EXPECT_EQ(edges.size(), 3u * 10'000);
+  const std::vector<std::uint32_t> degree = degrees(edges, generator.vertices());
+  double squares = 0;
+  for (const std::uint32_t d : degree) squares += (d - 6.0) * (d - 6.0);
+  EXPECT_NEAR(std::sqrt(squares / 10'000), 1.30, 0.05);  // of points drawn from the whole plane: 1.34
+  EXPECT_GE(*std::min_element(degree.begin(), degree.end()), 3u);
 }
 
 /// Number of connected parts of a graph.

@@ -46,14 +46,16 @@ TEST(stand_ins, have_the_size_of_the_original) {
   for (const stand_in& one : stand_ins) {
     // A stencil's edges follow from its shape; others are counted, under a sanitizer in a smaller graph.
     const bool is_stencil = one.kind == stand_in_kind::stencil;
-    const bool is_small = is_stencil || scale_in_force() != work_scale::small;
-    const std::uint32_t divisor = is_small ? 1 : std::max<std::uint32_t>(one.vertices / 50'000, 1);
+    // A host takes long for the triangles of millions of points.
+    const bool is_slow = one.kind == stand_in_kind::delaunay && this_backend == backend::host;
+    const bool is_whole = is_stencil || (!is_slow && scale_in_force() != work_scale::small);
+    const std::uint32_t divisor = is_whole ? 1 : std::max<std::uint32_t>(one.vertices / 50'000, 1);
     with_stand_in(one, divisor, 1, [&](const auto& generator) {
       const double vertices = one.vertices / divisor, arcs = static_cast<double>(one.arcs) / divisor;
       EXPECT_LE(generator.vertices(), vertices) << one.name;
-      EXPECT_GE(generator.vertices(), (is_small ? 0.999 : 0.98) * vertices) << one.name;
+      EXPECT_GE(generator.vertices(), (is_whole ? 0.999 : 0.98) * vertices) << one.name;
       const std::uint64_t found = is_stencil ? stencil_arcs(one.shape) : 2 * count_edges(generator);
-      EXPECT_NEAR(static_cast<double>(found) / arcs, 1.0, is_small ? 0.03 : 0.3) << one.name;
+      EXPECT_NEAR(static_cast<double>(found) / arcs, 1.0, is_whole ? 0.03 : 0.3) << one.name;
     });
   }
 }

@@ -8,6 +8,7 @@
 /// benchmarks. docs/graphs_data.md describes them.
 
 #include <warpheap/graph/generators/barabasi_albert.hpp>
+#include <warpheap/graph/generators/delaunay.hpp>
 #include <warpheap/graph/generators/edge_generator.hpp>
 #include <warpheap/graph/generators/geometric.hpp>
 #include <warpheap/graph/generators/lattices.hpp>

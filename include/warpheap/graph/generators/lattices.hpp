@@ -57,8 +57,7 @@ class grid_edges {
 /// A triangulation: a 2-D grid each of whose cells has one diagonal, drawn by the seed. Degrees are 4 to 8 inside,
 /// 6 in the mean, with a deviation of 1.0.
 ///
-/// It stands for the Delaunay triangulation of random points, whose degrees have the same mean and a deviation of 1.34;
-/// `warpheap.graphs.delaunay` in Python makes that one exactly.
+/// It is cheaper to make than `delaunay_edges`, and its degrees are more alike.
 class triangulation_edges {
  public:
   static constexpr std::uint32_t edges_per_item = 0;  ///< an item is a vertex and the cell to its lower right

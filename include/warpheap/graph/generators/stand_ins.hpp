@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <warpheap/graph/generators/barabasi_albert.hpp>
+#include <warpheap/graph/generators/delaunay.hpp>
 #include <warpheap/graph/generators/geometric.hpp>
 #include <warpheap/graph/generators/lattices.hpp>
 #include <warpheap/graph/generators/roads.hpp>
@@ -22,7 +23,7 @@ inline std::uint32_t geometric_radius(vertex_id vertices) {
 }
 
 /// How the edges of a stand-in are made.
-enum class stand_in_kind { roads, attachment, stencil, triangulation, geometric, dual };
+enum class stand_in_kind { roads, attachment, stencil, delaunay, geometric, dual };
 
 /// A generated graph in place of one of the 14 that Winter et al. (Ouroboros, ICS 2020, Table 1) measure: vertices,
 /// edges and the shape of its degrees are like those of the original. It is not the original, so its name says so.
@@ -43,10 +44,10 @@ inline constexpr std::array<stand_in, 14> stand_ins{{
     {"stand-in of coAuthorsDBLP", 299'067, 1'955'352, stand_in_kind::attachment},
     {"stand-in of ldoor", 952'203, 46'522'475, stand_in_kind::stencil, {9, 2, 17'633, 3}},
     {"stand-in of audikw_1", 943'695, 77'651'847, stand_in_kind::stencil, {68, 68, 68, 3, 22}},
-    {"stand-in of delaunay_n20", 1'048'576, 6'291'372, stand_in_kind::triangulation},
+    {"stand-in of delaunay_n20", 1'048'576, 6'291'372, stand_in_kind::delaunay},
     {"stand-in of rgg_n_2_20_s0", 1'048'576, 13'783'240, stand_in_kind::geometric},
     {"stand-in of hugetric-00000", 5'824'554, 17'467'046, stand_in_kind::dual},
-    {"stand-in of delaunay_n23", 8'388'608, 50'331'568, stand_in_kind::triangulation},
+    {"stand-in of delaunay_n23", 8'388'608, 50'331'568, stand_in_kind::delaunay},
     {"stand-in of germany_osm", 11'548'845, 24'738'362, stand_in_kind::roads, {}, 8},
     {"stand-in of nlpkkt120", 3'542'400, 96'845'792, stand_in_kind::stencil, {123, 120, 240, 1, 80}},
     {"stand-in of nlpkkt200", 16'240'000, 448'225'632, stand_in_kind::stencil, {203, 200, 400, 1, 130}},
@@ -85,9 +86,9 @@ void with_stand_in(const stand_in& wanted, std::uint32_t divisor, std::uint64_t 
       if (shape.layers != 0) shape.layers = std::max<std::uint32_t>(shape.layers / divisor, 2);
       return use(stencil_edges(shape));
     }
-    case stand_in_kind::triangulation: {
-      const std::uint32_t width = generation::width_of(vertices);
-      return use(triangulation_edges(width, vertices / width, seed));
+    case stand_in_kind::delaunay: {
+      const std::uint32_t cells = vertices / delaunay_edges::cell_points, width = generation::width_of(cells);
+      return use(delaunay_edges(width, cells / width, seed));
     }
     case stand_in_kind::geometric: {
       const geometric_points points(vertices, geometric_radius(vertices), seed);
