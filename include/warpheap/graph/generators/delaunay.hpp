@@ -14,8 +14,8 @@ namespace warpheap {
 ///
 /// A circle that holds no point in it holds no whole cell, so its radius is at most the diagonal of a cell.
 /// Neighbours lie on such a circle, at most 2.83 cells apart. So the 49 cells around a vertex, three in each direction,
-/// hold all that matters. Whole numbers of 2^-12 of a cell make all tests exact. If four points lie on one circle, which
-/// next to never happens, an edge may be missing, or two may cross.
+/// hold all that matters. Whole numbers of 2^-12 of a cell make all tests exact. If four points lie on one circle,
+/// which next to never happens, an edge may be missing, or two may cross.
 class delaunay_edges {
  public:
   static constexpr std::uint32_t edges_per_item = 0;  ///< an item is a vertex
