@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).resolve().parents[2] / "run"
-VERBS = ("survey", "test", "gpu", "pool", "sync", "bench", "format", "docs", "help")
+VERBS = ("survey", "test", "gpu", "pool", "sync", "graph", "bench", "format", "docs", "help")
 
 
 def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProcess:
@@ -100,8 +100,17 @@ BAD_WORDS = [
     ("bench", "--allocator", "bmp"),
     ("docs", "--frobnicate"),
     ("format", "--frobnicate"),
+    ("graph",),
+    ("graph", "--fetch-dat"),
 ]
-HELP = [("survey", "--help"), ("sync", "--help"), ("bench", "--help"), ("docs", "--help"), ("format", "-h")]
+HELP = [
+    ("survey", "--help"),
+    ("sync", "--help"),
+    ("bench", "--help"),
+    ("docs", "--help"),
+    ("format", "-h"),
+    ("graph", "--help"),
+]
 
 
 def started(checkout: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess:
@@ -142,3 +151,61 @@ def test_help_of_the_driver_is_that_of_its_source(checkout: Path):
     true = subprocess.run([built, "--help"], capture_output=True, text=True, timeout=60).stdout
     # Cases are in the order of their files where nothing is built.
     assert sorted(said.splitlines()) == sorted(true.splitlines())
+
+
+@pytest.fixture
+def archive(checkout: Path) -> Path:
+    """A program `apt-get` that downloads two packages of three files each; returns the folder that notes its calls."""
+    folder = checkout.parent / "archive"
+    folder.mkdir()
+    for package, wanted in (
+        ("python3-graph-tool", "usr/lib/python3/dist-packages/graph_tool/collection/karate.gt.gz"),
+        ("libmetis-doc", "usr/share/doc/libmetis-dev/examples/graphs/4elt.graph"),
+    ):
+        tree = folder / package
+        for name in (wanted, "usr/lib/other.so", "DEBIAN/control"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            (tree / name).write_text(
+                f"Package: {package}\nVersion: 1\nArchitecture: all\nMaintainer: nobody <a@b>\nDescription: a test\n"
+            )
+        subprocess.run(["dpkg-deb", "--build", tree, folder / f"{package}_1_all.deb"], check=True, capture_output=True)
+    program = checkout.parent / "tools/apt-get"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = download ] || exit 1\necho "$2" >> {folder}/calls\n'
+        f'[ ! -e {folder}/offline ] || {{ echo "E: no network" >&2; exit 100; }}\n'
+        f"cp {folder}/$2_1_all.deb .\n"
+    )
+    return folder
+
+
+needs_dpkg = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg-deb is not here: no Debian packages")
+
+
+@needs_dpkg
+def test_graph_data_is_fetched_once(checkout: Path, archive: Path):
+    for _ in range(2):
+        done = started(checkout, ("graph", "--fetch-data"))
+        assert done.returncode == 0, done.stderr
+        assert "build/data" in done.stdout
+    data = checkout / "build/data"
+    assert sorted(path.name for path in data.rglob("*") if path.is_file()) == ["4elt.graph", "karate.gt.gz"]
+    assert (archive / "calls").read_text().split() == ["python3-graph-tool", "libmetis-doc"]
+
+
+@needs_dpkg
+def test_graph_data_says_that_the_archive_cannot_be_reached(checkout: Path, archive: Path):
+    (archive / "offline").touch()
+    done = started(checkout, ("graph", "--fetch-data"))
+    assert done.returncode == 2
+    assert "python3-graph-tool" in done.stderr
+    assert "E: no network" in done.stderr
+    assert not any((checkout / "build/data").iterdir())
+    (archive / "offline").unlink()
+    assert started(checkout, ("graph", "--fetch-data")).returncode == 0
+
+
+def test_graph_data_needs_a_package_manager(bare_path):
+    shown = run("graph", "--fetch-data", path=bare_path)
+    assert shown.returncode == 2
+    assert "apt-get" in shown.stderr
+    assert "WARPHEAP_GRAPH_DATA" in shown.stderr
