@@ -6,3 +6,4 @@
 /// Algorithms on graphs of any layout: they take what models `adjacency`.
 
 #include <warpheap/graph/algorithms/page_rank.hpp>
+#include <warpheap/graph/algorithms/triangle_count.hpp>

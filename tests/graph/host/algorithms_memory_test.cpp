@@ -34,5 +34,13 @@ TEST(algorithms_memory, a_second_page_rank_allocates_nothing) {
   }
 }
 
+TEST(algorithms_memory, a_second_triangle_count_allocates_nothing) {
+  const static_graph graph(lists_of(400, random_edges(400, 2000, 2, 1), true));
+  triangle_workspace workspace;
+  const auto run = [&] { triangle_count(graph.unordered_paged(), {}, workspace); };
+  EXPECT_GT(allocations(run), 0u);
+  EXPECT_EQ(allocations(run), 0u);
+}
+
 }  // namespace
 }  // namespace warpheap::test::algorithms_memory_test

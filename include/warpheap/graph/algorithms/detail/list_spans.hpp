@@ -128,42 +128,56 @@ inline grid_shape grid_over_lists(vertex_id vertices, std::uint64_t spans) {
   return grid_shape::covering(align_up(vertices, 32) + spans);
 }
 
+/// What a lane brings to a job.
+struct list_share {
+  bool is_span;          ///< true if it is a span, false if it is a vertex; equal in all lanes of a warp
+  bool is_there;         ///< false if the lane brings nothing
+  vertex_id vertex;      ///< the vertex, or the one whose list the span is of
+  std::uint32_t degree;  ///< of the vertex; 0 if the lane brings nothing
+  std::uint64_t span;    ///< number of the span
+
+  /// True for a vertex that brings all its ids. One with a long list brings no ids, as its spans do.
+  WARPHEAP_FN bool is_short() const { return is_there && !is_span && degree <= span_ids; }
+};
+
 /// Runs a job over all lists; each warp of `grid_over_lists` calls it once. A job has members that all lanes of a warp
 /// call together:
 ///
-///     begin(vertex, degree)         before the ids of the lane's list; degree 0 if the lane has no vertex
-///     step(id, item)                for the ids that the lanes brought, see `walk`
-///     end_short(vertex, degree, is_there)   after all ids of a list without spans; others have no ids here
-///     end_span(span, is_there)      after the ids of a span, by its number
+///     begin(share)      before the ids of what the lane brings
+///     step(id, item)    for the ids of all lanes, see `walk`; the ids of a lane come in the order of its list
+///     end(share)        after all ids
 template <adjacency G, class Job>
 WARPHEAP_FN void run_over_lists(const G& graph, const span_index_ref& index, Job& job) {
   const std::uint64_t thread = grid_thread_index();
   const std::uint64_t vertex_threads = align_up(graph.vertices(), 32);
-  if (thread < vertex_threads) {
-    const bool is_there = thread < graph.vertices();
-    const auto v = static_cast<vertex_id>(thread);
-    const std::uint32_t degree = is_there ? graph.degree(v) : 0;
-    job.begin(v, degree);
-    piece_of<G> piece;
-    if (degree != 0 && degree <= span_ids) piece = graph.first_piece(v);
-    if constexpr (G::is_contiguous) {
-      walk(piece.ids, piece.count, job);
-    } else {
-      while (any(whole_warp, piece.count != 0)) {  // not a spin: a turn for each page of a short list
-        walk(piece.ids, piece.count, job);
-        if (piece.count != 0) piece = graph.next_piece(piece);
-      }
+  list_share share{thread >= vertex_threads, false, 0, 0, 0};
+  piece_of<G> piece;
+  if (share.is_span) {
+    share.span = thread - vertex_threads;
+    share.is_there = share.span < index.counts.spans;
+    if (share.is_there) {
+      const list_span& span = index.spans[share.span];
+      share.vertex = span.vertex;
+      share.degree = graph.degree(span.vertex);
+      piece.ids = span.ids;
+      piece.count = span.count;
     }
-    job.end_short(v, degree, is_there);
   } else {
-    const std::uint64_t number = thread - vertex_threads;
-    const bool is_there = number < index.counts.spans;
-    list_span span{nullptr, 0, 0};
-    if (is_there) span = index.spans[number];
-    job.begin(span.vertex, is_there ? graph.degree(span.vertex) : 0);
-    walk(span.ids, span.count, job);
-    job.end_span(number, span.vertex, is_there);
+    share.vertex = static_cast<vertex_id>(thread);
+    share.is_there = thread < graph.vertices();
+    if (share.is_there) share.degree = graph.degree(share.vertex);
+    if (share.is_short() && share.degree != 0) piece = graph.first_piece(share.vertex);
   }
+  job.begin(share);
+  if constexpr (G::is_contiguous) {
+    walk(piece.ids, piece.count, job);
+  } else {
+    while (any(whole_warp, piece.count != 0)) {  // not a spin: a turn for each page of a short list
+      walk(piece.ids, piece.count, job);
+      if (piece.count != 0) piece = share.is_span ? piece_of<G>{} : graph.next_piece(piece);
+    }
+  }
+  job.end(share);
 }
 
 }  // namespace warpheap::detail

@@ -58,30 +58,32 @@ WARPHEAP_FN inline void add_units(std::uint64_t& sum, std::uint64_t units) {
 struct rank_job {
   rank_step step_of;
 
-  WARPHEAP_FN void add_dangling(vertex_id v, std::uint32_t degree, bool is_there) {
+  WARPHEAP_FN void add_dangling(const list_share& share) {
+    const bool is_dangling = share.is_there && share.degree == 0;
     add_to_total(step_of.totals[step_of.iteration].dangling,
-                 is_there && degree == 0 ? to_units(static_cast<double>(step_of.ranks[v])) : 0);
+                 is_dangling ? to_units(static_cast<double>(step_of.ranks[share.vertex])) : 0);
   }
 };
 
 struct push_job : rank_job {
-  std::uint64_t share;
+  std::uint64_t part;  // of the rank of the caller's vertex, for each neighbour
 
-  WARPHEAP_FN void begin(vertex_id v, std::uint32_t degree) {
-    share = degree == 0 ? 0 : to_units(static_cast<double>(step_of.ranks[v]) / degree);
+  WARPHEAP_FN void begin(const list_share& share) {
+    part = share.degree == 0 ? 0 : to_units(static_cast<double>(step_of.ranks[share.vertex]) / share.degree);
   }
   WARPHEAP_FN void step(vertex_id id, const shared_item& item) {
-    const std::uint64_t units = shuffle(whole_warp, share, item.owner);
+    const std::uint64_t units = shuffle(whole_warp, part, item.owner);
     if (item.is_there) add_units(step_of.sums[id], units);
   }
-  WARPHEAP_FN void end_short(vertex_id v, std::uint32_t degree, bool is_there) { add_dangling(v, degree, is_there); }
-  WARPHEAP_FN void end_span(std::uint64_t, vertex_id, bool) {}
+  WARPHEAP_FN void end(const list_share& share) {
+    if (!share.is_span) add_dangling(share);
+  }
 };
 
 struct pull_job : rank_job {
-  std::uint64_t sum;
+  std::uint64_t sum;  // of what the caller's ids gave
 
-  WARPHEAP_FN void begin(vertex_id, std::uint32_t) { sum = 0; }
+  WARPHEAP_FN void begin(const list_share&) { sum = 0; }
   // A scan sums the shares of all lanes; the difference at the ends of a lane's own run is what it gets. Differences of
   // integers are exact, where those of floats would lose small shares beside large ones.
   WARPHEAP_FN void step(vertex_id id, const shared_item& item) {
@@ -93,13 +95,11 @@ struct pull_job : rank_job {
     const std::uint64_t before = shuffle(whole_warp, upto, first != 0 ? first - 1 : 0);
     if (has_some) sum += last - (first != 0 ? before : 0);
   }
-  // The sum of a long list stays 0 here; its spans add to it.
-  WARPHEAP_FN void end_short(vertex_id v, std::uint32_t degree, bool is_there) {
-    if (is_there && degree <= span_ids) step_of.sums[v] = sum;
-    add_dangling(v, degree, is_there);
-  }
-  WARPHEAP_FN void end_span(std::uint64_t, vertex_id v, bool is_there) {
-    if (is_there) add_units(step_of.sums[v], sum);
+  // The sum of a long list is 0 before the launch, and each of its spans adds to it.
+  WARPHEAP_FN void end(const list_share& share) {
+    if (share.is_short()) step_of.sums[share.vertex] = sum;
+    if (share.is_span && share.is_there) add_units(step_of.sums[share.vertex], sum);
+    if (!share.is_span) add_dangling(share);
   }
 };
 
