@@ -5,5 +5,6 @@
 /// @file
 /// Algorithms on graphs of any layout: they take what models `adjacency`.
 
+#include <warpheap/graph/algorithms/breadth_first.hpp>
 #include <warpheap/graph/algorithms/page_rank.hpp>
 #include <warpheap/graph/algorithms/triangle_count.hpp>

@@ -42,5 +42,14 @@ TEST(algorithms_memory, a_second_triangle_count_allocates_nothing) {
   EXPECT_EQ(allocations(run), 0u);
 }
 
+TEST(algorithms_memory, a_second_search_allocates_nothing) {
+  const static_graph graph(lists_of(400, random_edges(400, 2000, 2, 1), true));
+  const device_array<std::uint32_t> distances(400);
+  breadth_first_workspace workspace;
+  const auto run = [&] { breadth_first(graph.paged(), 0, distances.data(), workspace); };
+  EXPECT_GT(allocations(run), 0u);
+  EXPECT_EQ(allocations(run), 0u);
+}
+
 }  // namespace
 }  // namespace warpheap::test::algorithms_memory_test
