@@ -65,15 +65,15 @@ std::vector<float> ranks_of(const G& graph, const page_rank_options& options, pa
 }
 
 /// Compares all forms of lists and, if the graph is undirected, both flows.
-void expect_all_close(const neighbour_lists& lists, bool undirected) {
+void expect_all_close(const neighbour_lists& lists, bool undirected, std::uint32_t iterations = 20) {
   const static_graph graph(lists);
-  page_rank_options options{.fixed_iterations = 20};
-  const std::vector<double> after_20 = expected_ranks(lists, 20);
+  page_rank_options options{.fixed_iterations = iterations};
+  const std::vector<double> expected = expected_ranks(lists, iterations);
   for (const rank_flow flow : {rank_flow::push, rank_flow::pull}) {
     if (flow == rank_flow::pull && !undirected) continue;
     options.flow = flow;
     const std::vector<float> contiguous = ranks_of(graph.contiguous(), options);
-    expect_close(contiguous, after_20);
+    expect_close(contiguous, expected);
     // Sums of integers do not depend on the order, so each form of lists gives the same bits.
     EXPECT_EQ(ranks_of(graph.paged(), options), contiguous);
     EXPECT_EQ(ranks_of(graph.unordered(), options), contiguous);
@@ -94,8 +94,8 @@ TEST(page_rank, equals_the_definition_on_directed_graphs_with_dangling_vertices)
 TEST(page_rank, equals_the_definition_on_stars) {
   // Lists about as long as a span, as one more, and as several.
   for (const vertex_id leaves : {1u, 63u, 64u, 65u, 128u, 700u}) {
-    expect_all_close(lists_of(leaves + 1, star_edges(leaves), true), true);
-    expect_all_close(lists_of(leaves + 1, star_edges(leaves), false), false);
+    expect_all_close(lists_of(leaves + 1, star_edges(leaves), true), true, 3);
+    expect_all_close(lists_of(leaves + 1, star_edges(leaves), false), false, 3);
   }
 }
 
@@ -143,6 +143,10 @@ TEST(page_rank, says_that_it_did_not_converge) {
   ranks_of(graph.contiguous(), {.tolerance = no_tolerance, .max_iterations = 11}, &result);
   EXPECT_EQ(result.iterations, 11u);
   EXPECT_FALSE(result.converged);
+  const std::vector<float> at_start = ranks_of(graph.contiguous(), {.max_iterations = 0}, &result);
+  EXPECT_EQ(result.iterations, 0u);
+  EXPECT_FALSE(result.converged);
+  EXPECT_EQ(at_start, std::vector<float>(300, 1.0f / 300));
 }
 
 TEST(page_rank, fixed_iterations_ignore_the_tolerance) {
@@ -211,6 +215,19 @@ TEST(page_rank, of_other_alphas) {
     const std::vector<double> expected = expected_ranks(lists, 3, alpha);
     for (std::size_t v = 0; v < ranks.size(); ++v) {
       EXPECT_NEAR(static_cast<double>(ranks[v]), expected[v], 1e-4 * expected[v]) << "vertex " << v;
+    }
+  }
+}
+
+TEST(page_rank, in_one_workspace_for_graphs_of_any_size) {
+  page_rank_workspace workspace;
+  for (const vertex_id vertices : {40u, 300u, 90u, 700u}) {
+    const neighbour_lists lists = lists_of(vertices, random_edges(vertices, vertices * 3, 2, vertices), true);
+    const static_graph graph(lists);
+    const device_array<float> ranks(vertices);
+    for (const rank_flow flow : {rank_flow::push, rank_flow::pull}) {
+      page_rank(graph.paged(), {.fixed_iterations = 9, .flow = flow}, ranks.data(), workspace);
+      expect_close(ranks.to_host(), expected_ranks(lists, 9));
     }
   }
 }

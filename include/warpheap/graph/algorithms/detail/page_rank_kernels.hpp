@@ -8,8 +8,8 @@
 
 // The kernels of page_rank. Shares of ranks are added as integers, in units of 2^-62: such sums are exact, so neither
 // the order of threads nor the in-degree of a hub changes them. All ranks together are 1, up to rounding, and the
-// change of an iteration is at most 2, so no sum reaches 2^64. A float could not hold the sum: adding a million equal
-// shares to one loses up to a percent.
+// change of an iteration is at most 2, so no sum reaches 2^64. A float could not hold the sum: a million equal shares,
+// added to it one by one, are off by half a percent.
 
 namespace warpheap::detail {
 
