@@ -89,6 +89,17 @@ TEST(triangle_count, of_wheels) {
   }
 }
 
+TEST(triangle_count, of_hubs_that_share_their_neighbours) {
+  // Each hub keeps the later hubs, which lie in spans far apart: a warp adds up more spans than it has lanes.
+  constexpr vertex_id vertices = 2200;
+  const std::vector<vertex_id> hubs{0, 500, 1500, vertices - 1};
+  std::vector<vertex_pair> edges;
+  for (const vertex_id hub : hubs) {
+    for (vertex_id v = 0; v < vertices; ++v) edges.emplace_back(hub, v);
+  }
+  EXPECT_EQ(expect_in_all_forms(lists_of(vertices, edges, true)), (vertices - 4) * 6 + 4);
+}
+
 TEST(triangle_count, of_random_graphs_with_hubs_and_vertices_without_edges) {
   const auto vertices = static_cast<vertex_id>(scaled(800, 20000));
   for (const std::uint64_t seed : {1, 2}) {
