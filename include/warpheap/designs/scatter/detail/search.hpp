@@ -95,6 +95,11 @@ class scatter_search {
  private:
   using sweep_type = scatter_sweep<Table>;
   enum class opening : std::uint32_t { done, nothing, unsure };
+  // What a lane has after a search, and whether the group is to search again.
+  struct searched {
+    void* block;
+    bool again;
+  };
 
   WARPHEAP_FN std::uint32_t count_opened() const {
     return atomic_view{pages().shared().opened}.load(memory_order::relaxed, thread_scope::device);
@@ -138,38 +143,45 @@ class scatter_search {
     return block;
   }
 
-  // A chunk for each lane of `group`, after a search of everything; null for lanes that are refused. Collective.
+  // A chunk for each lane of `group`, after searches of everything; null for lanes that are refused. Collective.
   WARPHEAP_COLD_FN void* take_slowly(lane_mask group, request wanted) const {
-    const scatter_quiescence changes = pages().changes();
-    // A refusal of chunks with an alignment tells nothing of others, so it is not noted.
-    const bool noted = wanted.alignment <= scatter_chunk_size::unit_bytes;
-    void* block = nullptr;
     scatter_quiescence::retry_limits more;
+    searched got{nullptr, true};
     for (backoff wait;; wait.pause()) {
-      scatter_snapshot before = changes.begin_search();
-      if (any(group, is_leader(group) && changes.is_refused(wanted.size.units, before.freed))) break;
-      const std::uint32_t opened = shuffle(group, count_opened(), leader(group));
-      const std::uint32_t open_end = shuffle(group, pages().open_end(), leader(group));
-      const std::uint32_t first = pages().first_page();
-      bool settled = true;
-      if (first < open_end) {
-        const scatter_range everything{first, start_of(wanted, first, open_end), open_end};
-        const scatter_served got = sweep_.sweep(group, wanted, everything, false, block);
-        block = got.block;
-        settled = got.settled;
-      }
-      if (sweep_type::all_served(group, block)) break;
-      const opening result = open_block(group, opened);
-      if (result == opening::done) continue;
-      before.unsettled = !all(group, settled) || result != opening::nothing;
-      bool again = false;
-      if (is_leader(group)) {
-        again = changes.shall_retry(noted ? wanted.size.units : scatter_quiescence::unnoted, before, more);
-      }
-      if (!any(group, again)) break;
+      got = search_once(group, wanted, got.block, more);
+      if (!got.again) break;
     }
     sync(group);
-    return block;
+    return got.block;
+  }
+
+  // One search of everything, for lanes of `group` whose `block` is null. Collective.
+  WARPHEAP_COLD_FN searched search_once(lane_mask group, request wanted, void* block,
+                                        scatter_quiescence::retry_limits& more) const {
+    const scatter_quiescence changes = pages().changes();
+    scatter_snapshot before = changes.begin_search();
+    if (any(group, is_leader(group) && changes.is_refused(wanted.size.units, before.freed))) return {block, false};
+    const std::uint32_t opened = shuffle(group, count_opened(), leader(group));
+    const std::uint32_t open_end = shuffle(group, pages().open_end(), leader(group));
+    const std::uint32_t first = pages().first_page();
+    bool settled = true;
+    if (first < open_end) {
+      const scatter_range everything{first, start_of(wanted, first, open_end), open_end};
+      const scatter_served got = sweep_.sweep(group, wanted, everything, false, block);
+      block = got.block;
+      settled = got.settled;
+    }
+    if (sweep_type::all_served(group, block)) return {block, false};
+    const opening result = open_block(group, opened);
+    if (result == opening::done) return {block, true};
+    before.unsettled = !all(group, settled) || result != opening::nothing;
+    bool again = false;
+    if (is_leader(group)) {
+      // A refusal of chunks with an alignment tells nothing of others, so it is not noted.
+      const bool noted = wanted.alignment <= scatter_chunk_size::unit_bytes;
+      again = changes.shall_retry(noted ? wanted.size.units : scatter_quiescence::unnoted, before, more);
+    }
+    return {block, any(group, again)};
   }
 
   // Takes an access block, or the largest part of one, of 2^`order` pages, with the change begun; `none` if it got
