@@ -51,7 +51,10 @@ class scatter_search {
     std::uint32_t current = 0;
     std::uint32_t open_end = 0;
     if (is_leader(group)) {
+      // Relaxed: hints. A new heap begins after block 0 if its arena begins after page 0.
       current = atomic_view{pages().shared().current}.load(memory_order::relaxed, thread_scope::device);
+      const std::uint32_t lowest = pages().block_of(pages().first_page());
+      if (current < lowest) current = lowest;
       open_end = pages().open_end();
     }
     const scatter_range block_of_hash =
