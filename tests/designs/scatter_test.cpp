@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is special to scatter and flatter_scatter: chunk sizes, pages whose size ends with the last chunk, blocks of
-// pages that get them back, what a pointer means, and other constants than the usual ones.
+// What is special to scatter and flatter_scatter: chunk sizes, proofs of exhaustion, pages whose size ends with the
+// last chunk, blocks of pages that get them back, what a pointer means, and other constants than the usual ones.
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <support/scale.hpp>
+#include <vector>
 #include <warpheap/designs/scatter/scatter.hpp>
 
 namespace warpheap::test::scatter_test {
@@ -35,6 +36,84 @@ TEST(scatter, chunk_sizes_waste_no_chunk) {
   EXPECT_FALSE((scatter_chunk_size{6}.serves({4}, 64, 2))) << "chunks of 96 bytes are not aligned to 64";
   EXPECT_FALSE((scatter_chunk_size{9}.serves({4}, 16, 2))) << "more than twice as large";
   EXPECT_FALSE((scatter_chunk_size{3}.serves({4}, 16, 2))) << "too small";
+}
+
+using detail::scatter_quiescence;
+
+/// What a search may conclude from the counts of changes and frees.
+struct watch_changes {
+  WARPHEAP_FN void operator()(scatter_quiescence::state* state, std::uint64_t* out) const {
+    const scatter_quiescence of{*state};
+    auto& stripes = state->changes.stripes();
+    const detail::scatter_snapshot first = of.begin_search();
+    out[0] = of.was_quiescent(first);
+    stripes[1].begin();
+    out[1] = of.was_quiescent(first);  // begun since
+    const detail::scatter_snapshot within = of.begin_search();
+    out[2] = of.was_quiescent(within);  // under way at the begin
+    stripes[5].end();                   // by a thread of another multiprocessor
+    out[3] = of.was_quiescent(within);  // ended since: it was under way all the same
+    detail::scatter_snapshot later = of.begin_search();
+    out[4] = of.was_quiescent(later);
+    of.begin_change();
+    of.end_change();
+    out[5] = of.was_quiescent(later);  // begun and ended since
+    later = of.begin_search();
+    stripes[7].freed += 1;
+    out[6] = of.was_quiescent(later);
+    later = of.begin_search();
+    later.unsettled = true;
+    out[7] = of.was_quiescent(later);
+  }
+};
+TEST(scatter_quiescence, only_a_search_that_nothing_slipped_by_is_proof) {
+  const device_array<scatter_quiescence::state> state(1);
+  const device_array<std::uint64_t> out(8);
+  launch({1, 1}, watch_changes{}, state.data(), out.data());
+  const std::vector<std::uint64_t> expected{1, 0, 0, 0, 1, 0, 0, 0};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(out.at(i), expected[i]) << i;
+}
+
+/// How often a search in vain is repeated, up to 100 times, while `event` happens during each; then whether a refusal
+/// was noted.
+struct repeat_searches {
+  enum class event { none, unsettled, change, free };
+
+  WARPHEAP_FN void operator()(scatter_quiescence::state* state, event what, std::uint32_t number,
+                              std::uint64_t* out) const {
+    const scatter_quiescence of{*state};
+    scatter_quiescence::retry_limits more;
+    for (bool again = true; again && out[0] < 100;) {
+      detail::scatter_snapshot before = of.begin_search();
+      before.unsettled = what == event::unsettled;
+      if (what == event::change) {
+        of.begin_change();
+        of.end_change();
+      }
+      if (what == event::free) of.note_free();
+      again = of.shall_retry(number, before, more);
+      if (again) ++out[0];
+    }
+    out[1] = of.is_refused(number, of.freed());
+    out[2] = of.is_refused(number + 1, of.freed());
+    of.note_free();
+    out[3] = of.is_refused(number, of.freed());
+  }
+};
+TEST(scatter_quiescence, a_search_without_proof_is_repeated_a_limited_number_of_times) {
+  using event = repeat_searches::event;
+  const auto run = [](event what, std::uint32_t number) {
+    const device_array<scatter_quiescence::state> state(1);
+    const device_array<std::uint64_t> out(4);
+    launch({1, 1}, repeat_searches{}, state.data(), what, number, out.data());
+    return out.to_host();
+  };
+  using counts = std::vector<std::uint64_t>;
+  EXPECT_EQ(run(event::none, 7), (counts{0, 1, 0, 0})) << "proof, which is noted until something is freed";
+  EXPECT_EQ(run(event::none, scatter_quiescence::unnoted), (counts{0, 0, 0, 0})) << "proof that is not noted";
+  EXPECT_EQ(run(event::unsettled, 7), (counts{100, 0, 0, 0})) << "memory that is about to move";
+  EXPECT_EQ(run(event::change, 7), (counts{64, 0, 0, 0})) << "memory moved";
+  EXPECT_EQ(run(event::free, 7), (counts{4, 0, 0, 0})) << "memory was freed";
 }
 
 template <class A>

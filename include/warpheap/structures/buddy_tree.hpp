@@ -98,6 +98,14 @@ class buddy_tree {
     std::uint64_t first;
     std::uint32_t step;
   };
+  // What a pass with a watch says: the search is over, with blocks or because no block is free; or it may have missed
+  // blocks that only moved meanwhile, or blocks that were given.
+  enum class verdict : std::uint32_t { over, moved, given };
+  struct watched {
+    grab found;
+    std::uint32_t needs;  // of `split`
+    verdict what;
+  };
   // Knows whether a search can have missed a block.
   struct watch {
     std::uint64_t given;
@@ -140,6 +148,7 @@ class buddy_tree {
   WARPHEAP_FN grab take_whole(std::uint32_t order) const;
   WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
                          bool& waits) const;
+  WARPHEAP_COLD_FN watched take_watched(std::uint32_t order, std::uint32_t most, std::uint32_t needs) const;
   WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 

@@ -48,15 +48,18 @@ struct scatter_flat {
 ///   change        memory on its way between two owners, counted so that no search misses it
 ///
 /// Call tree, downwards only; the file of a part has its name
-///   malloc                                                          malloc.hpp
-///   |- take_chunk          up to half a page, lanes together
-///   |  |- search: take_quickly    a few regions of some access blocks
-///   |  '- search: take_slowly     all open pages -> open_block (page source) -> shall_retry
-///   |     '- sweep -> take_from   table: candidate, look -> try_take -> claim, deal -> note_full
-///   '- large: take_block   blocks of pages: page source -> close empty pages -> shall_retry
+///   malloc -> take                                                  malloc.hpp
+///   |- search: take_quickly    up to half a page, lanes together: rows at the hashed page
+///   |  |- sweep: look_at       table: row_at, look
+///   |  '- chunks: take_from    table: try_take -> claim, deal
+///   |- note_full               table; for lanes that took the last chunk of a page
+///   |- search: take_elsewhere  cold: for lanes that those rows did not serve
+///   |  |- sweep_blocks         a few regions of some access blocks -> sweep
+///   |  '- take_slowly          all open pages -> sweep; open_block (page source) -> shall_retry
+///   '- large: take_block       blocks of pages: page source -> close empty pages -> shall_retry
 ///   free                                                            free.hpp
-///   |- release_chunks      bits -> table: give
-///   '- large: give_block   page source
+///   |- release_chunk           bits -> table: give -> note_free
+///   '- large: give_block       page source -> note_free
 ///
 /// Chunks are multiples of 16 bytes. Larger requests get blocks of 2^k pages of a buddy system, up to the whole heap.
 /// Null means that a full sweep of a quiet heap found no room, or that a limited number of sweeps found none while

@@ -68,9 +68,14 @@ class scatter_flat_table {
   // --- searching
 
   /// The next pages from `at` on and below `end`; with `sparse` one less of `budget`. One answer for all lanes.
-  WARPHEAP_FN scatter_row row(lane_mask, std::uint32_t at, std::uint32_t end, bool sparse,
+  WARPHEAP_FN scatter_row row(lane_mask group, std::uint32_t at, std::uint32_t end, bool sparse,
                               std::uint32_t& budget) const {
     if (sparse && budget != 0) --budget;
+    return row_at(group, at, end);
+  }
+
+  /// The next pages from `at` on and below `end`.
+  WARPHEAP_FN scatter_row row_at(lane_mask, std::uint32_t at, std::uint32_t end) const {
     return {bit_range(0, end - at < 64 ? end - at : 64), at};
   }
 

@@ -36,11 +36,17 @@ WARPHEAP_FN void* scatter_allocator<Kind, Options>::take(std::uint64_t bytes, st
   const std::uint32_t hash = search().hash_of(size);
   const typename search_type::request wanted{size, static_cast<std::uint32_t>(alignment),
                                              shuffle(peers, hash, leader(peers))};
-  void* block = search().take_quickly(peers, wanted);
+  const typename search_type::quick got = search().take_quickly(peers, wanted);
+  if constexpr (table_type::notes_full) {
+    if (got.full != detail::scatter_row::none) {
+      cold_call([part = pages(), page = got.full] { part.table().note_full(page); });
+    }
+  }
+  void* block = got.block;
   const lane_mask rest = ballot(peers, block == nullptr);
   if (rest == 0) return block;
   if (block == nullptr) {
-    block = cold_call([part = search(), rest, wanted] { return part.take_slowly(rest, wanted); });
+    block = cold_call([part = search(), rest, wanted, at = got.at] { return part.take_elsewhere(rest, wanted, at); });
   }
   sync(peers);
   return block;

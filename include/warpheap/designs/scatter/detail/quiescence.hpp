@@ -3,32 +3,37 @@
 #pragma once
 
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
+
+/// Counts that only rise, of some multiprocessors: changes, and frees whose blocks can be found.
+struct alignas(128) scatter_tally : change_counter<std::uint64_t> {
+  std::uint64_t freed;
+};
 
 /// What a search saw before it began, and what it met.
 struct scatter_snapshot {
   std::uint64_t freed;
-  std::uint64_t begun;
-  bool quiescent;  // at one moment no change was under way
+  scatter_tally::snapshot changes;
   bool unsettled;  // the search met memory that is about to move
 };
 
 /// Tells whether a search that found nothing proves that memory is exhausted.
 ///
 /// A *change* holds memory that other threads may need, and ends when the memory is where they find it: a page that is
-/// opened or closed, or whose entry in its region is taken out or put back. Three counts rise: changes begun, changes
-/// ended, frees done.
+/// opened or closed, or whose entry in its region is taken out or put back. A `striped_change_counter` counts changes
+/// begun and changes ended; each of its stripes counts frees done as well.
 ///
 /// Invariant: a change is counted as begun before it hides memory, and as ended after the memory can be found. A free
 /// is counted after its block can be found. So if no change was under way when a search began, and none began and no
 /// free was counted until it ended, all that was free at its end was free in one place during the whole search.
 ///
-/// Each count is spread over several words. Equal sums of words that only rise mean that no word changed. `ended` is
-/// read before `begun`, so equal sums of these mean a moment without a change.
-///
 /// A refusal is noted with the count of frees, so others are refused without a search until something is freed.
+///
+/// Orders. The counts are read relaxed, eight stripes side by side, and a fence acquires what all of them released. So
+/// a search sees what the ended changes and the counted frees left. It sees a store of a change only together with the
+/// count of that change, which a fence released before the store.
 class scatter_quiescence {
  public:
   static constexpr std::uint32_t tallies = 8;
@@ -36,13 +41,8 @@ class scatter_quiescence {
   static constexpr int what_bits = 13;
   static constexpr std::uint32_t unnoted =
       (1u << what_bits) - 1;  // the number of requests whose refusals are not noted
-  struct tally {
-    std::uint64_t freed;
-    std::uint64_t begun;
-    std::uint64_t ended;
-  };
   struct state {
-    per_multiprocessor<tally>::cell cells[tallies];
+    striped_change_counter<scatter_tally, tallies> changes;
     alignas(128) std::uint64_t refused[notes];
   };
 
@@ -50,44 +50,37 @@ class scatter_quiescence {
 
   WARPHEAP_FN void begin_change() const {
     // The fence orders the count before all stores of the change: a thread that sees such a store sees the count.
-    atomic_view{cells().mine().begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    state_->changes.begin();
     fence(memory_order::release, thread_scope::device);
   }
   WARPHEAP_FN void end_change() const {
     // Release: a search that reads this count finds the memory.
-    atomic_view{cells().mine().ended}.fetch_add(1, memory_order::release, thread_scope::device);
+    state_->changes.end();
   }
   WARPHEAP_FN void note_free() const {
     // Release: a search that reads this count finds the freed blocks.
-    atomic_view{cells().mine().freed}.fetch_add(1, memory_order::release, thread_scope::device);
+    atomic_view{state_->changes.mine().freed}.fetch_add(1, memory_order::release, thread_scope::device);
   }
 
   /// Sum of the frees counted so far. Acquires their blocks.
   WARPHEAP_COLD_FN std::uint64_t freed() const {
-    std::uint64_t sum = 0;
-    WARPHEAP_ROLLED
-    for (auto& each : state_->cells) {
-      sum += atomic_view{each.value.freed}.load(memory_order::acquire, thread_scope::device);
-    }
+    const std::uint64_t sum = state_->changes.sum(&scatter_tally::freed, before_acquire_fence);
+    fence(memory_order::acquire, thread_scope::device);
     return sum;
   }
 
-  /// Snapshot of the counts before a search.
+  /// Snapshot of the counts before a search. Acquires what ended changes and frees left.
   WARPHEAP_COLD_FN scatter_snapshot begin_search() const {
-    // Acquire: `begun` is read after `ended`, and the search after both.
-    std::uint64_t ended = 0;
-    WARPHEAP_ROLLED
-    for (auto& each : state_->cells) {
-      ended += atomic_view{each.value.ended}.load(memory_order::acquire, thread_scope::device);
-    }
-    const std::uint64_t begun = changes();
-    return {freed(), begun, ended == begun, false};
+    const scatter_tally::snapshot changes = state_->changes.quiescence();
+    // The fence of `freed` orders the search after these counts, too.
+    return {freed(), changes, false};
   }
 
   /// True if the search that `before` began is proof: nothing moved and nothing was freed meanwhile.
   WARPHEAP_FN bool was_quiescent(const scatter_snapshot& before) const {
-    fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these
-    return before.quiescent && !before.unsettled && changes() == before.begun && freed() == before.freed;
+    // The fence orders what the search read before these second readings, which may then be relaxed.
+    fence(memory_order::acquire, thread_scope::device);
+    return !before.unsettled && state_->changes.stood_still(before.changes) && freed() == before.freed;
   }
 
   /// True if a search for `what` proved exhaustion and nothing was freed since.
@@ -118,7 +111,7 @@ class scatter_quiescence {
     }
     const scatter_snapshot now = begin_search();
     if (is_refused(what, now.freed)) return false;
-    if (before.unsettled || (now.freed == before.freed && now.begun == before.begun)) return true;
+    if (before.unsettled || (now.freed == before.freed && now.changes.begun == before.changes.begun)) return true;
     std::uint32_t& more = now.freed == before.freed ? left.changes : left.frees;
     if (more == 0) return false;
     --more;
@@ -128,15 +121,6 @@ class scatter_quiescence {
  private:
   WARPHEAP_FN static std::uint64_t note_of(std::uint32_t what, std::uint64_t freed) {
     return (freed + 1) << what_bits | what;
-  }
-  WARPHEAP_FN per_multiprocessor<tally> cells() const { return {state_->cells, tallies}; }
-  WARPHEAP_COLD_FN std::uint64_t changes() const {
-    std::uint64_t sum = 0;
-    WARPHEAP_ROLLED
-    for (auto& each : state_->cells) {
-      sum += atomic_view{each.value.begun}.load(memory_order::acquire, thread_scope::device);
-    }
-    return sum;
   }
 
   state* state_;

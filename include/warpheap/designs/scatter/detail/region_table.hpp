@@ -82,11 +82,18 @@ class scatter_region_table {
   /// down to 0. Collective; `at`, `end` and `sparse` are one for all lanes, and so are the result and `budget`.
   WARPHEAP_FN scatter_row row(lane_mask group, std::uint32_t at, std::uint32_t end, bool sparse,
                               std::uint32_t& budget) const {
+    found_region got{0, end, 0};
+    if (is_leader(group)) got = region_with_room(at, end, sparse, budget);
+    if (sparse) budget = shuffle(group, got.budget, leader(group));
+    return {shuffle(group, got.pages, leader(group)), shuffle(group, got.first, leader(group))};
+  }
+
+  /// The pages that are worth a look, from `at` on and below `end`, of the region of `at`. None if the region is nearly
+  /// full. Collective; one answer for all lanes.
+  WARPHEAP_FN scatter_row row_at(lane_mask group, std::uint32_t at, std::uint32_t end) const {
     std::uint64_t pages = 0;
-    std::uint32_t first = end;
-    if (is_leader(group)) pages = region_with_room(at, end, sparse, budget, first);
-    if (sparse) budget = shuffle(group, budget, leader(group));
-    return {shuffle(group, pages, leader(group)), shuffle(group, first, leader(group))};
+    if (is_leader(group)) pages = pages_of_region(with_room(), leaf_of(at), at, end, true);
+    return {shuffle(group, pages, leader(group)), first_page_of(leaf_of(at))};
   }
 
   WARPHEAP_FN scatter_look look(std::uint32_t page) const {
@@ -234,29 +241,39 @@ class scatter_region_table {
     return atomic_view{region_of(page).pages[page % region_pages]};
   }
 
-  // The pages with room of the first region that has any, from `at` on and below `end`, and that region's first page.
-  // One lane.
-  WARPHEAP_FN std::uint64_t region_with_room(std::uint32_t at, std::uint32_t end, bool sparse, std::uint32_t& budget,
-                                             std::uint32_t& first) const {
+  // The pages with room of the first region that has any, from `at` on and below `end`, and that region's first page. A
+  // function of its own, with values instead of references, so that it takes no registers from the searches. One lane.
+  struct found_region {
+    std::uint64_t pages;
+    std::uint32_t first;
+    std::uint32_t budget;  // what is left of it
+  };
+  WARPHEAP_COLD_FN found_region region_with_room(std::uint32_t at, std::uint32_t end, bool sparse,
+                                                 std::uint32_t budget) const {
     const bit_tree tree = with_room();
     std::uint32_t leaf = leaf_of(at);
     for (;;) {  // not a spin: each turn goes on to a later region
-      first = first_page_of(leaf);
-      if (first >= end) return 0;
-      std::uint64_t open = tree.leaf_word(leaf);
-      const bool passed_by = sparse && static_cast<std::uint32_t>(popcount(open)) < Options.crowded;
-      if (at > first) open &= ~std::uint64_t{0} << (at - first);
-      if (end - first < region_pages) open &= bit_range(0, end - first);
-      if (sparse && budget == 0) return 0;
+      const std::uint32_t first = first_page_of(leaf);
+      if (first >= end || (sparse && budget == 0)) return {0, first, budget};
       if (sparse) --budget;
-      if (open != 0 && !passed_by) return open;
-      const std::uint32_t from = leaf + 1;
-      leaf = cold_call([tree, from] {
-        std::uint32_t found = 0;
-        return tree.next_leaf(from, found) ? found : scatter_row::none;
-      });
-      if (leaf == scatter_row::none) return 0;
+      const std::uint64_t open = pages_of_region(tree, leaf, at, end, sparse);
+      if (open != 0) return {open, first, budget};
+      std::uint32_t next = 0;
+      if (!tree.next_leaf(leaf + 1, next)) return {0, first, budget};
+      leaf = next;
     }
+  }
+
+  // The pages with room of the region of `leaf`, from `at` on and below `end`; with `sparse` none if it is nearly full.
+  // One lane.
+  WARPHEAP_FN static std::uint64_t pages_of_region(const bit_tree& tree, std::uint32_t leaf, std::uint32_t at,
+                                                   std::uint32_t end, bool sparse) {
+    const std::uint32_t first = first_page_of(leaf);
+    std::uint64_t open = tree.leaf_word(leaf);
+    if (sparse && static_cast<std::uint32_t>(popcount(open)) < Options.crowded) return 0;
+    if (at > first) open &= ~std::uint64_t{0} << (at - first);
+    if (end - first < region_pages) open &= bit_range(0, end - first);
+    return open;
   }
 
   // Makes an empty page one of chunks of `size`, of which the caller takes the first `count`, 32 at most. One lane.
