@@ -47,6 +47,12 @@ class halloc_heads {
     return {atomic_view{head(c, h).word}.load(memory_order::relaxed, thread_scope::device)};
   }
 
+  /// True while a thread replaces a head. A hint.
+  WARPHEAP_FN bool is_locked(std::uint32_t c, std::uint32_t h) const {
+    // Relaxed: tells whether to come again.
+    return atomic_view{head(c, h).replacing}.load(memory_order::relaxed, thread_scope::device) != 0;
+  }
+
   /// Draws up to `wanted` units from a head. One lane.
   WARPHEAP_FN halloc_draw draw(std::uint32_t c, std::uint32_t h, std::uint32_t wanted) const {
     // A look first: a head without tickets is left alone, so its tickets do not fall without end.
@@ -219,10 +225,6 @@ class halloc_heads {
     return entry.is_assigned() && entry.free + units >= entry.capacity;
   }
 
-  WARPHEAP_FN bool is_locked(std::uint32_t c, std::uint32_t h) const {
-    // Relaxed: tells whether to come again.
-    return atomic_view{head(c, h).replacing}.load(memory_order::relaxed, thread_scope::device) != 0;
-  }
   // Lets the caller in if nobody replaces the head.
   WARPHEAP_FN bool try_lock(std::uint32_t c, std::uint32_t h) const {
     const atomic_view lock{head(c, h).replacing};

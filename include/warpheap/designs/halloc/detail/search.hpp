@@ -49,8 +49,7 @@ class halloc_search {
  private:
   using course = typename halloc_quiescence<Layout>::course;
 
-  // What a search found: a block for the caller or null; if it found nothing for no lane, what happened meanwhile.
-  // `pending` if there was something.
+  // What a search found: a block for the caller or null, and what happened meanwhile; `pending` if a lane got a block.
   struct result {
     void* block;
     course how;
@@ -75,13 +74,16 @@ class halloc_search {
 
   // One search for blocks of class `c` for the lanes of `group`. Collective.
   WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c) const {
-    halloc_snapshot before{};
-    if (begins_refused(group, c, before)) return {nullptr, course::quiet};
     const auto wanted = static_cast<std::uint32_t>(group_size(group));
     const std::uint32_t h = shuffle(group, heads_.home(), leader(group));
-    outcome how{};
+    halloc_snapshot before{};
+    outcome how = outcome::waits;
     halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
-    if (got.units == 0) got = heads_.replace(group, c, h, wanted, how);
+    // While another thread replaces the head, few words are read in a turn: thousands of threads may come so.
+    if (got.units == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
+      if (begins_refused(group, c, before)) return {nullptr, course::quiet};
+      got = heads_.replace(group, c, h, wanted, how);
+    }
     if (got.units == 0) got = heads_.draw_busy(group, c, wanted);
     if (got.units != 0) {
       const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.units;
