@@ -184,10 +184,16 @@ struct runs_kernel {
     of.lines().give_run(line);
   }
 };
+struct count_taken_lines {
+  WARPHEAP_FN void operator()(lines of, std::uint64_t* out) const {
+    for (std::uint32_t line = 0; line < of.count(); ++line) out[0] += of.look(line) != 0;
+  }
+};
 TEST(random_walk_runs, lanes_that_want_different_runs_are_all_served) {
   for_each_schedule([](std::uint64_t) {
-    stage heap{6 * warp_width * line_bytes};  // those of three lines may leave one of two free between them
+    stage heap{6 * 64 * line_bytes};  // room for 64 runs, wherever they lie
     EXPECT_EQ(heap.run<runs>(runs_kernel{}, 64)[0], 64u * 5 / 2);
+    EXPECT_EQ(heap.run<lines>(count_taken_lines{})[0], 0u) << "lines were taken for nobody";
   });
 }
 
