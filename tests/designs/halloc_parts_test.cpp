@@ -8,7 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <designs/part_stage.hpp>
 #include <support/scale.hpp>
+#include <support/schedules.hpp>
 #include <type_traits>
 #include <vector>
 #include <warpheap/designs/halloc/halloc.hpp>
@@ -265,6 +267,112 @@ struct throttle {
 };
 
 TEST(halloc_heads, few_threads_make_slabs_at_once) { EXPECT_EQ(stage{4}.run(throttle{})[0], 1u); }
+
+// All units of the heap's slabs of class `c` that are free go from the entry of a busy slab, which is no head.
+struct draw_from_busy {
+  WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
+    const heads of{from};
+    outcome how{};
+    require(of.draw_busy(lane_bit(), c, 1).units == 0, "no slab");
+    const halloc_draw first = of.replace(lane_bit(), c, 0, capacity, how);
+    require(of.replace(lane_bit(), c, 0, capacity, how).units == capacity, "the other slab");
+    of.replace(lane_bit(), c, 0, 1, how);
+    require(how == outcome::nothing && of.head(c, 0).replacing == 0, "a full heap is seen without the lock");
+    of.head(c, 0).replacing = 1;
+    of.replace(lane_bit(), c, 0, 1, how);
+    require(how == outcome::waits, "the thread that has the lock may have units");
+    of.head(c, 0).replacing = 0;
+    of.slabs().give(of.pages().name_at(first.page), 3);
+    of.replace(lane_bit(), c, 0, 1, how);
+    require(how == outcome::nothing, "a busy slab with few units is no head");
+    const halloc_draw two = of.draw_busy(lane_bit(), c, 2);
+    require(two.units == 2 && two.page == first.page && !two.crossed, "its units are drawn from its entry");
+    require(view_of(of.slabs(), 0).set == layout::set_of(layout::busy, c), "it stays listed");
+    require(of.draw_busy(lane_bit(), c, 2).units == 1, "what is left");
+    require(view_of(of.slabs(), 0).free == 0 && view_of(of.slabs(), 0).set == layout::sets,
+            "a full slab is not listed");
+    out[0] = 1;
+  }
+};
+
+TEST(halloc_heads, a_busy_slab_serves_without_being_a_head) { EXPECT_EQ(stage{2}.run(draw_from_busy{})[0], 1u); }
+
+// A search of another class takes a slab from a head if none of its blocks is out, also if two heads share it. Other
+// heads keep what they have.
+struct flush_unused_heads {
+  static constexpr halloc_options two_heads{.slab_bytes = 4096, .slabs_of_heap = 128, .heads = 2};
+  using layout_type = detail::halloc_layout<two_heads>;
+  static constexpr std::uint32_t all = 15;  // blocks of 256 bytes in a slab
+
+  WARPHEAP_FN void operator()(const detail::halloc_heads<layout_type>& of, std::uint64_t* out) const {
+    constexpr std::uint32_t no_class = layout_type::classes::count;
+    typename detail::halloc_heads<layout_type>::outcome how{};
+    const auto tickets = [&](std::uint32_t h) { return of.look(c, h).tickets(); };
+    of.replace(lane_bit(), c, 0, 0, how);
+    require(!of.flush_unused(lane_bit(), c, true) && tickets(0) == all, "a head of the class that searches");
+    require(of.flush_unused(lane_bit(), no_class, false) && tickets(0) == 0, "a head that hands out no block");
+    const halloc_draw ten = of.replace(lane_bit(), c, 0, 10, how);
+    require(!of.flush_unused(lane_bit(), no_class, true) && tickets(0) == all - 10, "a head with blocks out");
+    require(!of.any_serves(lane_bit(), no_class) && of.any_serves(lane_bit(), c), "it serves its class alone");
+    of.slabs().give(of.pages().name_at(ten.page), 10);
+    const halloc_draw none = of.replace(lane_bit(), c, 1, 0, how);
+    require(none.page == ten.page && tickets(1) == 10, "two heads share a slab");
+    require(!of.flush_unused(lane_bit(), no_class, false), "neither of them has all");
+    require(of.any_serves(lane_bit(), no_class), "a search that looks closely sees it");
+    require(of.flush_unused(lane_bit(), no_class, true) && tickets(0) == 0 && tickets(1) == 0, "both are taken back");
+    require(of.slabs().take_free(0).page == ten.page, "and the slab is free");
+    out[0] = 1;
+  }
+};
+
+TEST(halloc_heads, those_that_hand_out_no_block_give_way) {
+  part_stage<basic_halloc<flush_unused_heads::two_heads>, 4096, 4> heap{128 * 4096};
+  EXPECT_EQ(heap.run<detail::halloc_heads<flush_unused_heads::layout_type>>(flush_unused_heads{})[0], 1u);
+}
+
+// Thread 0 asks for what a full heap does not have while thread 1 gives a block of another class back and takes it
+// again: in each search of thread 0 something came back. Thread 0 is refused while thread 1 still runs.
+struct ask_while_blocks_move {
+  static constexpr std::uint64_t rounds = 2000;
+
+  std::uint64_t bytes;
+  WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
+    const allocator self{from};
+    const atomic_view done{out[0]};
+    if (grid_thread_index() == 0) {
+      require(self.malloc(bytes) == nullptr, "a block of a full heap");
+      done.store(1, memory_order::relaxed, thread_scope::device);
+      return;
+    }
+    void* block = reinterpret_cast<void*>(out[1]);
+    std::uint64_t round = 0;
+    for (; round < rounds && done.load(memory_order::relaxed, thread_scope::device) == 0; ++round) {
+      self.free(block);
+      block = self.malloc(16);
+      require(block != nullptr, "the block that came back");
+    }
+    out[2] = round;
+  }
+};
+struct fill_kernel {
+  WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
+    const allocator self{from};
+    for (void* block = self.malloc(16); block != nullptr; block = self.malloc(16)) {
+      out[1] = reinterpret_cast<std::uint64_t>(block);
+    }
+  }
+};
+TEST(halloc_search, ends_though_blocks_come_back_for_ever) {
+  for_each_schedule([](std::uint64_t) {
+    for (const std::uint64_t bytes : {256u, 8192u}) {
+      const stage heap{2};
+      const device_array<std::uint64_t> out(16);
+      launch({1, 1}, fill_kernel{}, heap.from(), out.data());
+      launch({2, 1}, ask_while_blocks_move{bytes}, heap.from(), out.data());
+      EXPECT_LT(out.at(2), ask_while_blocks_move::rounds) << bytes << " bytes were asked for as long as blocks moved";
+    }
+  });
+}
 
 struct free_pages_kernel {
   WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {

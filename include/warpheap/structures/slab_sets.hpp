@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/structures/bit_tree.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
@@ -128,24 +129,16 @@ class slab_sets {
   /// Threads count the slabs that they move, beginning and end. A search that finds nothing knows by this whether it
   /// can have missed a slab that was on its way from one set to another. (A slab that was picked counts as its
   /// picker's.)
-  struct watch {
-    std::uint32_t begun;  ///< moves that had begun
-    bool quiet;           ///< none was under way
-  };
+  using watch = change_counter<std::uint32_t>::snapshot;
   /// Before the search. Acquires.
   WARPHEAP_FN watch begin_watch() const;
   /// After it: true if no slab was being moved at any moment of the search.
   WARPHEAP_FN bool was_quiet(watch before) const;
 
  private:
-  static constexpr std::uint32_t tallies = 8;
-  // Moves, counted by those who make them, each near its multiprocessor.
-  struct alignas(128) tally {
-    std::uint32_t begun;
-    std::uint32_t ended;
-  };
+  struct alignas(128) stripe : change_counter<std::uint32_t> {};
   struct control {
-    tally moves[tallies];
+    striped_change_counter<stripe, 8> moves;
   };
 
   WARPHEAP_FN control& shared() const { return *reinterpret_cast<control*>(memory_); }
@@ -162,10 +155,8 @@ class slab_sets {
     return atomic_view{leaves()[std::uint64_t{slab / bit_tree::leaf_bits} * (sets_ + 1) + sets_]};
   }
   WARPHEAP_FN static std::uint64_t bit_of(std::uint32_t slab) { return std::uint64_t{1} << slab % bit_tree::leaf_bits; }
-  WARPHEAP_FN tally& own_tally() const { return shared().moves[multiprocessor_index() % tallies]; }
   WARPHEAP_FN void begin_move() const;
   WARPHEAP_FN void end_move() const;
-  WARPHEAP_FN std::uint32_t moves_begun() const;
   template <class Where>
   WARPHEAP_FN void settle(std::uint32_t slab, Where where) const;
   WARPHEAP_FN void insert(std::uint32_t slab, std::uint32_t set) const;

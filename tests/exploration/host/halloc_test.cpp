@@ -122,7 +122,7 @@ struct draw_against_flush {
   allocator self;
   void operator()(std::uint64_t* out, unsigned lane) const {
     if (lane == 0) {
-      heads_of(self).flush(layout::classes::count);
+      heads_of(self).flush();
     } else {
       out[lane] = heads_of(self).draw(c, 0, 2).units;
     }
@@ -180,7 +180,7 @@ TEST(explored_halloc, a_slab_whose_last_block_returns_ends_once_or_waits_in_its_
   void* block = nullptr;
   memory.set_up([to = &block](const allocator& self) {
     *to = self.malloc(256);
-    heads_of(self).flush(layout::classes::count);
+    heads_of(self).flush();
   });
   expect_all_clean(explore_snapshot(
       memory.memory(), 2, last_free_against_end{memory.self(), block},

@@ -33,10 +33,11 @@ struct halloc_tally;       // statistics.hpp
 ///   malloc                                                          malloc.hpp
 ///   |- take_block        up to 3,072 B, lanes of a class together
 ///   |  |- heads: draw    one subtraction; then slot_bits: claim_bits, one change of a word
-///   |  '- take_rest      units without a block: slot_bits: claim_counted
+///   |  '- take_rest      units without a block: slabs: claim -> slot_bits: claim_counted
 ///   |     |- heads: replace      slabs: take_listed -> take_free -> take_new -> assign
-///   |     '- search: find        draw_anywhere -> replace -> flush -> a page -> proof (quiescence)
-///   '- take_pages        pages: page_source -> search: find_pages (flush, slabs: dissolve_free, proof)
+///   |     '- search: find        in turns: draw_anywhere -> replace -> draw_busy -> flush_unused -> a page
+///   '- take_pages        search: find_pages, in turns: page_source -> flush_unused -> slabs: dissolve_free
+///                                A turn that found nothing: course_of -> quiescence: since
 ///   free                                                            free.hpp
 ///   |- free_block        slot_bits: release_bits -> slabs: give -> quiescence: note_free
 ///   '- free_pages        pages: page_source
@@ -49,8 +50,9 @@ struct halloc_tally;       // statistics.hpp
 /// page.
 ///
 /// Blocks of a slab are aligned to 16 bytes, those of 32 and 64 bytes to their size, larger powers of two to 64 bytes;
-/// blocks of pages to their size. Null means that at one moment of the call no memory for the block was free. What
-/// differs from the original, and why: docs/design/halloc.md.
+/// blocks of pages to their size. Null means that at one moment of the call no memory for the block was free, or that a
+/// limited number of searches found none while other threads took and freed during each of them. What differs from the
+/// original, and why: docs/design/halloc.md.
 template <halloc_options Options = halloc_options{}>
 class basic_halloc {
   using layout = detail::halloc_layout<Options>;
@@ -112,9 +114,7 @@ class basic_halloc {
 
   // malloc.hpp
   WARPHEAP_FN void* take_block(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void* take_rest(lane_mask peers, std::uint32_t c, draw got, void* block) const;
-  WARPHEAP_FN void* claim(lane_mask group, std::uint32_t c, draw got) const;
-  WARPHEAP_FN void* block_at(std::uint32_t c, std::uint32_t page, std::uint32_t slot) const;
+  WARPHEAP_COLD_FN void* take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got, void* block) const;
   WARPHEAP_COLD_FN void* take_pages(std::uint64_t bytes) const;
 
   // free.hpp

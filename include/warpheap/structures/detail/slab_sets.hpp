@@ -9,17 +9,15 @@ namespace warpheap {
 // Orders. A bit is set and cleared by read-modify-writes that acquire and release, whatever they find: an `insert`
 // after a `take` that came too early sees what the taker had changed before, and the `where` that follows reads that.
 
-// Relaxed, and the fence hands the count on with the changes that follow: a search that sees what a move did sees that
-// it had begun.
+// The count is relaxed, and the fence hands it on with the changes that follow: a search that sees what a move did sees
+// that it had begun.
 WARPHEAP_FN inline void slab_sets::begin_move() const {
-  atomic_view{own_tally().begun}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  shared().moves.begin();
   fence(memory_order::release, thread_scope::device);
 }
 
 // Release: a search that reads this count finds the slab.
-WARPHEAP_FN inline void slab_sets::end_move() const {
-  atomic_view{own_tally().ended}.fetch_add(1, memory_order::release, thread_scope::device);
-}
+WARPHEAP_FN inline void slab_sets::end_move() const { shared().moves.end(); }
 
 // Puts a slab that the caller holds into `set`.
 WARPHEAP_FN inline void slab_sets::insert(std::uint32_t slab, std::uint32_t set) const {
@@ -127,28 +125,15 @@ WARPHEAP_COLD_FN inline auto slab_sets::pick(lane_mask group, set_order order, s
   return {shuffle(group, found.slab, leader(group)), shuffle(group, found.set, leader(group))};
 }
 
-// Sum of the moves that have begun.
-WARPHEAP_FN inline std::uint32_t slab_sets::moves_begun() const {
-  std::uint32_t sum = 0;
-  for (auto& each : shared().moves) {
-    sum += atomic_view{each.begun}.load(memory_order::acquire, thread_scope::device);
-  }
-  return sum;
-}
-
 WARPHEAP_FN inline auto slab_sets::begin_watch() const -> watch {
-  // Ended before begun, so that equal sums mean that there was a moment without a move.
-  std::uint32_t ended = 0;
-  for (auto& each : shared().moves) {
-    ended += atomic_view{each.ended}.load(memory_order::acquire, thread_scope::device);
-  }
-  const std::uint32_t begun = moves_begun();
-  return {begun, begun == ended};
+  const watch before = shared().moves.quiescence();
+  fence(memory_order::acquire, thread_scope::device);  // the search comes after the counts
+  return before;
 }
 
 WARPHEAP_FN inline bool slab_sets::was_quiet(watch before) const {
   fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these
-  return before.quiet && moves_begun() == before.begun;
+  return shared().moves.stood_still(before);
 }
 
 }  // namespace warpheap

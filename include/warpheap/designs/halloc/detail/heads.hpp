@@ -47,6 +47,12 @@ class halloc_heads {
     return {atomic_view{head(c, h).word}.load(memory_order::relaxed, thread_scope::device)};
   }
 
+  /// True while a thread replaces a head. A hint.
+  WARPHEAP_FN bool is_locked(std::uint32_t c, std::uint32_t h) const {
+    // Relaxed: tells whether to come again.
+    return atomic_view{head(c, h).replacing}.load(memory_order::relaxed, thread_scope::device) != 0;
+  }
+
   /// Draws up to `wanted` units from a head. One lane.
   WARPHEAP_FN halloc_draw draw(std::uint32_t c, std::uint32_t h, std::uint32_t wanted) const {
     // A look first: a head without tickets is left alone, so its tickets do not fall without end.
@@ -88,6 +94,18 @@ class halloc_heads {
     return got;
   }
 
+  /// Draws up to `wanted` units from a busy slab of class `c`, which is no head. Collective over `group`; all lanes get
+  /// the draw.
+  WARPHEAP_COLD_FN halloc_draw draw_busy(lane_mask group, std::uint32_t c, std::uint32_t wanted) const {
+    halloc_draw got{0, 0, 0, false};
+    if (is_leader(group)) {
+      const std::uint32_t seed = grid_warp_index();
+      const halloc_units at = slabs_.take_some(Layout::set_of(Layout::busy, c), c, wanted, seed);
+      got = {at.page, at.units, slabs_.figures(c).words.place(spread(seed)) * slot_bits<>::word_bits, false};
+    }
+    return tell(group, got);
+  }
+
   /// Makes another slab the head `h` of class `c`, and takes up to `wanted` of its units for the caller first. Returns
   /// these; `how` tells what happened. Collective over `group`.
   WARPHEAP_COLD_FN halloc_draw replace(lane_mask group, std::uint32_t c, std::uint32_t h, std::uint32_t wanted,
@@ -106,30 +124,36 @@ class halloc_heads {
     return tell(group, got);
   }
 
-  /// Takes the slab of each head back whose class is not `keep`, and of all heads if `keep` is no class; true if one
-  /// had tickets. One lane.
-  WARPHEAP_COLD_FN bool flush(std::uint32_t keep) const {
-    bool moved = false;
+  /// Takes the slab of each head back. One lane.
+  WARPHEAP_COLD_FN void flush() const {
     const std::uint32_t heads = slabs_.control().head_mask + 1;
     WARPHEAP_ROLLED
-    for (std::uint32_t i = 0; i < classes::count * heads; ++i) {
-      const std::uint32_t c = i / heads;
-      if (c == keep || look(c, i % heads).tickets() <= 0) continue;
-      slabs_.quiescence().begin_change();
-      const halloc_head before = exchange(c, i % heads, halloc_head::make(0, look(c, i % heads).turn() + 1, 0));
-      moved = give_back(before) || moved;
-      slabs_.quiescence().end_change();
+    for (std::uint32_t i = 0; i < classes::count * heads; ++i) take_back(i / heads, i % heads);
+  }
+  /// Takes the slab of each head back that hands out none of its blocks, so that another class or a large block can
+  /// have it; but of class `keep`, which is `classes::count` for none. Other heads stay: what they have is of no use to
+  /// anyone else. With `shared` a slab that several heads share is found as well, for which each head reads the others
+  /// of its class. True if there was one. Collective over `group`.
+  WARPHEAP_COLD_FN bool flush_unused(lane_mask group, std::uint32_t keep, bool shared) const {
+    const std::uint32_t heads = slabs_.control().head_mask + 1;
+    bool moved = false;
+    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < classes::count * heads;
+         i += static_cast<std::uint32_t>(group_size(group))) {
+      if (i / heads == keep || !is_unused(i / heads, look(i / heads, i % heads), shared)) continue;
+      moved = take_back(i / heads, i % heads) || moved;
     }
-    return moved;
+    return any(group, moved);
   }
 
-  /// True if a head of any class has tickets. Collective over `group`.
-  WARPHEAP_COLD_FN bool any_tickets(lane_mask group) const {
+  /// True if a head of class `c` has tickets, or one of another class has a slab all of whose blocks are free.
+  /// Collective over `group`.
+  WARPHEAP_COLD_FN bool any_serves(lane_mask group, std::uint32_t c) const {
     const std::uint32_t heads = slabs_.control().head_mask + 1;
     bool found = false;
     for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < classes::count * heads;
          i += static_cast<std::uint32_t>(group_size(group))) {
-      found = found || look(i / heads, i % heads).tickets() > 0;
+      const halloc_head seen = look(i / heads, i % heads);
+      found = found || (seen.tickets() > 0 && (i / heads == c || is_unused(i / heads, seen, true)));
     }
     return any(group, found);
   }
@@ -172,6 +196,35 @@ class halloc_heads {
     return true;
   }
 
+  // Takes the slab of a head back; true if it had tickets. One lane.
+  WARPHEAP_COLD_FN bool take_back(std::uint32_t c, std::uint32_t h) const {
+    if (look(c, h).tickets() <= 0) return false;
+    slabs_.quiescence().begin_change();
+    const bool moved = give_back(exchange(c, h, halloc_head::make(0, look(c, h).turn() + 1, 0)));
+    slabs_.quiescence().end_change();
+    return moved;
+  }
+
+  // True if the tickets of a head of class `c` and the units of its slab's entry are all blocks of the slab; with
+  // `shared` together with the tickets of other heads that share the slab. Exact where nothing moves and nothing is
+  // freed, but for draws, by which tickets only fall: the tickets are read before the entry.
+  WARPHEAP_COLD_FN bool is_unused(std::uint32_t c, halloc_head seen, bool shared) const {
+    if (seen.tickets() <= 0) return false;
+    std::uint32_t units = static_cast<std::uint32_t>(seen.tickets());
+    if (shared) {
+      units = 0;
+      for (std::uint32_t h = 0; h <= slabs_.control().head_mask; ++h) {
+        const halloc_head other = look(c, h);
+        if (other.page() == seen.page() && other.tickets() > 0) units += static_cast<std::uint32_t>(other.tickets());
+      }
+    }
+    fence(memory_order::acquire, thread_scope::device);  // the entry is read after the tickets
+    const halloc_slab_name of = pages().name_at(seen.page());
+    if (!of.is_slab()) return false;  // another thread has taken it back since
+    const slab_entry::contents entry = slabs_.entry(of.slab()).look();
+    return entry.is_assigned() && entry.free + units >= entry.capacity;
+  }
+
   // Lets the caller in if nobody replaces the head.
   WARPHEAP_FN bool try_lock(std::uint32_t c, std::uint32_t h) const {
     const atomic_view lock{head(c, h).replacing};
@@ -183,10 +236,17 @@ class halloc_heads {
     atomic_view{head(c, h).replacing}.store(0, memory_order::release, thread_scope::device);
   }
 
-  // Finds a slab for the head: a roomy one, a sparse one, a free one, a new one, a busy one. If `how` is `replaced` a
-  // change is under way and the head is locked; `publish` ends both. One lane.
+  // Finds a slab for the head: a roomy one, a sparse one, a free one, a new one, a busy one that has many units. If
+  // `how` is `replaced` a change is under way and the head is locked; `publish` ends both. One lane.
   WARPHEAP_COLD_FN found find(std::uint32_t c, std::uint32_t h) const {
     const found waits{outcome::waits, false, {slab_sets::none, 0, 0}};
+    // Looked at before the lock is taken, so that threads of a full heap do not come to the lock one after the other.
+    // And a change begins only for a reason, so that searches that find nothing do not disturb each other.
+    if (!may_find(c, grid_warp_index())) {
+      found nothing = waits;
+      if (!is_locked(c, h)) nothing.how = outcome::nothing;
+      return nothing;
+    }
     if (!try_lock(c, h)) return waits;
     const auto threshold = static_cast<std::int32_t>(slabs_.figures(c).replace_at);
     const std::int32_t tickets = look(c, h).tickets();
@@ -194,26 +254,26 @@ class halloc_heads {
       unlock(c, h);
       return waits;
     }
-    found got = waits;
-    // A change begins only for a reason, so that searches that find nothing do not disturb each other.
-    if (may_find(c)) {
-      slabs_.quiescence().begin_change();
-      got = find_listed(c, grid_warp_index());
-      if (got.how == outcome::replaced) return got;
-      slabs_.quiescence().end_change();
-    } else {
-      got.how = outcome::nothing;
-    }
+    slabs_.quiescence().begin_change();
+    const found got = find_listed(c, grid_warp_index());
+    if (got.how == outcome::replaced) return got;
+    slabs_.quiescence().end_change();
     unlock(c, h);
     return got;
   }
 
-  WARPHEAP_FN bool may_find(std::uint32_t c) const {
+  WARPHEAP_COLD_FN bool may_find(std::uint32_t c, std::uint32_t seed) const {
     const slab_sets sets = slabs_.sets();
     return !pages().source().refuses(pages().slab_order()) || sets.find(Layout::free_set, 0) != sets.none ||
-           sets.find(Layout::set_of(Layout::busy, c), 0) != sets.none ||
            sets.find(Layout::set_of(Layout::roomy, c), 0) != sets.none ||
-           sets.find(Layout::set_of(Layout::sparse, c), 0) != sets.none;
+           sets.find(Layout::set_of(Layout::sparse, c), 0) != sets.none || has_busy(c, seed);
+  }
+  // True if a busy slab has so many units that several warps can draw of it. Others are no heads: each would be one for
+  // a moment, and threads would come to the lock one after the other for a unit each.
+  WARPHEAP_FN bool has_busy(std::uint32_t c, std::uint32_t seed) const {
+    constexpr std::uint32_t least = 2 * warp_width;
+    const std::uint32_t slab = slabs_.sets().find(Layout::set_of(Layout::busy, c), seed);
+    return slab != slab_sets::none && slabs_.entry(slab).look().free >= least;
   }
 
   WARPHEAP_COLD_FN found find_listed(std::uint32_t c, std::uint32_t seed) const {
@@ -228,7 +288,7 @@ class halloc_heads {
     at = slabs_.take_new();
     if (at.slab != slab_sets::none) return {outcome::replaced, true, at};
     leave(making);
-    at = slabs_.take_listed(set_order::of(set(Layout::busy)), c, seed);
+    if (has_busy(c, seed)) at = slabs_.take_listed(set_order::of(set(Layout::busy)), c, seed);
     return {at.units != 0 ? outcome::replaced : outcome::nothing, false, at};
   }
   WARPHEAP_FN static void leave(occupancy_gate making) {

@@ -92,7 +92,11 @@ struct halloc_layout {
 
   // Requests that can be refused: of each class, then of blocks of pages of each order.
   static constexpr std::uint32_t notes = classes::count + page_source::largest_order + 1;
-  static constexpr std::uint32_t tallies = 8;
+
+  // Counts that only rise, one copy of each for some multiprocessors: changes, and frees whose blocks can be found.
+  struct alignas(128) tally : change_counter<std::uint32_t> {
+    std::uint64_t freed;
+  };
 
   struct alignas(128) control {
     page_source::state pages;
@@ -101,8 +105,7 @@ struct halloc_layout {
     std::uint32_t head_mask;   // heads of a class, less 1
     std::uint32_t slabs_end;   // number after the highest slab that there was
     alignas(128) std::uint64_t refused[notes];
-    alignas(128) change_counter<std::uint32_t> changes;
-    per_multiprocessor<std::uint64_t>::cell freed[tallies];
+    striped_change_counter<tally, 4> changes;
     class_state of_class[classes::count];
     head_state heads[classes::count][Options.heads];
     std::uint32_t numbers[most_slabs / 32];  // slot_bits: a slab's number is taken

@@ -54,75 +54,44 @@ WARPHEAP_FN void* basic_halloc<Options>::take_block(lane_mask group, std::uint32
   void* block = nullptr;
   if (rank < served) {
     const auto bit = static_cast<std::uint32_t>(nth_set_bit(bits, static_cast<int>(rank)));
-    block = block_at(c, got.page, got.start / word_bits * word_bits + bit);
+    block = slabs().block_at(c, got.page, got.start / word_bits * word_bits + bit);
   }
   if (!any(group, block == nullptr || got.crossed)) return block;
   got.units -= served;
-  if (any(peers, block == nullptr || got.crossed)) {
-    block = cold_call([*this, peers, c, got, block] { return take_rest(peers, c, got, block); });
-  }
+  block = cold_call([*this, group, peers, c, got, block] { return take_rest(group, peers, c, got, block); });
   sync(group);
   return block;
 }
 
-/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `peers` that has none; of
-/// these, the lowest have a unit each: those of `got`, whose units that became blocks are left out. Collective.
+/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `group` that has none. Of
+/// these, the lowest of `peers` have a unit each: those of `got`, whose units that became blocks are left out.
+/// Collective over `group`.
 template <halloc_options Options>
-WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask peers, std::uint32_t c, draw got, void* block) const {
+WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got,
+                                                        void* block) const {
   if (got.crossed) {
     typename detail::halloc_search<layout>::outcome ignored{};
     heads().replace(peers, c, heads().home(), 0, ignored);
   }
-  lane_mask lacking = ballot(peers, block == nullptr);
-  // not a spin: each turn serves a lane, or is the last.
-  while (lacking != 0) {
-    const bool lacks = (lacking & lane_bit()) != 0;
-    if (got.units == 0) {
-      typename detail::halloc_search<layout>::result found{{0, 0, 0, false}, page_source::none};
-      if (lacks) found = search().find(lacking, c);
-      const int first = leader(lacking);
-      got.page = shuffle(peers, found.draw.page, first);
-      got.units = shuffle(peers, found.draw.units, first);
-      got.start = shuffle(peers, found.draw.start, first);
-      if (found.page != page_source::none) block = reinterpret_cast<void*>(pages().address_of(found.page));
-      const lane_mask served = ballot(peers, found.page != page_source::none);
-      if (got.units == 0 && served == 0) break;  // refused
-      lacking &= ~served;
-    }
-    const lane_mask holders =
-        ballot(peers, (lacking & lane_bit()) != 0 && static_cast<std::uint32_t>(group_rank(lacking)) < got.units);
-    if ((holders & lane_bit()) != 0) block = claim(holders, c, got);
-    got.units = 0;
-    lacking &= ~holders;
-    sync(peers);
-  }
+  const lane_mask lacking = ballot(peers, block == nullptr);
+  const bool holds = block == nullptr && static_cast<std::uint32_t>(group_rank(lacking)) < got.units;
+  const lane_mask holders = ballot(peers, holds);
+  if (holds) block = slabs().claim(holders, c, got.page, got.start);
+  // All lanes meet here. So a lane that searches waits for no replacement by a lane of its warp.
+  const lane_mask rest = ballot(group, block == nullptr);
+  if (block == nullptr) block = search().find(rest, c);
   return block;
-}
-
-/// A block for each lane of `group`, which holds units of the draw's slab. Collective.
-template <halloc_options Options>
-WARPHEAP_FN void* basic_halloc<Options>::claim(lane_mask group, std::uint32_t c, draw got) const {
-  const slot_bits<> bits = pages().bits(got.page, slabs().figures(c).slots);
-  return block_at(c, got.page, bits.claim_counted(group, got.start));
-}
-
-/// Address of slot `slot` of the slab of class `c` at `page`.
-template <halloc_options Options>
-WARPHEAP_FN void* basic_halloc<Options>::block_at(std::uint32_t c, std::uint32_t page, std::uint32_t slot) const {
-  return reinterpret_cast<void*>(pages().address_of(page) + slabs().figures(c).first + slot * classes::bytes(c));
 }
 
 /// Takes a power of two of pages.
 template <halloc_options Options>
 WARPHEAP_COLD_FN void* basic_halloc<Options>::take_pages(std::uint64_t bytes) const {
-  static_assert(page_source::largest_order < alignof(control));  // the key leaves room for the order
   if (bytes > capabilities.largest_bytes) return nullptr;
   const std::uint32_t order = page_source::order_for(divide_up(bytes, layout::page_bytes));
-  const lane_mask group = match(active_group(), pages().key() | order);
-  std::uint32_t page = pages().source().take(group, order);
-  if (page == page_source::none) page = search().find_pages(order);
-  if (page == page_source::none) return nullptr;
-  return reinterpret_cast<void*>(pages().address_of(page));
+  const lane_mask group = active_group();
+  void* const block = search().find_pages(group, order);
+  sync(group);
+  return block;
 }
 
 }  // namespace warpheap

@@ -14,7 +14,7 @@ struct halloc_snapshot {
   change_counter<std::uint32_t>::snapshot changes;
 };
 
-/// Tells whether a search that found nothing proves that nothing was there.
+/// Tells what a search that found nothing proves, and how often it is made again.
 ///
 /// A *change* has memory in its hands that others may need: units on their way from a slab to a head or back, a slab
 /// on its way to another class or to pages. Frees of blocks are counted for themselves.
@@ -24,9 +24,35 @@ struct halloc_snapshot {
 ///
 /// Hence: a search at whose begin no change was under way, and until whose end none began and no free was counted, has
 /// seen all memory that was free at its end in the place where it was. So it proves what it says.
+///
+/// Sums are read relaxed, with an acquire fence after them at the begin of a search, and before them at its end.
 template <class Layout>
 class halloc_quiescence {
  public:
+  /// What happened during a search.
+  enum class course : std::uint32_t {
+    quiet,   ///< nothing: the search is proof
+    freed,   ///< blocks came back
+    moved,   ///< memory moved
+    pending  ///< memory was on its way all the time
+  };
+  /// Searches that may yet be made again.
+  struct retry_limits {
+    std::uint32_t frees = 4;     ///< because blocks came back, which others took
+    std::uint32_t changes = 64;  ///< because memory moved
+
+    /// True if a search with this course is to be made again. What is pending is waited for: its thread waits for
+    /// nobody.
+    WARPHEAP_FN bool allow(course of) {
+      if (of == course::pending) return true;
+      if (of == course::quiet) return false;
+      std::uint32_t& more = of == course::freed ? frees : changes;
+      if (more == 0) return false;
+      --more;
+      return true;
+    }
+  };
+
   WARPHEAP_FN explicit halloc_quiescence(const halloc_pages<Layout>& pages) : pages_(pages) {}
 
   WARPHEAP_FN void begin_change() const {
@@ -39,34 +65,32 @@ class halloc_quiescence {
   /// After blocks of slabs came back. Blocks of pages are counted by their source.
   WARPHEAP_FN void note_free() const {
     // Release: a search that reads this count finds the freed blocks.
-    atomic_view{tallies().mine()}.fetch_add(1, memory_order::release, thread_scope::device);
+    atomic_view{changes().mine().freed}.fetch_add(1, memory_order::release, thread_scope::device);
   }
-  /// Frees that were counted so far. Acquires their blocks.
-  WARPHEAP_FN std::uint64_t freed() const {
-    std::uint64_t sum = pages_.source().epoch();
-    for (std::uint32_t i = 0; i < Layout::tallies; ++i) {
-      sum += atomic_view{tallies()[i]}.load(memory_order::acquire, thread_scope::device);
-    }
-    return sum;
-  }
+  /// Frees that were counted so far. Relaxed: a fence of the caller acquires their blocks.
+  WARPHEAP_FN std::uint64_t freed() const { return pages_.source().epoch() + changes().sum(&tally::freed); }
 
-  /// Snapshot of the counts before a search.
-  WARPHEAP_FN halloc_snapshot begin_search() const {
+  /// Snapshot of the counts before a search. One lane; a `sync` passes it on to lanes that search with it.
+  WARPHEAP_COLD_FN halloc_snapshot begin_search() const {
     const auto before = changes().quiescence();
-    return {freed(), before};
+    const std::uint64_t frees = freed();
+    fence(memory_order::acquire, thread_scope::device);  // the search comes after the counts
+    return {frees, before};
   }
-  /// True if the search that `before` began is proof.
-  WARPHEAP_FN bool was_quiet(const halloc_snapshot& before) const {
+  /// What happened since a search began. One lane.
+  WARPHEAP_COLD_FN course since(const halloc_snapshot& before) const {
     fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these readings
-    return changes().stood_still(before.changes) && freed() == before.freed;
+    if (freed() != before.freed) return course::freed;
+    if (changes().changes_begun() != before.changes.begun) return course::moved;
+    return before.changes.quiet ? course::quiet : course::pending;
   }
 
-  /// True if a search for `what`, a class or `classes::count` + an order, was proof and nothing was freed since.
-  WARPHEAP_FN bool is_refused(std::uint32_t what) const {
-    // Relaxed: the note is a value of the count, which `freed` acquires.
-    const std::uint64_t note =
-        atomic_view{pages_.control().refused[what]}.load(memory_order::relaxed, thread_scope::device);
-    return note != 0 && note == freed() + 1;
+  /// True if a search for `what`, a class or `classes::count` + an order, was proof and nothing was freed since;
+  /// `freed_now` is of a snapshot.
+  WARPHEAP_FN bool is_refused(std::uint32_t what, std::uint64_t freed_now) const {
+    // Relaxed: the note is a value of the count, compared with a reading of it.
+    return atomic_view{pages_.control().refused[what]}.load(memory_order::relaxed, thread_scope::device) ==
+           freed_now + 1;
   }
   WARPHEAP_FN void note_refusal(std::uint32_t what, const halloc_snapshot& seen) const {
     // Relaxed: see is_refused.
@@ -74,8 +98,9 @@ class halloc_quiescence {
   }
 
  private:
-  WARPHEAP_FN change_counter<std::uint32_t>& changes() const { return pages_.control().changes; }
-  WARPHEAP_FN per_multiprocessor<std::uint64_t> tallies() const { return {pages_.control().freed, Layout::tallies}; }
+  using tally = typename Layout::tally;
+
+  WARPHEAP_FN auto& changes() const { return pages_.control().changes; }
 
   halloc_pages<Layout> pages_;
 };

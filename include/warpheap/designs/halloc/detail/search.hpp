@@ -8,10 +8,16 @@
 namespace warpheap::detail {
 
 /// The slow path of malloc: what the head at home lacks is drawn from another head, from a slab that becomes the head,
-/// or taken as a page. Fully free slabs and heads of other classes give way before a request is refused.
+/// from a busy slab, or taken as a page. Fully free slabs, and heads of other classes that hand out no block, give way
+/// before a request is refused.
 ///
-/// Invariant: null means that a search was proof of exhaustion (`halloc_quiescence`), or that another thread noted such
-/// a proof and nothing was freed since.
+/// Invariant: null means that a search was proof of exhaustion (`halloc_quiescence`); or that another thread noted such
+/// a proof and nothing was freed since; or that a limited number of searches found nothing while others took and freed
+/// during each.
+///
+/// Lanes of a warp that come together search in turns. In a turn each class or order does one search, and no lane
+/// begins the next turn before all have ended theirs. So what a lane waits for is done by lanes of its warp within a
+/// turn, however the hardware schedules them: a replacement of a head, and a change, begin and end within a turn.
 template <class Layout>
 class halloc_search {
  public:
@@ -24,71 +30,130 @@ class halloc_search {
   WARPHEAP_FN const halloc_pages<Layout>& pages() const { return heads_.pages(); }
   WARPHEAP_FN halloc_quiescence<Layout> quiescence() const { return slabs().quiescence(); }
 
-  /// What a search found: units of a slab for the group, or else a page for some lanes. Neither: memory is refused.
-  struct result {
-    halloc_draw draw;
-    std::uint32_t page;  // the caller's, or `page_source::none`
-  };
-
-  /// Finds up to `wanted` units of class `c`. Collective over `group`, the lanes that lack a block.
-  WARPHEAP_COLD_FN result find(lane_mask group, std::uint32_t c) const {
-    const auto wanted = static_cast<std::uint32_t>(group_size(group));
-    const std::uint32_t h = shuffle(group, heads_.home(), leader(group));
-    const result nothing{{0, 0, 0, false}, page_source::none};
-    if (any(group, is_leader(group) && quiescence().is_refused(c))) return nothing;
-    halloc_snapshot before{};
-    bool searched = false;  // since the snapshot
-    // All lanes of `group` meet in each turn. What others wait for is done before: a replacement ends within `replace`.
-    for (backoff wait;; wait.pause()) {
-      outcome how{};
-      halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
-      if (got.units == 0) got = heads_.replace(group, c, h, wanted, how);
-      if (got.units != 0) return {got, page_source::none};
-      if (how != outcome::nothing) continue;
-      if (!searched) {  // from here on each turn may become the proof
-        if (is_leader(group)) before = quiescence().begin_search();
-        sync(group);  // what all lanes read from here on comes after it
-        searched = true;
-        continue;
-      }
-      searched = false;
-      if (any(group, is_leader(group) && heads_.flush(c))) continue;
-      const std::uint32_t page = pages().source().take(group, 0);
-      if (any(group, page != page_source::none)) return {{0, 0, 0, false}, page};
-      if (is_proof(group, before, [c](const slab_entry::contents& seen) {
-            return seen.size_class == c ? seen.free != 0 : seen.free == seen.capacity;
-          })) {
-        if (is_leader(group)) quiescence().note_refusal(c, before);
-        return nothing;
-      }
-    }
+  /// A block of class `c` for the caller, or null. Collective over `together`, whose lanes may want different classes
+  /// and use different heaps.
+  WARPHEAP_COLD_FN void* find(lane_mask together, std::uint32_t c) const {
+    const lane_mask peers = match(together, pages().key() | c);
+    const halloc_search self = *this;
+    return in_turns(together, peers, [self, c](lane_mask waiting) { return self.search_blocks(waiting, c); });
   }
-
-  /// Finds a block of 2^`order` pages, for which heads and fully free slabs give way; `page_source::none` if memory is
-  /// refused. One lane.
-  WARPHEAP_COLD_FN std::uint32_t find_pages(std::uint32_t order) const {
-    if (order > page_source::largest_order) return page_source::none;
-    const std::uint32_t what = classes::count + order;
-    if (quiescence().is_refused(what)) return page_source::none;
-    for (backoff wait;; wait.pause()) {
-      const halloc_snapshot before = quiescence().begin_search();
-      const std::uint32_t page = pages().source().take(order);
-      if (page != page_source::none) return page;
-      if (heads_.flush(classes::count) || slabs().dissolve_free()) continue;
-      if (is_proof(lane_bit(), before, [](const slab_entry::contents& seen) { return seen.free == seen.capacity; })) {
-        quiescence().note_refusal(what, before);
-        return page_source::none;
-      }
-    }
+  /// A block of 2^`order` pages for the caller, for which heads and fully free slabs give way, or null. Collective over
+  /// `together`, whose lanes may want different orders and use different heaps.
+  WARPHEAP_COLD_FN void* find_pages(lane_mask together, std::uint32_t order) const {
+    static_assert(page_source::largest_order < alignof(typename Layout::control));  // the key leaves room for the order
+    const lane_mask peers = match(together, pages().key() | order);
+    const halloc_search self = *this;
+    return in_turns(together, peers, [self, order](lane_mask waiting) { return self.search_pages(waiting, order); });
   }
 
  private:
-  // True if nothing moved since the leader's snapshot, no head has tickets, and no entry is as `serves` says.
-  template <class Serves>
-  WARPHEAP_FN bool is_proof(lane_mask group, const halloc_snapshot& before, Serves serves) const {
-    if (heads_.any_tickets(group) || slabs().any_entry(group, serves)) return false;
+  using course = typename halloc_quiescence<Layout>::course;
+
+  // What a search found: a block for the caller or null, and what happened meanwhile; `pending` if a lane got a block.
+  struct result {
+    void* block;
+    course how;
+  };
+
+  // Searches in turns until each lane of `together` has a block or is refused. Collective.
+  template <class Search>
+  WARPHEAP_FN static void* in_turns(lane_mask together, lane_mask peers, Search search) {
+    void* block = nullptr;
+    bool refused = false;
+    typename halloc_quiescence<Layout>::retry_limits left;  // the same in all lanes of `peers` that wait
+    for (backoff wait;; wait.pause()) {
+      const lane_mask waiting = ballot(peers, block == nullptr && !refused);
+      if ((waiting & lane_bit()) != 0) {
+        const result found = cold_call([search, waiting] { return search(waiting); });
+        block = found.block;
+        refused = block == nullptr && !left.allow(found.how);
+      }
+      if (all(together, block != nullptr || refused)) return block;
+    }
+  }
+
+  // One search for blocks of class `c` for the lanes of `group`. Collective.
+  WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c) const {
+    const auto wanted = static_cast<std::uint32_t>(group_size(group));
+    const std::uint32_t h = shuffle(group, heads_.home(), leader(group));
+    halloc_snapshot before{};
+    outcome how = outcome::waits;
+    halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
+    // While another thread replaces the head, few words are read in a turn: thousands of threads may come so.
+    if (got.units == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
+      if (begins_refused(group, c, before)) return {nullptr, course::quiet};
+      got = heads_.replace(group, c, h, wanted, how);
+    }
+    if (got.units == 0) got = heads_.draw_busy(group, c, wanted);
+    if (got.units != 0) {
+      const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.units;
+      const lane_mask holders = ballot(group, holds);
+      void* const block = holds ? slabs().claim(holders, c, got.page, got.start) : nullptr;
+      return {block, course::pending};
+    }
+    // A thread that replaces the head is about to have units.
+    if (how != outcome::nothing) return {nullptr, course::pending};
+    if (heads_.flush_unused(group, c, false)) return {nullptr, course::moved};
+    const std::uint32_t page = pages().source().take(group, 0, patience{2});
+    if (any(group, page != page_source::none)) return {block_of(page), course::pending};
+    const course seen = course_of(group, before, 0, c);
+    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(c, before);
+    return {nullptr, seen};
+  }
+
+  // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
+  WARPHEAP_COLD_FN result search_pages(lane_mask group, std::uint32_t order) const {
+    if (order > page_source::largest_order) return {nullptr, course::quiet};
+    const std::uint32_t what = classes::count + order;
+    halloc_snapshot before{};
+    if (begins_refused(group, what, before)) return {nullptr, course::quiet};
+    const std::uint32_t page = pages().source().take(group, order, patience{2});
+    if (any(group, page != page_source::none)) return {block_of(page), course::pending};
+    const bool flushed = heads_.flush_unused(group, classes::count, false);
+    sync(group);  // the leader finds the slabs that other lanes took back
+    if (any(group, is_leader(group) && slabs().dissolve_free()) || flushed) return {nullptr, course::moved};
+    const course seen = course_of(group, before, order, classes::count);
+    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(what, before);
+    return {nullptr, seen};
+  }
+
+  WARPHEAP_FN void* block_of(std::uint32_t page) const {
+    return page == page_source::none ? nullptr : reinterpret_cast<void*>(pages().address_of(page));
+  }
+
+  // Begins a search, and returns true if a note refuses `what`. `before` is the leader's. Collective.
+  WARPHEAP_FN bool begins_refused(lane_mask group, std::uint32_t what, halloc_snapshot& before) const {
+    bool refused = false;
+    if (is_leader(group)) {
+      before = quiescence().begin_search();
+      refused = quiescence().is_refused(what, before.freed);
+    }
+    sync(group);  // what all lanes read from here on comes after the snapshot
+    return any(group, refused);
+  }
+
+  // What happened since the leader's snapshot, in a search that found neither a block of class `c` nor one of 2^`order`
+  // pages. If it was quiet, heads and entries are looked at before it counts as proof. Collective.
+  WARPHEAP_COLD_FN course course_of(lane_mask group, const halloc_snapshot& before, std::uint32_t order,
+                                    std::uint32_t c) const {
+    auto seen = course::pending;
+    // The source refuses if it has none for certain. The counts first: mostly they tell, and that is a few loads.
+    if (is_leader(group)) seen = quiescence().since(before);
+    if (is_leader(group) && seen == course::quiet && !pages().source().refuses(order)) seen = course::moved;
+    seen = tell(group, seen);
+    if (seen != course::quiet) return seen;
+    const auto serves = [c](const slab_entry::contents& entry) {
+      return entry.size_class == c ? entry.free != 0 : entry.free == entry.capacity;
+    };
+    if (heads_.flush_unused(group, c, true) || heads_.any_serves(group, c) || slabs().any_entry(group, serves)) {
+      return course::moved;
+    }
     sync(group);  // what all lanes read comes before the leader's second readings
-    return any(group, is_leader(group) && quiescence().was_quiet(before));
+    if (is_leader(group)) seen = quiescence().since(before);
+    return tell(group, seen);
+  }
+  WARPHEAP_FN static course tell(lane_mask group, course seen) {
+    return static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)));
   }
 
   halloc_heads<Layout> heads_;

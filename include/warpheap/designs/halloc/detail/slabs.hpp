@@ -87,6 +87,23 @@ class halloc_slabs {
     }
   }
 
+  /// Takes up to `wanted` units of a slab of the set `from` of class `c`, which stays listed by its fill. Few tries:
+  /// `units` may be 0 though a slab has some. For slabs that have too few units to become a head. One lane.
+  WARPHEAP_COLD_FN halloc_units take_some(std::uint32_t from, std::uint32_t c, std::uint32_t wanted,
+                                          std::uint32_t seed) const {
+    constexpr std::uint32_t tries = 4;
+    for (std::uint32_t i = 0; i < tries; ++i) {
+      const std::uint32_t slab = sets().find(from, seed + i);
+      if (slab == none) break;
+      const slab_step step = entry(slab).try_take(c, wanted);
+      if (step.amount() == 0) continue;
+      const std::uint32_t before = Layout::set_by_fill(c, step.before, step.capacity);
+      if (before != Layout::set_by_fill(c, step.after, step.capacity)) moved(slab, before);
+      return {slab, control().page_of[slab], step.amount()};
+    }
+    return {none, 0, 0};
+  }
+
   /// Reserves a fully free slab, of any class, for the caller; no units. One lane, within a change.
   WARPHEAP_COLD_FN halloc_units take_free(std::uint32_t seed) const {
     for (;;) {  // not a spin: each turn takes a slab out of the set, and retires it unless another thread was faster
@@ -101,7 +118,7 @@ class halloc_slabs {
   WARPHEAP_COLD_FN halloc_units take_new() const {
     using enum memory_order;
     using enum thread_scope;
-    const std::uint32_t page = pages_.source().take(pages_.slab_order());
+    const std::uint32_t page = pages_.source().take(pages_.slab_order(), patience{2});
     if (page == page_source::none) return {none, 0, 0};
     const std::uint32_t guess = (page - pages_.first_page()) >> pages_.slab_order();
     const std::uint32_t slab = numbers().claim(lane_bit(), guess % Layout::most_slabs);
@@ -168,6 +185,16 @@ class halloc_slabs {
       if (seen.is_assigned() && sees(seen)) found = true;
     }
     return any(group, found);
+  }
+
+  /// The block of a lane that holds a unit of the slab of class `c` at `page`; looks from slot `start` on. Collective
+  /// over `group`, whose lanes hold a unit each.
+  WARPHEAP_FN void* claim(lane_mask group, std::uint32_t c, std::uint32_t page, std::uint32_t start) const {
+    return block_at(c, page, pages_.bits(page, figures(c).slots).claim_counted(group, start));
+  }
+  /// Address of slot `slot` of the slab of class `c` at `page`.
+  WARPHEAP_FN void* block_at(std::uint32_t c, std::uint32_t page, std::uint32_t slot) const {
+    return reinterpret_cast<void*>(pages_.address_of(page) + figures(c).first + slot * classes::bytes(c));
   }
 
  private:

@@ -12,7 +12,7 @@ namespace warpheap {
 template <halloc_options Options>
 WARPHEAP_FN void basic_halloc<Options>::coalesce() const {
   if (grid_thread_index() != 0) return;
-  heads().flush(classes::count);
+  heads().flush();
   slabs().dissolve_free();
 }
 

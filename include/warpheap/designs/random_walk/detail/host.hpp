@@ -11,8 +11,8 @@
 namespace warpheap {
 
 // All that is known names lines by number, and the data move by whole lines.
-template <std::uint32_t Cells, std::uint32_t RandomSteps>
-void basic_random_walk<Cells, RandomSteps>::relocate(const arena& from, const arena& to) const {
+template <std::uint32_t Stripes, std::uint32_t RandomSteps>
+void basic_random_walk<Stripes, RandomSteps>::relocate(const arena& from, const arena& to) const {
   device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
 }
 
@@ -27,8 +27,8 @@ struct tally_random_walk {
 
 }  // namespace detail
 
-template <std::uint32_t Cells, std::uint32_t RandomSteps>
-random_walk_statistics basic_random_walk<Cells, RandomSteps>::statistics() const {
+template <std::uint32_t Stripes, std::uint32_t RandomSteps>
+random_walk_statistics basic_random_walk<Stripes, RandomSteps>::statistics() const {
   const device_array<random_walk_statistics> sums(1);
   launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_random_walk{}, *this, sums.data());
   random_walk_statistics found = sums.at(0);

@@ -49,6 +49,17 @@ struct line_word {
     return free & multiples(size);
   }
 
+  /// Those of `sizes`, bit n for a block of n + 1 pages, for which the line has a place.
+  WARPHEAP_FN static std::uint32_t sizes_that_fit(std::uint64_t word, std::uint32_t sizes) {
+    std::uint32_t fit = 0;
+    sizes &= low_bits(popcount(~taken(word)));  // no block has more pages than are free
+    for (; sizes != 0; sizes &= sizes - 1) {    // not a spin: a size a turn
+      const int size = lowest_bit(sizes);
+      if (places(word, static_cast<std::uint32_t>(size) + 1) != 0) fit |= 1u << size;
+    }
+    return fit;
+  }
+
   /// The pages of the blocks of `size` pages that begin at `begins`.
   WARPHEAP_FN static constexpr std::uint32_t extent(std::uint32_t begins, std::uint32_t size) {
     for (std::uint32_t have = 1; have < size;) {  // not a spin: doubles
