@@ -9,7 +9,7 @@ file(
   RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/*.hpp"
 )
-list(FILTER headers EXCLUDE REGEX "/detail/|/platform/(cuda|host)/")
+list(FILTER headers EXCLUDE REGEX "/detail/|/(platform|primitives)/(cuda|host)/")
 
 # sources_of(<header>...): a translation unit for each, in the caller's `sources`.
 function(sources_of)

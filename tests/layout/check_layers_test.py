@@ -96,6 +96,10 @@ def test_clean_tree_passes(tree):
         ("include/warpheap/allocator/concept.hpp", "designs/bump/bump.hpp", "not below allocator"),
         ("include/warpheap/graph/graph.hpp", "designs/bump/bump.hpp", "not below graph"),
         ("include/warpheap/pool/pool.hpp", "sync.hpp", "not below pool"),
+        ("include/warpheap/primitives/sort.hpp", "sync.hpp", "not below primitives"),
+        ("include/warpheap/primitives/sort.hpp", "platform/bits.hpp", "façade <warpheap/platform.hpp>"),
+        ("include/warpheap/heap/heap.hpp", "primitives.hpp", "not below heap"),
+        ("include/warpheap/graph/graph.hpp", "primitives/sort.hpp", "façade <warpheap/primitives.hpp>"),
         ("include/warpheap/heap/heap.hpp", "pool.hpp", "not below heap"),
         ("include/warpheap/sync/lock.hpp", "platform/bits.hpp", "façade <warpheap/platform.hpp>"),
         ("include/warpheap/heap/heap.hpp", "allocator/concept.hpp", "façade <warpheap/allocator.hpp>"),
@@ -138,6 +142,8 @@ def test_quoted_include(tree):
         ("#include <atomic>", "<atomic>"),
         ("#include <thread>", "<thread>"),
         ("#include <cuda/atomic>", "<cuda/atomic>"),
+        ("#include <cub/device/device_scan.cuh>", "<warpheap/primitives.hpp>"),
+        ("#include <thrust/sort.h>", "<warpheap/primitives.hpp>"),
         ("#include <cuda_runtime.h>", "<cuda_runtime.h>"),
         ("extern std::atomic<int> x;", "std::atomic"),
         ("void f(int& x) { std::atomic_ref{x}; }", "std::atomic_ref"),
@@ -251,10 +257,11 @@ def test_stop_point_without_a_name(tree, name):
     assert_found(root, LOCK, FIRST_LINE, "PART.OPERATION.STEP")
 
 
+@pytest.mark.parametrize("layer", ["platform", "primitives"])
 @pytest.mark.parametrize(("there", "missing"), [("cuda", "host"), ("host", "cuda")])
-def test_platform_file_without_its_twin(tree, there, missing):
-    root = tree(f"include/warpheap/platform/{there}/clock.hpp", "")
-    assert_found(root, f"include/warpheap/platform/{missing}/clock.hpp", 1, f"platform/{there}/clock.hpp")
+def test_file_of_a_backend_without_its_twin(tree, layer, there, missing):
+    root = tree(f"include/warpheap/{layer}/{there}/clock.hpp", "")
+    assert_found(root, f"include/warpheap/{layer}/{missing}/clock.hpp", 1, f"{layer}/{there}/clock.hpp")
 
 
 @pytest.mark.parametrize(

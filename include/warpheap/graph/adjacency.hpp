@@ -19,6 +19,7 @@ template <class Weight = void>
 struct list_piece {
   const vertex_id* ids = nullptr;  ///< the first neighbour
   std::uint32_t count = 0;         ///< neighbours in this piece; 0 ends the list
+  std::uint32_t rest = 0;          ///< neighbours in later pieces, for the list alone
   const void* next = nullptr;      ///< what comes after, for the list alone
 
   /// Weights of the neighbours, in the same order. They follow the room for ids.
@@ -30,6 +31,7 @@ template <>
 struct list_piece<void> {
   const vertex_id* ids = nullptr;  ///< the first neighbour
   std::uint32_t count = 0;         ///< neighbours in this piece; 0 ends the list
+  std::uint32_t rest = 0;          ///< neighbours in later pieces, for the list alone
   const void* next = nullptr;      ///< what comes after, for the list alone
 };
 
