@@ -3,8 +3,8 @@
 #pragma once
 
 /// @file
-/// The dynamic graphs of Winter et al., Ouroboros, ICS 2020, section 6.2, by their names there. What they have in common
-/// with ours is where the lists lie; batches, counts and exhaustion are those of `graph`.
+/// The dynamic graphs of Winter et al., Ouroboros, ICS 2020, section 6.2, by their names there. What they have in
+/// common with ours is where the lists lie; batches, counts and exhaustion are those of `graph`.
 
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
