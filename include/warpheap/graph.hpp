@@ -11,4 +11,5 @@
 #include <warpheap/graph/graph.hpp>
 #include <warpheap/graph/graph_ref.hpp>
 #include <warpheap/graph/layout.hpp>
+#include <warpheap/graph/page_queue.hpp>
 #include <warpheap/graph/results.hpp>
