@@ -24,7 +24,8 @@ template <class Graph>
 class published_graph : public testing::Test {};
 // The toolkit's heap is on a GPU only; the host has another one in its place.
 using toolkit_graph = std::conditional_t<this_backend == backend::host, ouro_graph<ouroboros_s_c>, cuda_alloc_graph>;
-using graphs = testing::Types<ouro_graph<>, ouro_graph<ouroboros_vl_c>, faim_graph, toolkit_graph>;
+using graphs = testing::Types<ouro_graph<>, ouro_graph<ouroboros_vl_c>, faim_graph<>,
+                              faim_graph<64, list_order::ascending>, toolkit_graph>;
 TYPED_TEST_SUITE(published_graph, graphs, );
 
 TYPED_TEST(published_graph, rounds_agree_with_the_model) {
@@ -57,7 +58,7 @@ TEST(published_pages, that_run_out_refuse_whole_lists) {
   const page_queue_heap memory{vertices * 64 * 3 / 2};  // each list needs two pages, so a half of them gets both
   const graph_options options{.most_vertices = vertices};
   {
-    faim_graph tested{memory, vertices, options};
+    faim_graph<> tested{memory, vertices, options};
     edge_batch batch;
     for (vertex_id v = 0; v < vertices; ++v) {
       for (vertex_id i = 1; i <= 20; ++i) batch.add(v, (v + i) % vertices, 0);

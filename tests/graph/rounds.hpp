@@ -75,9 +75,13 @@ void long_lists(std::uint64_t seed) {
   const graph_options options{.most_vertices = vertices};
   graph<heap<Design>, Layout> tested{memory, vertices, options};
   graph_model model(vertices, options);
+  edge_batch ends;  // what comes next lies in the gaps between these
+  for (const vertex_id target : {vertex_id{5}, vertex_id{1200}, vertex_id{2499}}) ends.add(8, target);
+  ASSERT_EQ(device_batch(ends).add_to(tested), model.add(ends));
   for (int round = 0; round < 4; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     edge_batch more;
+    for (vertex_id i = 0; round == 0 && i < 100; ++i) more.add(8, 3 * i + 600 * (i % 4), static_cast<float>(i));
     for (vertex_id i = 0; i < 900; ++i) {
       more.add(7, static_cast<vertex_id>(random.below(vertices)), static_cast<float>(i));
       if (i % 40 == 0) more.add(i, static_cast<vertex_id>(random.below(vertices)), 1);

@@ -22,10 +22,13 @@ class csr_view {
                        const Weight* weights = nullptr)
       : offsets_(offsets), neighbours_(neighbours), weights_(weights), vertices_(vertices) {}
 
+  /// Vertices of the graph.
   WARPHEAP_FN vertex_id vertices() const { return vertices_; }
+  /// Neighbours of `v`.
   WARPHEAP_FN std::uint32_t degree(vertex_id v) const {
     return static_cast<std::uint32_t>(offsets_[v + 1] - offsets_[v]);
   }
+  /// All neighbours of `v`.
   WARPHEAP_FN list_piece<Weight> first_piece(vertex_id v) const {
     list_piece<Weight> piece;
     piece.ids = neighbours_ + offsets_[v];
@@ -33,6 +36,7 @@ class csr_view {
     if constexpr (!std::is_void_v<Weight>) piece.weights = weights_ + offsets_[v];
     return piece;
   }
+  /// A piece of no neighbours: a list has one piece.
   WARPHEAP_FN list_piece<Weight> next_piece(const list_piece<Weight>&) const { return {}; }
 
   /// Where the lists begin, `vertices() + 1` numbers.

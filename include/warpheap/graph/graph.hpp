@@ -22,6 +22,20 @@ concept graph_heap = requires(const H& heap, std::uint64_t bytes, void* block) {
   heap.ref().free(block);
 } && std::is_trivially_copyable_v<decltype(std::declval<const H&>().ref())>;
 
+namespace detail {
+
+// True if each thread may call on its own, as the kernels of a graph do.
+template <class HeapRef>
+constexpr bool serves_single_threads() {
+  if constexpr (requires { HeapRef::capabilities.needs_full_warp; }) {
+    return !HeapRef::capabilities.needs_full_warp && HeapRef::capabilities.alignment % 8 == 0;
+  } else {
+    return true;
+  }
+}
+
+}  // namespace detail
+
 /// A dynamic graph whose lists lie in blocks of a heap: directed edges, each once, between the vertices 0 to
 /// `vertices() - 1`.
 ///
@@ -97,6 +111,8 @@ class graph {
   using record = typename Layout::record;
   using view = detail::batch_view<Layout>;
   using heap_handle = decltype(std::declval<const Heap&>().ref());
+  static_assert(detail::serves_single_threads<heap_handle>(),
+                "graph: take a design whose calls need no full warp and whose blocks are aligned to 8 bytes");
   static constexpr bool searches = Layout::is_ascending && Layout::is_contiguous;
   static constexpr std::uint64_t most_edges = (std::uint64_t{1} << 30) - 1;
   struct arrays;

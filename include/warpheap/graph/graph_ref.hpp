@@ -51,9 +51,13 @@ class graph_ref {
   /// The graph of `vertices` vertices whose records lie at `records`.
   WARPHEAP_FN graph_ref(const record* records, vertex_id vertices) : records_(records), vertices_(vertices) {}
 
+  /// Vertices of the graph.
   WARPHEAP_FN vertex_id vertices() const { return vertices_; }
+  /// Neighbours of `v`.
   WARPHEAP_FN std::uint32_t degree(vertex_id v) const { return records_[v].degree; }
+  /// The first neighbours of `v`; a piece of none if `v` has none.
   WARPHEAP_FN list_piece<weight_type> first_piece(vertex_id v) const { return Layout::first_piece(records_[v]); }
+  /// The neighbours after `piece` in its list; a piece of none at the end.
   WARPHEAP_FN list_piece<weight_type> next_piece(const list_piece<weight_type>& piece) const {
     return Layout::next_piece(piece);
   }

@@ -44,8 +44,8 @@ constexpr std::uint32_t weight_bytes() {
   if constexpr (std::is_void_v<Weight>) {
     return 0;
   } else {
-    static_assert(std::is_trivially_copyable_v<Weight> && alignof(Weight) <= 16,
-                  "a weight is copied bit by bit, and blocks are aligned to 16 bytes");
+    static_assert(std::is_trivially_copyable_v<Weight> && alignof(Weight) <= 8,
+                  "a weight is copied bit by bit, and blocks are aligned to 8 bytes");
     return sizeof(Weight);
   }
 }
