@@ -378,14 +378,12 @@ constexpr graph_case cases[] = {
 std::span<const graph_case> graph_cases() { return cases; }
 
 void require_graph_case(std::string_view name) {
-  std::string names = "all";
+  std::string names;
   for (const graph_case& each : cases) {
     if (each.name == name) return;
-    names.append(", ").append(each.name);
+    names.append(each.name).append(", ");
   }
-  if (name != "all") {
-    throw graph_usage_error("--case: '" + std::string{name} + "' is unknown; use one of: " + names);
-  }
+  throw graph_usage_error("--case: '" + std::string{name} + "' is unknown; use one of: " + names + "all");
 }
 
 }  // namespace warpheap::bench

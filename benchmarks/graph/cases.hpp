@@ -45,7 +45,7 @@ struct case_skipped : std::runtime_error {
 /// All cases.
 std::span<const graph_case> graph_cases();
 
-/// Throws `graph_usage_error` that lists the names if no case has this one and it is not "all".
+/// Throws `graph_usage_error` that lists the names if no case has this one.
 void require_graph_case(std::string_view name);
 
 }  // namespace warpheap::bench

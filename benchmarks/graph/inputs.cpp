@@ -86,15 +86,10 @@ graph_input generate_named(const graph_bench_options& asked) {
   for (const stand_in& each : stand_ins) {
     const std::string_view full = each.name;
     if (name != full && name != full.substr(stand_in_prefix.size())) continue;
-    if (asked.vertices || asked.scale) {
-      throw graph_usage_error("--vertices and --scale are for generators; a stand-in takes --divisor");
-    }
-    if (each.vertices / asked.divisor < 1000) {
-      throw graph_usage_error("--divisor: " + std::to_string(asked.divisor) + " leaves fewer than 1000 vertices of " +
-                              each.name);
-    }
+    const bool is_whole = !asked.vertices && !asked.scale;
+    const auto divisor = static_cast<std::uint32_t>(is_whole ? 1 : std::max<std::uint64_t>(each.vertices / wanted, 1));
     std::optional<graph_input> made;
-    with_stand_in(each, asked.divisor, seed, [&](const auto& generator) { made = generate(each.name, generator); });
+    with_stand_in(each, divisor, seed, [&](const auto& generator) { made = generate(each.name, generator); });
     return std::move(*made);
   }
   std::string names;

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <sstream>
 #include <system_error>
 
 #include "cases.hpp"
@@ -21,6 +22,18 @@ std::uint64_t whole(const std::string& option, const std::string& text, std::uin
                             std::to_string(most) + ", not '" + text + "'");
   }
   return number;
+}
+
+// Names of cases between commas; none for all.
+std::vector<std::string> cases_of(const std::string& text) {
+  std::vector<std::string> names;
+  if (text == "all") return names;
+  std::istringstream words(text);
+  for (std::string name; std::getline(words, name, ',');) {
+    require_graph_case(name);
+    names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -56,8 +69,6 @@ graph_bench_options parse_graph_options(int count, char** words) {
       asked.vertices = number(1000, most_vertices);
     } else if (word == "--scale") {
       asked.scale = static_cast<int>(number(10, 30));
-    } else if (word == "--divisor") {
-      asked.divisor = static_cast<std::uint32_t>(number(1, 1'000'000));
     } else if (word == "--heap-bytes") {
       asked.heap_bytes = number(1, any);
     } else if (word == "--iterations") {
@@ -71,8 +82,7 @@ graph_bench_options parse_graph_options(int count, char** words) {
     } else if (word == "--skewed") {
       asked.skewed = true;
     } else if (word == "--case") {
-      asked.case_name = value();
-      require_graph_case(asked.case_name);
+      asked.cases = cases_of(value());
     } else if (word == "--verify") {
       asked.verify = true;
     } else {
@@ -90,10 +100,9 @@ std::string graph_help_text() {
          "  --system NAME    what to measure (warp_slab)\n"
          "  --graph NAME     a generator, or an original whose stand-in is generated (delaunay)\n"
          "  --csr FILE       a graph that warpheap.graphs.write_csr wrote, in place of --graph\n"
-         "  --vertices N     vertices of a generator's graph, about (100000); --scale S: 2^S\n"
-         "  --divisor D      a stand-in has one in D of the original's vertices (1)\n"
+         "  --vertices N     vertices of a generated graph, about (100000; the original's); --scale S: 2^S\n"
          "  --heap-bytes B   bytes of heap (1073741824)\n"
-         "  --case NAME      one case, or all (all)\n"
+         "  --case NAME,...  some cases (all)\n"
          "  --iterations I   timed rounds (10)\n"
          "  --batch N        edges of a batch (100000)\n"
          "  --sources N      vertices that the batches of case pressure add edges to (1000)\n"

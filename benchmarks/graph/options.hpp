@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace warpheap::bench {
 
@@ -23,14 +24,13 @@ struct graph_bench_options {
   std::string csr_file;                   ///< a file in place of a generated graph
   std::optional<std::uint64_t> vertices;  ///< of a generated graph
   std::optional<int> scale;               ///< 2^scale vertices
-  std::uint32_t divisor = 1;              ///< a stand-in has one in `divisor` of the vertices
   std::uint64_t heap_bytes = std::uint64_t{1} << 30;
   std::uint64_t iterations = 10;
   std::uint64_t batch = 100'000;
   std::uint64_t seed = 1;
-  std::uint64_t sources = 1000;  ///< vertices that `pressure` adds edges to
-  bool skewed = false;           ///< the ends of a batch are drawn as R-MAT does
-  std::string case_name = "all";
+  std::uint64_t sources = 1000;    ///< vertices that `pressure` adds edges to
+  bool skewed = false;             ///< the ends of a batch are drawn as R-MAT does
+  std::vector<std::string> cases;  ///< empty: all
   bool verify = false;
 };
 
