@@ -63,7 +63,7 @@ def by_title(words: str, records: list[Record] = RECORDS) -> Any:
 def test_a_panel_for_each_graph_has_a_bar_for_each_system() -> None:
     charts = {chart.name: chart for chart in charts_of(RECORDS)}
     panel = charts["init"].panels[0]
-    assert panel.title == GRAPH
+    assert panel.title == GRAPH + ", 100 vertices"
     assert [(bar.allocator, bar.point.y) for bar in panel.bars] == [
         ("warp_slab", 10), ("faim_graph", 20), ("cuda_alloc_graph", 6000),
     ]  # fmt: skip
@@ -76,7 +76,8 @@ def test_the_bars_are_judged_for_contiguous_lists_alone() -> None:
     assert (by_title("PageRank").value, by_title("PageRank").verdict) == (pytest.approx(1.1), "met")
     assert (by_title("triangle").value, by_title("triangle").verdict) == (pytest.approx(1.4), "missed")
     assert (by_title("cuda_alloc_graph").value, by_title("cuda_alloc_graph").verdict) == (600, "met")
-    assert by_title("wrong").verdict == "met"
+    assert by_title("wrong").measured == "not measured"
+    assert by_title("wrong", [*RECORDS, ran("init", "bulk", 1, verified=True)]).verdict == "met"
     wrong = {**ran("init", "bulk", 1), "status": "failed", "reason": "a list is wrong", "verified": False}
     assert by_title("wrong", [*RECORDS, wrong]).verdict == "missed"
     host = [each | {"timing_comparable": False} for each in RECORDS]
@@ -84,10 +85,20 @@ def test_the_bars_are_judged_for_contiguous_lists_alone() -> None:
     assert "they mean nothing" in markdown_of(host, "./run graph")
 
 
+def test_memory_is_judged_on_roads_alone() -> None:
+    assert by_title("roads").measured == "not measured"
+    road = {"graph": "stand-in of luxembourg_osm"}
+    records = [ran("init", "faim_graph", 1, memory={"block_bytes": 6400}, **road),
+               ran("init", "ouro_graph_va_p", 1, memory={"block_bytes": 1600}, **road),
+               ran("init", "ouro_graph_vl_c", 1, memory={"block_bytes": 4800}, **road)]  # fmt: skip
+    assert (by_title("roads", records[:2]).value, by_title("roads", records[:2]).verdict) == (0.25, "met")
+    assert by_title("roads", records).verdict == "missed"
+
+
 def test_tables_have_times_counts_and_what_is_missing() -> None:
     lost: Record = {"case": "init", "subject": "bulk", "graph": GRAPH, "status": "timeout", "reason": "too long"}
     text = markdown_of([*RECORDS, lost], "./run graph --out here")
-    assert f"| {GRAPH} | 10 µs | 20 µs | 6 ms | timeout |" in text
+    assert f"| {GRAPH}, 100 vertices | 10 µs | 20 µs | 6 ms | timeout |" in text
     assert f"| update faim_graph on {GRAPH} | 300 | 290 | 5 | 4 | 1 | 0 | 200 M/s |" in text
     assert f"- init bulk on {GRAPH}: timeout, too long" in text
     assert "on Some GPU" in text
@@ -100,6 +111,8 @@ def test_a_plan_takes_what_the_driver_has() -> None:
     paper = plan_of(Job(Path(), None, "cuda", "paper", batch=5), ["bump", "warp_slab"])
     assert (paper.systems, len(paper.graphs), paper.vertices, paper.batch) == (["bump", "warp_slab"], 14, None, 5)
     assert "--vertices" not in paper.words("bump", "ldoor", ["init"])
+    assert plan.words("bump", "ldoor", ["init"])[-3:] == ["--vertices", "10000", "--verify"]
+    assert plan_of(Job(Path(), None, "host", verify=False), ["bump"]).words("bump", "ldoor", ["init"])[-1] == "10000"
     assert paper.words("bump", "ldoor", ["init", "update"])[:6] == [
         "--system", "bump", "--graph", "ldoor", "--case", "init,update",
     ]  # fmt: skip
@@ -204,6 +217,7 @@ def test_the_real_driver_measures_every_case(monkeypatch: pytest.MonkeyPatch, tm
     assert run(monkeypatch, "--out", tmp_path, *words) == 0
     records = read(tmp_path / "graph.jsonl", measure.NEEDS)
     assert {each["status"] for each in records} == {"ok"}
+    assert all(each["verified"] for each in records)
     assert len(records) == 2 * (2 * len(measure.CASES) - 1)
     found = {(each["graph"], each["triangles"]) for each in records if each["case"] == "triangles"}
     assert len(found) == 2, "both systems find the same triangles"

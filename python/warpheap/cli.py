@@ -309,6 +309,9 @@ def graph(
     time_limit: Annotated[
         float, typer.Option(help="Seconds for one system on one graph.", min=0.1)
     ] = GraphJob.time_limit,
+    verify: Annotated[
+        bool | None, typer.Option(help="Compare with a model on the host after each change (quick: yes, paper: no).")
+    ] = None,
     measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
 ) -> None:
     """Measure dynamic graphs on each heap: faimGraph's, OuroGraph's and CudaAllocGraph's workloads, and more.
@@ -323,7 +326,7 @@ def graph(
     heap_bytes = None if heap is None else parse_bytes(heap, "--heap")
     job = GraphJob(
         out, prebuilt, backend, preset, systems, graphs, cases, vertices, batch, iterations, heap_bytes, time_limit,
-        measure,
+        verify, measure,
     )  # fmt: skip
     check(job)
     _end_if_checking(context)

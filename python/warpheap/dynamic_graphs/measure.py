@@ -19,17 +19,18 @@ DRIVER = Driver(
 
 # A rebuild does not depend on the system: it is measured with the first one of each graph.
 REBUILD = "rebuild"
+_GRAPH = ("graph", "vertices")
 _CHANGES = ("batch_edges", "time_us")
 NEEDS: Needs = {
-    "init": ("graph", "edges", "time_us", "memory"),
-    "update": ("graph", *_CHANGES, "add_us", "remove_us"),
-    "pressure": ("graph", *_CHANGES, "add_us", "remove_us"),
-    "delete": ("graph", *_CHANGES, "add_us", "remove_us"),
-    "sliding": ("graph", *_CHANGES),
-    "expansion": ("graph", *_CHANGES, "add_us"),
-    "pagerank": ("graph", "time_us", "csr_us"),
-    "triangles": ("graph", "time_us", "csr_us", "triangles"),
-    REBUILD: ("graph", *_CHANGES),
+    "init": (*_GRAPH, "edges", "time_us", "memory"),
+    "update": (*_GRAPH, *_CHANGES, "add_us", "remove_us"),
+    "pressure": (*_GRAPH, *_CHANGES, "add_us", "remove_us"),
+    "delete": (*_GRAPH, *_CHANGES, "add_us", "remove_us"),
+    "sliding": (*_GRAPH, *_CHANGES),
+    "expansion": (*_GRAPH, *_CHANGES, "add_us"),
+    "pagerank": (*_GRAPH, "time_us", "csr_us"),
+    "triangles": (*_GRAPH, "time_us", "csr_us", "triangles"),
+    REBUILD: (*_GRAPH, *_CHANGES),
 }
 CASES = tuple(NEEDS)
 
@@ -50,15 +51,16 @@ class Preset:
     batch: int
     iterations: int
     heap_bytes: int
+    verify: bool
 
 
 PRESETS = {
     "quick": Preset(
         ("warp_slab", "ouro_graph_va_p", "ouro_graph_vl_p", "faim_graph", "cuda_alloc_graph"),
         ("luxembourg_osm", "coAuthorsCiteseer", "delaunay_n20", "hugetric-00000"),
-        10_000, 10_000, 3, 1 << 30,
+        10_000, 10_000, 3, 1 << 30, True,
     ),
-    "paper": Preset((), STAND_INS, None, 100_000, 10, 16 << 30),
+    "paper": Preset((), STAND_INS, None, 100_000, 10, 16 << 30, False),
 }  # fmt: skip
 
 
@@ -74,12 +76,15 @@ class Plan:
     iterations: int
     heap_bytes: int
     time_limit: float  # seconds, of one system on one graph
+    verify: bool = False
 
     def words(self, system: str, graph: str, cases: Sequence[str]) -> list[str]:
         """The driver's words for one process."""
         words = ["--system", system, "--graph", graph, "--case", ",".join(cases), "--batch", str(self.batch),
                  "--iterations", str(self.iterations), "--heap-bytes", str(self.heap_bytes)]  # fmt: skip
-        return words if self.vertices is None else [*words, "--vertices", str(self.vertices)]
+        if self.vertices is not None:
+            words += ["--vertices", str(self.vertices)]
+        return [*words, "--verify"] if self.verify else words
 
 
 def systems_of(program: Path) -> list[str]:

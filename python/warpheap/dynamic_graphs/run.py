@@ -37,6 +37,7 @@ class Job:
     iterations: int | None = None
     heap_bytes: int | None = None
     time_limit: float = 300  # seconds, of one system on one graph
+    verify: bool | None = None
     measures: bool = True
 
 
@@ -64,6 +65,7 @@ def plan_of(job: Job, known: Sequence[str]) -> measure.Plan:
         job.iterations or preset.iterations,
         job.heap_bytes or preset.heap_bytes,
         job.time_limit,
+        preset.verify if job.verify is None else job.verify,
     )
 
 
