@@ -8,16 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import HERE, program
 
-from warpheap import cli
+from warpheap import cli, process
 from warpheap.dynamic_graphs import measure
 from warpheap.dynamic_graphs.figures import charts_of, limits_of
 from warpheap.dynamic_graphs.run import Job, plan_of
 from warpheap.dynamic_graphs.text import markdown_of
 from warpheap.errors import UsageError
 from warpheap.experiments.records import Record, read
+from warpheap.graphs import write_csr
+from warpheap.graphs.graph import Graph
 
 GRAPH = "stand-in of delaunay_n20"
 
@@ -221,3 +224,22 @@ def test_the_real_driver_measures_every_case(monkeypatch: pytest.MonkeyPatch, tm
     assert len(records) == 2 * (2 * len(measure.CASES) - 1)
     found = {(each["graph"], each["triangles"]) for each in records if each["case"] == "triangles"}
     assert len(found) == 2, "both systems find the same triangles"
+
+
+@pytest.mark.skipif(built() is None, reason="the driver of the host backend is not built")
+def test_the_real_driver_reads_files(tmp_path: Path) -> None:
+    def ends(neighbours: list[int], *cases: str) -> process.Outcome:
+        path = tmp_path / "a.csr"
+        write_csr(path, Graph(3, np.array([0, 1, 1, 2]), np.array(neighbours, np.uint32), None, True))
+        words = ["--csr", path, "--case", ",".join(cases), "--iterations", "1", "--heap-bytes", "67108864", "--verify"]
+        return process.run([measure.DRIVER.find(None, "host"), *words], 60)
+
+    done = ends([1, 0], "init", "triangles")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(each["case"], each["graph"], each["status"]) for each in records] == [
+        ("init", "a.csr", "ok"), ("triangles", "a.csr", "skipped"),
+    ]  # fmt: skip
+    assert done.exit_code == 0
+    loop = ends([1, 2], "init")
+    assert loop.exit_code == 2
+    assert "vertex 2 has an edge to itself" in loop.stderr
