@@ -10,11 +10,6 @@
 namespace warpheap::bench {
 namespace {
 
-grid_shape shape_for(std::uint64_t items) {
-  const std::uint64_t most = std::uint64_t{describe_machine().multiprocessors} * 16;
-  return {std::clamp<std::uint64_t>(divide_up(items, 256), 1, most), 256};
-}
-
 // Ids of R-MAT are below the next power of two; a remainder keeps them in the graph and the skew as it is.
 struct fold_ids {
   WARPHEAP_FN void operator()(vertex_id* ids, std::uint64_t count, vertex_id vertices) const {
@@ -54,8 +49,8 @@ edge_batch draw_batch(const batch_shape& shape, std::uint64_t seed) {
   if (shape.skewed) {
     const int scale = std::max(1, static_cast<int>(std::bit_width(shape.vertices - 1)));
     write_edges(rmat_edges(scale, shape.count, seed), batch.sources.data(), batch.targets.data(), shape.count);
-    launch(shape_for(shape.count), fold_ids{}, batch.sources.data(), shape.count, shape.vertices);
-    launch(shape_for(shape.count), fold_ids{}, batch.targets.data(), shape.count, shape.vertices);
+    launch(grid_for(shape.count), fold_ids{}, batch.sources.data(), shape.count, shape.vertices);
+    launch(grid_for(shape.count), fold_ids{}, batch.targets.data(), shape.count, shape.vertices);
   } else {
     write_edges(uniform_edges(shape.vertices, shape.count, seed), batch.sources.data(), batch.targets.data(),
                 shape.count);
@@ -63,7 +58,7 @@ edge_batch draw_batch(const batch_shape& shape, std::uint64_t seed) {
   if (shape.sources != 0) {
     const std::uint64_t among = std::min<std::uint64_t>(shape.sources, shape.vertices);
     const auto first = static_cast<vertex_id>(counter_random(~seed).below(shape.vertices - among + 1, 0));
-    launch(shape_for(shape.count), move_sources{}, batch.sources.data(), shape.count, first, among);
+    launch(grid_for(shape.count), move_sources{}, batch.sources.data(), shape.count, first, among);
   }
   synchronise();
   return batch;
@@ -71,7 +66,7 @@ edge_batch draw_batch(const batch_shape& shape, std::uint64_t seed) {
 
 edge_batch draw_present(const csr_view<>& rows, std::uint64_t edges, std::uint64_t count, std::uint64_t seed) {
   edge_batch batch(count);
-  launch(shape_for(count), copy_drawn{}, rows, edges, counter_random(seed), batch.sources.data(), batch.targets.data(),
+  launch(grid_for(count), copy_drawn{}, rows, edges, counter_random(seed), batch.sources.data(), batch.targets.data(),
          count);
   synchronise();
   return batch;

@@ -10,12 +10,6 @@
 namespace warpheap::bench {
 namespace {
 
-// A grid whose threads take items in turn.
-grid_shape shape_for(std::uint64_t items) {
-  const std::uint64_t most = std::uint64_t{describe_machine().multiprocessors} * 16;
-  return {std::clamp<std::uint64_t>(divide_up(items, 256), 1, most), 256};
-}
-
 // A key has the source above the target, each of `bits` bits.
 struct pack_edges {
   WARPHEAP_FN void operator()(edge_view edges, int bits, bool swapped, std::uint64_t* keys) const {
@@ -66,6 +60,11 @@ struct write_source_of_each {
 
 }  // namespace
 
+grid_shape grid_for(std::uint64_t items) {
+  const std::uint64_t most = std::uint64_t{describe_machine().multiprocessors} * 16;
+  return {std::clamp<std::uint64_t>(divide_up(items, 256), 1, most), 256};
+}
+
 std::uint64_t row_builder::build(edge_view first, edge_view second, bool mirrored) {
   const std::uint64_t given = (first.count + second.count) * (mirrored ? 2 : 1);
   if (given >= std::uint64_t{1} << 32) throw std::length_error("row_builder: there are 2^32 edges or more; give fewer");
@@ -83,7 +82,7 @@ std::uint64_t row_builder::build(edge_view first, edge_view second, bool mirrore
 
   std::uint64_t* at = scratch_.at(keys);
   const auto pack = [&](edge_view edges, bool swapped) {
-    launch(shape_for(edges.count), pack_edges{}, edges, bits, swapped, at);
+    launch(grid_for(edges.count), pack_edges{}, edges, bits, swapped, at);
     at += edges.count;
   };
   for (const bool swapped : {false, true}) {
@@ -95,7 +94,7 @@ std::uint64_t row_builder::build(edge_view first, edge_view second, bool mirrore
   radix_sort(scratch_.work(sort_work), sorted, count, {0, 2 * bits});
   select_places(scratch_.work(select_work), is_kept{sorted.current, bits}, count, scratch_.at(places),
                 scratch_.at(kept));
-  launch(shape_for(given), write_rows{}, sorted.current, scratch_.at(places), scratch_.at(kept), bits, vertices_,
+  launch(grid_for(given), write_rows{}, sorted.current, scratch_.at(places), scratch_.at(kept), bits, vertices_,
          offsets_.data(), scratch_.at(neighbours));
   std::uint32_t edges = 0;
   device_copy(&edges, scratch_.at(kept), sizeof(edges));
@@ -105,7 +104,7 @@ std::uint64_t row_builder::build(edge_view first, edge_view second, bool mirrore
 }
 
 void write_sources(const csr_view<>& rows, vertex_id* sources) {
-  launch(shape_for(rows.vertices()), write_source_of_each{}, rows, sources);
+  launch(grid_for(rows.vertices()), write_source_of_each{}, rows, sources);
 }
 
 }  // namespace warpheap::bench

@@ -8,6 +8,9 @@
 
 namespace warpheap::bench {
 
+/// A grid that fills the machine, and no more; its threads take `items` in turn.
+grid_shape grid_for(std::uint64_t items);
+
 /// Edges in device memory.
 struct edge_view {
   const vertex_id* sources;
