@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warpheap import __version__, commands
+from warpheap.dynamic_graphs.run import Job as GraphJob
 from warpheap.errors import UsageError, unknown_name
 from warpheap.plan import Wishes
 from warpheap.pool.run import Job as PoolJob
@@ -284,6 +285,52 @@ def sync(
     check(job)
     _end_if_checking(context)
     raise typer.Exit(run_sync(_console(), job, _own_command()))
+
+
+@app.command("graph")
+def graph(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option(help="Folder for graph.jsonl, graph.md, graph.html and figures/.")],
+    prebuilt: Annotated[
+        Path | None, typer.Option(help="Take warpheap_graph_bench_cuda from this folder or its bin/ (the checkout's).")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="auto, cuda, or host, where times mean nothing.")] = "auto",
+    preset: Annotated[str, typer.Option(help="What the options below start from: quick or paper.")] = GraphJob.preset,
+    systems: Annotated[str | None, typer.Option(help="Names, separated by commas (the preset's).")] = None,
+    graphs: Annotated[str | None, typer.Option(help="Generators or originals of stand-ins (the preset's).")] = None,
+    cases: Annotated[
+        str | None,
+        typer.Option(help="init, update, pressure, delete, sliding, expansion, pagerank, triangles, rebuild (all)."),
+    ] = None,
+    vertices: Annotated[int | None, typer.Option(help="Vertices of each graph, about.", min=1000)] = None,
+    batch: Annotated[int | None, typer.Option(help="Edges of a batch.", min=1)] = None,
+    iterations: Annotated[int | None, typer.Option(help="Timed rounds of a case.", min=1)] = None,
+    heap: Annotated[str | None, typer.Option(help="Bytes of heap: 16GiB.")] = None,
+    time_limit: Annotated[
+        float, typer.Option(help="Seconds for one system on one graph.", min=0.1)
+    ] = GraphJob.time_limit,
+    verify: Annotated[
+        bool | None, typer.Option(help="Compare with a model on the host after each change (quick: yes, paper: no).")
+    ] = None,
+    measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
+) -> None:
+    """Measure dynamic graphs on each heap: faimGraph's, OuroGraph's and CudaAllocGraph's workloads, and more.
+
+    Each system runs on each graph in a process of its own; a hang or a crash is a result. Needs no network; where
+    matplotlib and jinja2 are missing, the report is made elsewhere with --no-measure. Exit code 1: something failed.
+    `./run graph --fetch-data` gets real graphs instead.
+    """
+    from warpheap.dynamic_graphs.run import check, run_graph
+
+    _check_backend(backend)
+    heap_bytes = None if heap is None else parse_bytes(heap, "--heap")
+    job = GraphJob(
+        out, prebuilt, backend, preset, systems, graphs, cases, vertices, batch, iterations, heap_bytes, time_limit,
+        verify, measure,
+    )  # fmt: skip
+    check(job)
+    _end_if_checking(context)
+    raise typer.Exit(run_graph(_console(), job, _own_command()))
 
 
 def _console() -> Console:

@@ -102,6 +102,8 @@ BAD_WORDS = [
     ("format", "--frobnicate"),
     ("graph",),
     ("graph", "--fetch-dat"),
+    ("graph", "--out", "out", "--preset", "large"),
+    ("graph", "--out", "out", "--fetch-data"),
 ]
 HELP = [
     ("survey", "--help"),
