@@ -7,6 +7,7 @@
 /// knows a design.
 
 #include <warpheap/graph/adjacency.hpp>
+#include <warpheap/graph/algorithms.hpp>
 #include <warpheap/graph/csr.hpp>
 #include <warpheap/graph/graph.hpp>
 #include <warpheap/graph/graph_ref.hpp>

@@ -59,18 +59,21 @@ class paged_view {
   WARPHEAP_FN vertex_id vertices() const { return vertices_; }
   WARPHEAP_FN std::uint32_t degree(vertex_id v) const { return degrees_[v]; }
   WARPHEAP_FN list_piece<> first_piece(vertex_id v) const {
-    return heads_[v] == static_page::last ? list_piece<>{} : piece_in(pages_[heads_[v]]);
+    return heads_[v] == static_page::last ? list_piece<>{} : piece_in(pages_[heads_[v]], degrees_[v]);
   }
   WARPHEAP_FN list_piece<> next_piece(const list_piece<>& now) const {
-    return now.next == nullptr ? list_piece<>{} : piece_in(*static_cast<const static_page*>(now.next));
+    return now.rest == 0 ? list_piece<>{} : piece_in(*static_cast<const static_page*>(now.next), now.rest);
   }
 
  private:
-  // Places of a page that are not used hold `last`.
-  WARPHEAP_FN list_piece<> piece_in(const static_page& page) const {
-    std::uint32_t count = 0;
-    while (count < static_page::room && page.ids[count] != static_page::last) ++count;
-    return {page.ids, count, page.next == static_page::last ? nullptr : pages_ + page.next};
+  // A page with `degree` neighbours in it and after it.
+  WARPHEAP_FN list_piece<> piece_in(const static_page& page, std::uint32_t degree) const {
+    list_piece<> piece;
+    piece.ids = page.ids;
+    piece.count = degree < static_page::room ? degree : static_page::room;
+    piece.rest = degree - piece.count;
+    if (piece.rest != 0) piece.next = pages_ + page.next;
+    return piece;
   }
 
   const std::uint32_t* heads_;

@@ -64,6 +64,7 @@ def test_page_of_results_fits_on_a_screen():
         ("README.md", "first_heap.cu", "readme"),
         ("docs/guide.md", "checked_heap.cpp", "guide"),
         ("docs/guide.md", "device_pool.cpp", "guide"),
+        ("docs/guide.md", "dynamic_graph.cpp", "guide"),
     ],
 )
 def test_example_is_the_one_that_is_built(document, source, mark):

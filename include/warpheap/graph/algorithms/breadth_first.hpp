@@ -45,7 +45,7 @@ template <adjacency G>
 breadth_first_result breadth_first(const G& graph, vertex_id source, std::uint32_t* distances,
                                    breadth_first_workspace& workspace);
 
-/// As above, with a workspace for this call alone.
+/// Runs `breadth_first` with a workspace that lives as long as the call.
 template <adjacency G>
 breadth_first_result breadth_first(const G& graph, vertex_id source, std::uint32_t* distances) {
   breadth_first_workspace workspace;

@@ -58,9 +58,9 @@ class page_rank_workspace {
   detail::scratch<detail::start_totals> start_;
 };
 
-/// Computes the PageRank of each vertex: the probability to be there for a walker who follows an edge of the vertex
+/// Computes the PageRank of each vertex: the probability to be there for a walker that follows an edge of the vertex
 /// with probability `alpha`, each as likely as any other, and else goes to any vertex. From a vertex without edges the
-/// walker goes to any vertex. Weights are ignored.
+/// walker goes to any vertex. Weights are ignored. An id whose vertex was removed counts as a vertex without edges.
 ///
 /// `ranks` is device memory for a number for each vertex. All numbers sum up to 1. Sums are exact integers, so the same
 /// graph gives the same ranks on every run, in whatever order threads add. Waits for the result; the host reads from
@@ -71,7 +71,7 @@ template <adjacency G>
 page_rank_result page_rank(const G& graph, const page_rank_options& options, float* ranks,
                            page_rank_workspace& workspace);
 
-/// As above, with a workspace for this call alone.
+/// Runs `page_rank` with a workspace that lives as long as the call.
 template <adjacency G>
 page_rank_result page_rank(const G& graph, const page_rank_options& options, float* ranks) {
   page_rank_workspace workspace;

@@ -51,7 +51,7 @@ class triangle_workspace {
 template <adjacency G>
 triangle_result triangle_count(const G& graph, const triangle_options& options, triangle_workspace& workspace);
 
-/// As above, with a workspace for this call alone.
+/// Runs `triangle_count` with a workspace that lives as long as the call.
 template <adjacency G>
 triangle_result triangle_count(const G& graph, const triangle_options& options = {}) {
   triangle_workspace workspace;

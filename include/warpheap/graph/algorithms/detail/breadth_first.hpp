@@ -36,7 +36,8 @@ breadth_first_result breadth_first(const G& graph, vertex_id source, std::uint32
   workspace.vertices_.reserve(vertices);
   workspace.spans_.reserve(counts.spans);
 
-  const detail::search all{distances, workspace.vertices_.data(), workspace.spans_.data(), workspace.state_.data()};
+  const detail::search_memory all{distances, workspace.vertices_.data(), workspace.spans_.data(),
+                                  workspace.state_.data()};
   launch({1, warp_width}, detail::start_search{}, graph, all, source);
   const grid_shape grid = grid_shape::covering(
       std::min(vertices + counts.spans, workspace.multiprocessors_ * detail::threads_a_multiprocessor));

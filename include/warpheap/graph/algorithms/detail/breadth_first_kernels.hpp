@@ -42,7 +42,7 @@ struct appended {
 };
 
 /// The arguments of all launches.
-struct search {
+struct search_memory {
   std::uint32_t* distances;
   vertex_id* vertices;
   list_span* spans;
@@ -62,7 +62,8 @@ struct count_spans {
 
 // Appends the vertices that the lanes discovered.
 template <adjacency G>
-WARPHEAP_FN void append(const G& graph, const search& all, const appended& next, bool is_new, vertex_id v) {
+WARPHEAP_FN void append_discovered(const G& graph, const search_memory& all, const appended& next, bool is_new,
+                                   vertex_id v) {
   const std::uint32_t degree = is_new ? graph.degree(v) : 0;
   const bool is_long = degree > span_ids;
   const bool is_short = is_new && !is_long;
@@ -84,10 +85,10 @@ WARPHEAP_FN void append(const G& graph, const search& all, const appended& next,
 
 struct start_search {
   template <adjacency G>
-  WARPHEAP_FN void operator()(G graph, search all, vertex_id source) const {
+  WARPHEAP_FN void operator()(G graph, search_memory all, vertex_id source) const {
     const bool is_first = lane_index() == 0;
     if (is_first) all.distances[source] = 0;
-    append(graph, all, {&all.state->frontiers[0], 0, 0}, is_first, source);
+    append_discovered(graph, all, {&all.state->frontiers[0], 0, 0}, is_first, source);
   }
 };
 
@@ -95,7 +96,7 @@ struct start_search {
 template <adjacency G>
 struct discover_job {
   const G& graph;
-  const search& all;
+  const search_memory& all;
   const appended& next;
   std::uint32_t distance;  // of what is discovered
 
@@ -109,7 +110,7 @@ struct discover_job {
       is_new = expected == not_seen &&
                seen.compare_exchange(expected, distance, memory_order::relaxed, thread_scope::device);
     }
-    if (any(whole_warp, is_new)) append(graph, all, next, is_new, id);
+    if (any(whole_warp, is_new)) append_discovered(graph, all, next, is_new, id);
   }
 };
 
@@ -117,7 +118,7 @@ struct discover_job {
 // in turns: 32 vertices, or 32 spans.
 struct search_level {
   template <adjacency G>
-  WARPHEAP_FN void operator()(G graph, search all, std::uint32_t level) const {
+  WARPHEAP_FN void operator()(G graph, search_memory all, std::uint32_t level) const {
     frontier* const frontiers = all.state->frontiers;
     const frontier now = frontiers[level % 3];
     const appended next{&frontiers[(level + 1) % 3], now.first_vertex + now.vertices, now.first_span + now.spans};

@@ -21,7 +21,7 @@ triangle_result triangle_count(const G& graph, const triangle_options& options, 
       workspace.degrees_.data(), workspace.lists_.data(), workspace.span_lists_.data(), nullptr, nullptr,
       workspace.totals_.data()};
   const grid_shape lists = detail::grid_over_lists(vertices, index.counts.spans);
-  launch(grid_shape::covering(vertices), detail::copy_degrees{}, graph, oriented.degrees);
+  launch(grid_shape::covering(vertices), detail::gather_degrees{}, graph, oriented.degrees);
   launch(lists, detail::orient<detail::count_oriented_job>{}, graph, index, oriented);
   launch(grid_shape::covering(index.counts.lists * warp_width), detail::place_long_lists{}, index, oriented);
 

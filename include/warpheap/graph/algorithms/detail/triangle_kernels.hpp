@@ -41,7 +41,7 @@ struct oriented_graph {
   }
 };
 
-struct copy_degrees {
+struct gather_degrees {
   template <adjacency G>
   WARPHEAP_FN void operator()(G graph, std::uint32_t* degrees) const {
     const std::uint64_t at = grid_thread_index();
@@ -162,7 +162,7 @@ struct sort_oriented {
   }
 };
 
-WARPHEAP_FN inline bool contains(const vertex_id* ids, std::uint32_t count, vertex_id id) {
+WARPHEAP_FN inline bool has_id(const vertex_id* ids, std::uint32_t count, vertex_id id) {
   std::uint32_t first = 0;
   while (count != 0) {  // not a spin: halves the range
     const std::uint32_t half = count / 2;
@@ -199,7 +199,7 @@ struct find_triangles {
       const std::uint64_t in = shuffle(whole_warp, longer.first, item.owner);
       const std::uint32_t length = shuffle(whole_warp, longer.length, item.owner);
       const vertex_id id = item.is_there ? graph.targets[from + item.index] : 0;
-      const bool is_hit = item.is_there && contains(graph.targets + in, length, id);
+      const bool is_hit = item.is_there && has_id(graph.targets + in, length, id);
       found += static_cast<std::uint32_t>(popcount(ballot(whole_warp, is_hit) & item.of_caller));
       if (is_hit && per_vertex != nullptr) add_triangles(per_vertex[id], 1);
     });
