@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).parents[1] / "warpheap"
 LAYERS = (
     ("__init__", "errors", "files", "process", "words"),
     ("project", "units"),
-    ("record",),
-    ("machines", "runner"),
+    ("graphs", "record"),
+    ("dynamic", "machines", "runner"),
     ("driver",),
     ("cases", "devices"),
     ("bench_words", "compare", "export", "plan", "report"),
