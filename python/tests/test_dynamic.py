@@ -5,8 +5,11 @@
 import ctypes
 import gc
 import importlib.util
+import runpy
+import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from warpheap.errors import UsageError
 from warpheap.graphs import read_graph
 from warpheap.graphs.triangles import count_triangles
 
+REPOSITORY = Path(__file__).parents[2]
 HEAP = 16 << 20
 BUILT = find_library("host")
 
@@ -240,7 +244,15 @@ def test_rows_make_an_equal_graph() -> None:
 @needs_library
 @pytest.mark.usefixtures("where")
 @pytest.mark.parametrize(
-    ("indptr", "indices"), [([0, 2, 1], [0, 1]), ([0, 1, 2], [5, 0]), ([0, 2, 2], [1, 0]), ([1, 1, 2], [0, 1])]
+    ("indptr", "indices"),
+    [
+        ([0, 2, 1], [0, 1]),
+        ([0, 1, 2], [5, 0]),
+        ([0, 2, 2], [1, 0]),
+        ([1, 1, 2], [0, 1]),
+        ([0, 1, 3], [1, 0]),
+        ([0, 1, 1], [1, 0]),
+    ],
 )
 def test_rows_that_are_wrong_are_refused(indptr: list[int], indices: list[int]) -> None:
     with pytest.raises(ValueError):
@@ -552,6 +564,34 @@ def test_what_is_no_batch_is_refused(edges: Any, error: type[Exception]) -> None
 
 
 @needs_library
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("degrees", ()), ("pagerank", ()), ("bfs", (0,)), ("triangles", ()), ("to_csr", ()), ("neighbors", (0,)),
+     ("changed_vertices", ())],
+)  # fmt: skip
+def test_no_other_call_comes_between_an_array_and_what_fills_it(
+    name: str, arguments: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = []
+    with made(3) as tested:
+        tested.add_edges_from([(0, 1), (1, 2)])
+
+        def make_slowly(*about: Any) -> Any:
+            other = threading.Thread(target=tested.add_vertices, args=(1,))
+            other.start()
+            other.join(0.05)
+            others.append(other)
+            assert other.is_alive(), "it waits for the call that it would spoil"
+            return arrays.make(*about)
+
+        monkeypatch.setattr(graph, "make", make_slowly)
+        getattr(tested, name)(*arguments)
+        for other in others:
+            other.join()
+        assert tested.vertices == 3 + len(others) > 3
+
+
+@needs_library
 def test_threads_share_a_graph() -> None:
     with made(400, undirected=False) as tested:
 
@@ -565,6 +605,24 @@ def test_threads_share_a_graph() -> None:
         for thread in threads:
             thread.join()
         assert tested.number_of_edges() == 800
+
+
+@pytest.mark.usefixtures("where")
+@needs_library
+def test_the_example_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    if importlib.util.find_spec("networkx") is None:
+        club = SimpleNamespace(edges=lambda: KARATE)
+        monkeypatch.setitem(sys.modules, "networkx", SimpleNamespace(karate_club_graph=lambda: club))
+    runpy.run_path(str(REPOSITORY / "examples" / "edge_stream.py"))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert lines[-1].startswith("78 edges, version 6, 45 triangles: vertex 33 ranks first")
+
+
+def test_the_page_shows_the_example() -> None:
+    example = (REPOSITORY / "examples" / "edge_stream.py").read_text(encoding="utf-8").split("# [guide]\n")[1]
+    page = (REPOSITORY / "docs" / "graph_python.md").read_text(encoding="utf-8")
+    assert f"```python\n{example}```" in page
 
 
 def test_the_package_names_the_class() -> None:

@@ -313,6 +313,29 @@ TEST_F(graph_c, keeps_the_text_of_an_error_for_its_thread) {
   EXPECT_EQ(wh_graph_error(), own);
 }
 
+TEST_F(graph_c, lets_a_thread_use_a_graph_while_another_uses_another) {
+  std::vector<std::thread> threads;
+  std::vector<std::uint64_t> triangles(4);
+  for (std::uint64_t& found : triangles) {
+    threads.emplace_back([&found] {
+      wh_graph_options options{};
+      options.heap_bytes = std::uint64_t{16} << 20;
+      options.flags = WH_GRAPH_UNDIRECTED;
+      options.most_vertices = 100;
+      wh_graph* own = nullptr;
+      ASSERT_EQ(wh_graph_create(34, &options, &own), WH_GRAPH_OK) << wh_graph_error();
+      for (const auto& [from, to] : karate_club()) {
+        const c_array<std::uint32_t> source(ids{from}), target(ids{to});
+        ASSERT_EQ(wh_graph_add_edges(own, source.data(), target.data(), nullptr, 1, nullptr), WH_GRAPH_OK);
+      }
+      ASSERT_EQ(wh_graph_triangle_count(own, nullptr, &found), WH_GRAPH_OK);
+      wh_graph_destroy(own);
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(triangles, std::vector<std::uint64_t>(4, 45));
+}
+
 TEST_F(graph_c, serves_a_graph_without_vertices) {
   make(0, WH_GRAPH_UNDIRECTED);
   std::uint64_t triangles = 9;

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Graph`: a dynamic graph that changes by batches, and the algorithms on it."""
 
+import functools
 import operator
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ctypes import byref, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,20 @@ from warpheap.graphs import read_graph
 # As many vertices as a graph can have.
 MOST_VERTICES = 2**31 - 1
 _UNKNOWN = 2**64 - 1
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _at_once(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A method of several calls, between which no other thread changes the graph: arrays fit what is written."""
+
+    @functools.wraps(method)
+    def locked(*arguments: _P.args, **options: _P.kwargs) -> _R:
+        graph: Any = arguments[0]
+        with graph._lock:
+            return method(*arguments, **options)
+
+    return locked
 
 
 class Graph:
@@ -66,7 +81,7 @@ class Graph:
         there gets the new weight. `design`: of the heap, by default warp_slab. `heap_bytes`: memory for edges, by
         default an eighth of the device's, at most 1 GiB. `most_vertices`: as far as it can grow, by default 2^28.
         """
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._library = load_library(backend)
         flags = lib.UNDIRECTED * undirected | lib.KEEP_LOOPS * keep_loops
         flags |= lib.WEIGHTS * weighted | lib.REPLACE_WEIGHTS * replace_weights
@@ -194,6 +209,7 @@ class Graph:
         self._call("has_edges", sources.address, targets.address, sources.size, address_of(found))
         return found
 
+    @_at_once
     def clear(self) -> None:
         """Removes all edges; removed vertices are there again."""
         self._call("clear")
@@ -205,6 +221,7 @@ class Graph:
         self._call("add_vertices", _number(count, "count", MOST_VERTICES), byref(first))
         return first.value
 
+    @_at_once
     def remove_vertices(self, ids: Any) -> VertexCounts:
         """Removes vertices and their edges. Their ids stay: they are not given again, and are invalid in batches."""
         taken = take_ids(self._library, ids, "ids")
@@ -236,10 +253,12 @@ class Graph:
         """A number that rises with each change of vertices or edges."""
         return int(self._ask("version"))
 
+    @_at_once
     def number_of_nodes(self) -> int:
         """Vertices without those that were removed."""
         return self.vertices - self._removed
 
+    @_at_once
     def number_of_edges(self) -> int:
         """Edges: of an undirected graph each one once, of a directed one each direction."""
         arcs = self._arcs()
@@ -251,12 +270,14 @@ class Graph:
             loops = int(np.count_nonzero(to_host(self.has_edges(each, each))))
         return (arcs + loops) // 2
 
+    @_at_once
     def degrees(self) -> Any:
         """Number of neighbours of each vertex, as int32."""
         found = make(self._library, self.vertices, np.int32)
         self._call("degrees", address_of(found))
         return found
 
+    @_at_once
     def neighbors(self, v: int) -> Any:
         """Ids of the neighbours of a vertex, ascending, as int32."""
         vertex = operator.index(v)
@@ -268,6 +289,7 @@ class Graph:
         self._call("neighbours", vertex, address_of(found), count.value, byref(count))
         return found
 
+    @_at_once
     def to_csr(self) -> Csr:
         """The graph in compressed sparse rows, both directions of undirected edges."""
         edges = self._arcs()
@@ -290,6 +312,7 @@ class Graph:
         """Lets edges take up to so many bytes; a smaller figure than now changes nothing."""
         self._call("grow_heap", _number(heap_bytes, "heap_bytes", _UNKNOWN))
 
+    @_at_once
     def changed_vertices(self) -> Any:
         """Ids of vertices whose edges have changed since `clear_changed`, ascending, as int32."""
         count = c_uint64()
@@ -304,6 +327,7 @@ class Graph:
 
     # --- Algorithms ---------------------------------------------------------------------------------------------------
 
+    @_at_once
     def pagerank(
         self,
         alpha: float = 0.85,
@@ -341,12 +365,14 @@ class Graph:
         self._call("triangle_count", None, byref(triangles))
         return triangles.value
 
+    @_at_once
     def triangles(self) -> Any:
         """For each vertex of an undirected graph the triangles that it is a corner of, as int64."""
         corners = make(self._library, self.vertices, np.int64)
         self._call("triangle_count", address_of(corners), None)
         return corners
 
+    @_at_once
     def bfs(self, source: int) -> Any:
         """Edges of a shortest path from `source` to each vertex, as int32; -1 where no path leads."""
         vertex = operator.index(source)
