@@ -5,6 +5,10 @@
 # memory, and where there is nvcc warpheap::graph_cuda over a GPU's. Both are shared libraries that other languages
 # load, in lib/ of the build folder; they export the functions of the header and nothing else.
 
+if(NOT WARPHEAP_GRAPH_LIBRARY)
+  return()
+endif()
+
 set(warpheap_graph_sources "")
 foreach(
   source
@@ -46,7 +50,7 @@ if(WARPHEAP_HOST)
 endif()
 
 # Nothing but its own test builds the one for a GPU unasked: nvcc takes minutes for it.
-if(WARPHEAP_WITH_CUDA)
+if(WARPHEAP_WITH_CUDA AND TARGET warpheap_own)
   warpheap_cuda_sources(warpheap_graph_cuda graph_wrappers ${warpheap_graph_sources})
   warpheap_graph_library(warpheap_graph_cuda EXCLUDE_FROM_ALL ${graph_wrappers})
   add_library(warpheap::graph_cuda ALIAS warpheap_graph_cuda)

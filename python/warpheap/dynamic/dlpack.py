@@ -82,16 +82,19 @@ def read(array: Any, stream: int | None) -> Layout:
 _exported: dict[int, tuple[Any, ...]] = {}
 
 
-@ctypes.CFUNCTYPE(None, c_void_p)
 def _release(address: int) -> None:
     _exported.pop(address, None)
 
 
-@ctypes.PYFUNCTYPE(None, c_void_p)
 def _capsule_ends(capsule: int) -> None:
     # A consumer that took the tensor has renamed the capsule, and calls the deleter itself.
     if _dying_is_valid(capsule, _NAME):
         _release(_dying_pointer(capsule, _NAME))
+
+
+# Consumers call the deleter from any thread, with or without the interpreter's lock; Python ends capsules with it.
+_release_from_c = ctypes.CFUNCTYPE(None, c_void_p)(_release)
+_capsule_ends_from_c = ctypes.PYFUNCTYPE(None, c_void_p)(_capsule_ends)
 
 
 def export(owner: object, address: int, size: int, dtype: np.dtype[Any], device: tuple[int, int]) -> Any:
@@ -105,7 +108,7 @@ def export(owner: object, address: int, size: int, dtype: np.dtype[Any], device:
     tensor.ndim = 1
     tensor.code, tensor.bits, tensor.lanes = _CODES[dtype.kind], dtype.itemsize * 8, 1
     tensor.shape, tensor.strides = shape, strides
-    managed.deleter = ctypes.cast(_release, c_void_p).value
+    managed.deleter = ctypes.cast(_release_from_c, c_void_p).value
     place = ctypes.addressof(managed)
     _exported[place] = (managed, shape, strides, owner)
-    return _capsule_new(place, _NAME, ctypes.cast(_capsule_ends, c_void_p).value)
+    return _capsule_new(place, _NAME, ctypes.cast(_capsule_ends_from_c, c_void_p).value)

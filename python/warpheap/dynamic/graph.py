@@ -306,7 +306,9 @@ class Graph:
         """Memory in use, in bytes. Looks at all vertices."""
         figures = lib.RawMemory()
         self._call("memory", byref(figures))
-        return Memory(**{name: None if value == _UNKNOWN else value for name, value in _as_words(figures).items()})
+        found: dict[str, Any] = _as_words(figures)
+        found |= {name: None for name, value in found.items() if value == _UNKNOWN}
+        return Memory(**found)
 
     def grow_heap(self, heap_bytes: int) -> None:
         """Lets edges take up to so many bytes; a smaller figure than now changes nothing."""
