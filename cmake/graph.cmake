@@ -49,11 +49,18 @@ if(WARPHEAP_HOST)
   endif()
 endif()
 
-# Nothing but its own test builds the one for a GPU unasked: nvcc takes minutes for it.
+# Nobody gets the one for a GPU unasked: nvcc takes minutes for it. Its test links the objects, for test programs travel
+# to the machine with the GPU without the libraries of their build folder.
 if(WARPHEAP_WITH_CUDA AND TARGET warpheap_own)
   warpheap_cuda_sources(warpheap_graph_cuda graph_wrappers ${warpheap_graph_sources})
-  warpheap_graph_library(warpheap_graph_cuda EXCLUDE_FROM_ALL ${graph_wrappers})
+  add_library(warpheap_graph_cuda_objects OBJECT EXCLUDE_FROM_ALL ${graph_wrappers})
+  set_target_properties(
+    warpheap_graph_cuda_objects
+    PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+  )
+  target_link_libraries(warpheap_graph_cuda_objects PRIVATE warpheap_own)
+  warpheap_graph_library(warpheap_graph_cuda EXCLUDE_FROM_ALL)
   add_library(warpheap::graph_cuda ALIAS warpheap_graph_cuda)
-  set_target_properties(warpheap_graph_cuda PROPERTIES EXPORT_NAME graph_cuda CUDA_RUNTIME_LIBRARY Static)
-  target_link_libraries(warpheap_graph_cuda PRIVATE "$<BUILD_INTERFACE:warpheap_own>")
+  set_target_properties(warpheap_graph_cuda PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)
+  target_link_libraries(warpheap_graph_cuda PRIVATE warpheap_graph_cuda_objects)
 endif()
