@@ -26,6 +26,7 @@ if(WAY STREQUAL "package")
 elseif(WAY STREQUAL "whole_package")
   call("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${source}" -B "${FOLDER}/library" -DWARPHEAP_HOST=ON
        -DWARPHEAP_BUILD_TESTS=OFF -DWARPHEAP_BUILD_BENCHMARKS=OFF -DWARPHEAP_BUILD_EXAMPLES=OFF
+       -DWARPHEAP_GRAPH_LIBRARY=OFF
   )
   call("${CMAKE_COMMAND}" --build "${FOLDER}/library")
   call("${CMAKE_COMMAND}" --install "${FOLDER}/library" --prefix "${FOLDER}/prefix")
