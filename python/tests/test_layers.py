@@ -15,11 +15,7 @@ LAYERS = (
     ("__init__", "errors", "files", "process", "words"),
     ("project", "units"),
     ("graphs", "record"),
-<<<<<<< HEAD
-    ("machines", "runner"),
-=======
     ("dynamic", "machines", "runner"),
->>>>>>> h43-python
     ("driver",),
     ("cases", "devices"),
     ("bench_words", "compare", "export", "plan", "report"),
