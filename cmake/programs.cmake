@@ -21,10 +21,10 @@ if(WARPHEAP_TRY_UNTESTED_DESIGNS)
   target_compile_definitions(warpheap_own INTERFACE WARPHEAP_TRY_UNTESTED_DESIGNS)
 endif()
 
-if(WARPHEAP_WITH_CUDA AND NOT WARPHEAP_CUDA_PROGRAMS)
-  # No GPU runs this build. What a compiler finds it finds with little optimisation, too, in a third of the time.
-  target_compile_options(warpheap_own INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcicc=-O1>")
-endif()
+# For what becomes PTX that nothing runs. What a compiler finds it finds with little optimisation, too, in a third of
+# the time. Not for what is linked with -rdc=true: there a kernel's callees must fit into its registers.
+add_library(warpheap_never_run INTERFACE)
+target_compile_options(warpheap_never_run INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Xcicc=-O1>")
 
 if(TARGET warpheap_executor)
   target_link_libraries(warpheap_executor PRIVATE "$<BUILD_INTERFACE:warpheap_warnings>")
@@ -95,7 +95,7 @@ function(warpheap_ptx target)
   warpheap_cuda_sources(${target} sources TOGETHER ${arg_SOURCES})
   add_library(${target} OBJECT ${sources})
   set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON)
-  target_link_libraries(${target} PRIVATE warpheap_own ${libraries})
+  target_link_libraries(${target} PRIVATE warpheap_own warpheap_never_run ${libraries})
 endfunction()
 
 # warpheap_add_benchmark(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...])
@@ -113,10 +113,14 @@ function(warpheap_add_benchmark name)
     )
   endif()
   if(WARPHEAP_WITH_CUDA)
+    set(libraries warpheap_fingerprint)
+    if(NOT WARPHEAP_CUDA_PROGRAMS)
+      list(APPEND libraries warpheap_never_run)
+    endif()
     warpheap_cuda_program(
       warpheap_${name}_cuda
       SOURCES ${name}.cpp ${arg_SOURCES} ${arg_CUDA_SOURCES}
-      LIBRARIES warpheap_fingerprint
+      LIBRARIES ${libraries}
     )
   endif()
 endfunction()
