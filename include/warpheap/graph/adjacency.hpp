@@ -26,7 +26,8 @@ struct list_piece {
   const Weight* weights = nullptr;
 };
 
-/// As above, for graphs without weights.
+/// Neighbours that lie side by side in a graph without weights: `count` ids at `ids`. `next` names the piece that
+/// follows in the same list, in a form that only the list understands.
 template <>
 struct list_piece<void> {
   const vertex_id* ids = nullptr;  ///< the first neighbour

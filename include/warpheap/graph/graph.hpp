@@ -120,10 +120,10 @@ class graph {
   record* records() const { return reinterpret_cast<record*>(records_.data()); }
   std::uint32_t* changed() const { return reinterpret_cast<std::uint32_t*>(changed_.data()); }
   std::uint32_t* gone() const { return reinterpret_cast<std::uint32_t*>(gone_.data()); }
-  static std::uint64_t set_bytes(vertex_id vertices) { return divide_up(vertices, 32) * sizeof(std::uint32_t); }
+  static std::uint64_t set_bytes(std::uint64_t vertices) { return divide_up(vertices, 32) * sizeof(std::uint32_t); }
 
   grid_shape shape(std::uint64_t items, std::uint32_t lanes = 1) const;
-  void grow_to(vertex_id vertices);
+  void grow_to(std::uint64_t vertices);
   void require_batch(std::uint64_t count) const;
 
   template <detail::batch_kind Kind>

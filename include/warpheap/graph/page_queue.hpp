@@ -11,7 +11,7 @@
 
 namespace warpheap {
 
-/// A page of a `page_queue_heap`, as kernels take and give it. Trivially copyable; copies are the same heap.
+/// A `page_queue_heap` as kernels use it. Trivially copyable; copies are the same heap. Valid as long as the heap.
 ///
 /// Any lanes may call, converged or not. Lanes of a warp that come together are served by one atomic operation.
 class page_queue_ref {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from warpheap.dynamic_graphs.figures import charts_of, limits_of, text_of
 from warpheap.dynamic_graphs.measure import name_of
+from warpheap.experiments.markdown import joined, lost, table
 from warpheap.experiments.records import Record
 from warpheap.report.chart import Bars, Chart
 from warpheap.report.numbers import show
@@ -15,13 +16,13 @@ def markdown_of(records: Sequence[Record], command: str) -> str:
     """The page."""
     charts = charts_of(records)
     parts = [
-        f"# Dynamic graphs on {_joined(records, 'device')}",
-        f"{text_of(records)} Sources {_joined(records, 'sources')[:12]}; `{command}`.",
-        _table(["", "measured", "bar", ""], [[each.title, each.measured, each.asked, each.verdict]
+        f"# Dynamic graphs on {joined(records, 'device')}",
+        f"{text_of(records)} Sources {joined(records, 'sources')[:12]}; `{command}`.",
+        table(["", "measured", "bar", ""], [[each.title, each.measured, each.asked, each.verdict]
                                              for each in limits_of(records)]),
         *(part for chart in charts for part in _case(chart)),
         *_counts(records),
-        *_lost(records),
+        *lost(records, name_of),
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
@@ -42,7 +43,7 @@ def _case(chart: Chart) -> list[str]:
         rows.append(row)
     heads = ["graph", *names, *(["beside"] if has_reference else [])]
     note = [chart.note] if chart.note else []
-    return [f"## {chart.title}", *note, _table(heads, rows)]
+    return [f"## {chart.title}", *note, table(heads, rows)]
 
 
 def _counts(records: Sequence[Record]) -> list[str]:
@@ -54,19 +55,4 @@ def _counts(records: Sequence[Record]) -> list[str]:
             fields = ("offered", "added", "present", "repeated", "loops", "refused")
             rows.append([name_of(each), *(f"{counts[field]:,}" for field in fields), rate])
     heads = ["added", "offered", "applied", "present", "repeated", "loops", "refused", "applied a second"]
-    return ["## Edges of batches", _table(heads, rows)] if rows else []
-
-
-def _lost(records: Sequence[Record]) -> list[str]:
-    lost = [record for record in records if record["status"] != "ok"]
-    lines = [f"- {name_of(each)}: {each['status']}, {each['reason']}" for each in lost]
-    return ["## Without a result", "\n".join(lines)] if lines else []
-
-
-def _joined(records: Sequence[Record], field: str) -> str:
-    return " and ".join(dict.fromkeys(str(each[field]) for each in records if each.get(field))) or "no machine"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return ["## Edges of batches", table(heads, rows)] if rows else []

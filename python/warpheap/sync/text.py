@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 
+from warpheap.experiments.markdown import joined, lost, table
 from warpheap.experiments.records import Record
 from warpheap.report.numbers import show
 from warpheap.sync.figures import charts_of, text_of
@@ -14,14 +15,14 @@ from warpheap.sync.pairs import DELEGATION, SEMAPHORES, Kind, limits_of, pairs_o
 def markdown_of(records: Sequence[Record], command: str) -> str:
     """The page."""
     parts = [
-        f"# Semaphores and read-copy-update on {_joined(records, 'device')}",
-        f"{text_of(records)} Sources {_joined(records, 'sources')[:12]}; `{command}`.",
-        _table(["", "measured", "bar", ""], [[each.title, each.measured, each.asked, each.verdict]
+        f"# Semaphores and read-copy-update on {joined(records, 'device')}",
+        f"{text_of(records)} Sources {joined(records, 'sources')[:12]}; `{command}`.",
+        table(["", "measured", "bar", ""], [[each.title, each.measured, each.asked, each.verdict]
                                              for each in limits_of(records)]),
         *(f"![{chart.title}](figures/{chart.name}.png)" for chart in charts_of(records)),
         *_case(records, SEMAPHORES, "Counting and bulk semaphores", "Batches of {:,}"),
         *_case(records, DELEGATION, "Classical barrier and delegation", "Writers to readers 1:{:,}"),
-        *_lost(records),
+        *lost(records, name_of),
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
 
@@ -41,7 +42,7 @@ def _case(records: Sequence[Record], kind: Kind, title: str, name: str) -> list[
                 _alike([f"{each['operations']:,}" for each in sides]), _alike([_runs(each) for each in sides]),
             ])  # fmt: skip
         heads = ["threads", kind.base, kind.better, "ratio", "within noise", kind.made, "operations", "runs"]
-        parts += [f"### {name.format(parameter)}", _table(heads, rows)]
+        parts += [f"### {name.format(parameter)}", table(heads, rows)]
     return parts
 
 
@@ -56,18 +57,3 @@ def _runs(record: Record) -> str:
 def _alike(texts: Sequence[str]) -> str:
     """One text if both sides have it, which they should."""
     return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
-
-
-def _lost(records: Sequence[Record]) -> list[str]:
-    lost = [record for record in records if record["status"] != "ok"]
-    lines = [f"- {name_of(each)}: {each['status']}, {each['reason']}" for each in lost]
-    return ["## Without a result", "\n".join(lines)] if lines else []
-
-
-def _joined(records: Sequence[Record], field: str) -> str:
-    return " and ".join(dict.fromkeys(str(each[field]) for each in records if each.get(field))) or "no machine"
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

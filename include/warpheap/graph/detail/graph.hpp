@@ -21,13 +21,12 @@ graph<Heap, Layout>::graph(const Heap& heap, vertex_id vertices, graph_options o
       multiprocessors_(describe_machine().multiprocessors),
       totals_(1) {
   constexpr vertex_id most = (vertex_id{1} << 31) - 1;
-  most_vertices_ = options.most_vertices != 0 ? options.most_vertices
-                   : device_can_map()         ? vertex_id{1} << 28
-                                              : std::max<vertex_id>(vertices, 1);
+  most_vertices_ = options.most_vertices != 0
+                       ? options.most_vertices
+                       : std::max(vertices, device_can_map() ? vertex_id{1} << 28 : vertex_id{1});
   if (most_vertices_ > most || vertices > most) {
     throw std::length_error("warpheap: a graph has at most 2^31 - 1 vertices: split it");
   }
-  most_vertices_ = std::max(most_vertices_, options.most_vertices != 0 ? most_vertices_ : vertices);
   constexpr range_options pieces{.piece_bytes = std::uint64_t{4} << 20};
   records_ = device_range(std::uint64_t{most_vertices_} * sizeof(record), pieces);
   changed_ = device_range(set_bytes(most_vertices_), pieces);
@@ -66,14 +65,14 @@ void graph<Heap, Layout>::require_batch(std::uint64_t count) const {
 }
 
 template <graph_heap Heap, class Layout>
-void graph<Heap, Layout>::grow_to(vertex_id vertices) {
+void graph<Heap, Layout>::grow_to(std::uint64_t vertices) {
   if (vertices > most_vertices_) {
     throw std::length_error("warpheap: the graph has addresses for " + std::to_string(most_vertices_) +
                             " vertices: make it with a larger graph_options::most_vertices");
   }
   if (vertices == vertices_) return;
   const std::uint64_t begin = vertices_ * std::uint64_t{sizeof(record)};
-  const std::uint64_t bytes = vertices * std::uint64_t{sizeof(record)} - begin;
+  const std::uint64_t bytes = vertices * sizeof(record) - begin;
   const std::uint64_t set_begin = set_bytes(vertices_);
   const std::uint64_t added_set = set_bytes(vertices) - set_begin;
   records_.commit(begin, bytes);
@@ -84,15 +83,14 @@ void graph<Heap, Layout>::grow_to(vertex_id vertices) {
     device_fill(changed_.data() + set_begin, 0, added_set);
     device_fill(gone_.data() + set_begin, 0, added_set);
   }
-  vertices_ = vertices;
+  vertices_ = static_cast<vertex_id>(vertices);
 }
 
 template <graph_heap Heap, class Layout>
 vertex_id graph<Heap, Layout>::add_vertices(vertex_id count) {
   const scoped_device own{device_};
   const vertex_id first = vertices_;
-  if (count > most_vertices_ - vertices_) count = ~vertex_id{0} - vertices_;  // more than there is room for
-  grow_to(vertices_ + count);
+  grow_to(std::uint64_t{vertices_} + count);
   if (count != 0) ++version_;
   return first;
 }
