@@ -15,12 +15,12 @@ if(WARPHEAP_WITH_CUDA)
   add_custom_target(cuda_tests) # all CUDA test programs, and nothing else
 endif()
 
-# warpheap_register_test(<target> <backend> [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>])
+# warpheap_register_test(<target> <backend> [ALONE] [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>])
 #
 # Tells ctest of a built program. Labels are the backend and the given ones, so `ctest -L host` runs what any machine
 # can run and `ctest -L cuda` what needs a GPU. Programs of a high COST start first.
 function(warpheap_register_test target backend)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "TIMEOUT;COST" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "ALONE" "TIMEOUT;COST" "LABELS")
   if(NOT DEFINED arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -31,7 +31,11 @@ function(warpheap_register_test target backend)
     get_target_property(type ${target} TYPE)
   endif()
   if(backend STREQUAL "cuda")
-    set_property(GLOBAL APPEND PROPERTY warpheap_cuda_tests ${target})
+    set(entry ${target})
+    if(arg_ALONE)
+      string(APPEND entry " alone")
+    endif()
+    set_property(GLOBAL APPEND PROPERTY warpheap_cuda_tests "${entry}")
     if(TARGET ${target})
       add_dependencies(cuda_tests ${target})
     endif()
@@ -50,7 +54,7 @@ function(warpheap_register_test target backend)
 endfunction()
 
 # warpheap_add_test(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...]
-#                   [WHOLE] [APART]
+#                   [WHOLE] [APART] [ALONE]
 #                   [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>]
 #                   [LIBRARIES <target>...] [HOST_LIBRARIES <target>...] [CUDA_LIBRARIES <target>...])
 #
@@ -60,14 +64,14 @@ endfunction()
 #
 # Where no GPU can run CUDA programs (WARPHEAP_CUDA_PROGRAMS is OFF), their sources are compiled to PTX and no further;
 # with WHOLE also the program is built. APART compiles the CUDA program for separate linking (-rdc=true): nvcc then
-# makes machine code of a function once and not once for each kernel that calls it, which takes half the time. TIMEOUT
-# is what a healthy run stays far below on two cores under a sanitizer; 300 unless given. COST is about how long the
-# host program runs.
+# makes machine code of a function once and not once for each kernel that calls it, which takes half the time. ALONE is
+# for a CUDA program that takes all memory of the GPU: no other runs beside it. TIMEOUT is what a healthy run stays far
+# below on two cores under a sanitizer; 300 unless given. COST is about how long the host program runs.
 function(warpheap_add_test name)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
-    "WHOLE;APART"
+    "WHOLE;APART;ALONE"
     "TIMEOUT;COST"
     "SOURCES;HOST_SOURCES;CUDA_SOURCES;LABELS;LIBRARIES;HOST_LIBRARIES;CUDA_LIBRARIES"
   )
@@ -78,6 +82,10 @@ function(warpheap_add_test name)
   set(cuda_sources ${arg_SOURCES} ${arg_CUDA_SOURCES})
   set(libraries GTest::gtest_main ${arg_LIBRARIES})
   set(about LABELS ${arg_LABELS})
+  set(alone "")
+  if(arg_ALONE)
+    set(alone ALONE)
+  endif()
   foreach(option IN ITEMS TIMEOUT COST)
     if(DEFINED arg_${option})
       list(APPEND about ${option} ${arg_${option}})
@@ -112,7 +120,7 @@ function(warpheap_add_test name)
       warpheap_ptx(${target} SOURCES ${cuda_sources} LIBRARIES ${libraries} ${arg_CUDA_LIBRARIES})
     endif()
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-    warpheap_register_test(${target} cuda ${about})
+    warpheap_register_test(${target} cuda ${alone} ${about})
   endif()
 endfunction()
 
@@ -145,7 +153,8 @@ endfunction()
 
 # warpheap_write_list_of_cuda_tests()
 #
-# Writes the names of all CUDA test programs to cuda_tests.txt, by which a GPU run knows that none is missing.
+# Writes the names of all CUDA test programs to cuda_tests.txt, by which a GPU run knows that none is missing, and which
+# of them run alone.
 function(warpheap_write_list_of_cuda_tests)
   get_property(names GLOBAL PROPERTY warpheap_cuda_tests)
   list(SORT names)

@@ -10,4 +10,5 @@
 #include <warpheap/sync/change_counter.hpp>
 #include <warpheap/sync/spin_lock.hpp>
 #include <warpheap/sync/srcu.hpp>
+#include <warpheap/sync/unit_count.hpp>
 #include <warpheap/sync/warp_request.hpp>

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SECONDS_TO_START
-from gpu_runs import Command, MakeTests, expect, lines
+from gpu_runs import Command, MakeTests, expect, lines, statuses
 
 from warpheap import process, project
 from warpheap.gpu import expected, gtest
@@ -82,6 +82,42 @@ def test_an_interrupted_record_has_no_end(
     done = warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests", "--jobs", "1")
     assert done.code == 130
     assert [each["kind"] for each in lines(out / "tests.jsonl")] == ["run", "test"]
+
+
+def test_programs_that_take_all_memory_run_alone(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("a_cuda", "b_cuda", "c_cuda", "d_cuda")
+    for name in names:
+        fake_tests(name, tests="A.good")
+    expect(tmp_path, "a_cuda alone", "b_cuda", "c_cuda alone", "d_cuda")
+    lock = threading.Lock()
+    both = threading.Barrier(2, timeout=SECONDS_TO_START)
+    running: set[str] = set()
+    beside: dict[str, set[str]] = {}
+
+    def watched(program: Path, *_: object) -> list[Result]:
+        with lock:
+            running.add(program.name)
+        if program.name in ("b_cuda", "d_cuda"):
+            both.wait()
+        time.sleep(0.05)
+        with lock:
+            beside[program.name] = set(running)
+        if program.name in ("b_cuda", "d_cuda"):
+            both.wait()
+        with lock:
+            running.remove(program.name)
+        return [Result("test", program.name, "A.good", "ok", 0.1)]
+
+    monkeypatch.setattr(gtest, "run_tests", watched)
+    out = tmp_path / "out"
+    done = warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests", "--jobs", "4")
+    assert done.code == 0
+    assert beside["b_cuda"] == beside["d_cuda"] == {"b_cuda", "d_cuda"}
+    assert beside["a_cuda"] == {"a_cuda"}
+    assert beside["c_cuda"] == {"c_cuda"}
+    assert statuses(out / "tests.jsonl") == {"A.good": "ok"}
 
 
 def test_a_device_that_is_lost_closes_the_gate_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

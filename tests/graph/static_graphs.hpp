@@ -127,12 +127,12 @@ class static_graph {
       std::vector<static_page> made;
       std::vector<std::uint32_t> tail_of(lists.size(), static_page::last);
       head_of.assign(lists.size(), static_page::last);
-      bool more = true;
-      for (std::size_t first = 0; more; first += static_page::room) {
-        more = false;
-        for (std::size_t v = 0; v < lists.size(); ++v) {
-          if (lists[v].size() <= first) continue;
-          more = true;
+      std::vector<std::size_t> open;  // vertices whose list goes on
+      for (std::size_t v = 0; v < lists.size(); ++v) {
+        if (!lists[v].empty()) open.push_back(v);
+      }
+      for (std::size_t first = 0; !open.empty(); first += static_page::room) {
+        for (const std::size_t v : open) {
           static_page page;
           for (std::uint32_t i = 0; i < static_page::room; ++i) {
             page.ids[i] = first + i < lists[v].size() ? lists[v][first + i] : static_page::last;
@@ -143,6 +143,7 @@ class static_graph {
           tail_of[v] = number;
           made.push_back(page);
         }
+        std::erase_if(open, [&](std::size_t v) { return lists[v].size() <= first + static_page::room; });
       }
       return made;
     }

@@ -21,7 +21,7 @@ namespace {
 struct begin_kernel {
   WARPHEAP_FN void operator()(index_ring::state* state, index_ring::slot* slots, std::uint32_t capacity,
                               std::uint32_t first) const {
-    state->tickets = std::uint64_t{first} << 32 | first;
+    state->pushes = state->pops = first;
     for (std::uint32_t i = 0; i < capacity; ++i) slots[i] = std::uint64_t{2 * (first / capacity)} << 32;
   }
 };

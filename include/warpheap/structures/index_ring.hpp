@@ -3,20 +3,25 @@
 #pragma once
 
 #include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap {
 
 /// A bounded queue of 32-bit values, first in, first out, that any threads push to and pop from.
 ///
 /// A view: the owner provides the state and the slots, `slot_bytes(capacity)` bytes of device memory, all zero at
-/// first; copies of the view are the same queue. Collective calls serve the lanes of a group by one atomic operation.
+/// first; copies of the view are the same queue. A collective call draws for all lanes of its group at once.
 ///
-/// One word holds the tickets of the next pop and the next push. A call takes its tickets by one change of that word,
-/// so it knows exactly whether the queue was full or empty at that moment. Ticket t is for slot t modulo the capacity.
-/// The slot's turn tells what the slot waits for: the push of a lap, or the pop of that lap.
+/// A push claims room, draws as many tickets of pushes, and adds as many values for others to claim; a pop claims
+/// values, draws tickets of pops, and adds room. All of that are additions, which do not fail, so threads that meet at
+/// one queue need not repeat their work. Claims are exact (`unit_count`), so a refused call knows that the queue was
+/// full or empty. Ticket t is for slot t modulo the capacity. The slot's turn tells what the slot waits for: the push
+/// of a lap, or the pop of that lap.
 ///
 /// Invariant: a slot with turn 2k is empty and waits for the push of lap k; with turn 2k + 1 it holds the value of lap
-/// k and waits for the pop of lap k. Only the holder of the ticket that a slot waits for changes the slot.
+/// k and waits for the pop of lap k. Only the holder of the ticket that a slot waits for changes the slot. A ticket is
+/// drawn only after its older counterpart: the one of a pop after that of the push, and the one of a push after that of
+/// the pop a lap before.
 ///
 /// A call waits only for threads that hold tickets already and are between taking a ticket and using the slot. A pop
 /// waits for the push of its ticket, and a push for the pop of the ticket one lap before. So each waits for older
@@ -32,9 +37,12 @@ class index_ring {
   static constexpr std::uint32_t least_capacity = 2;                      ///< smallest capacity
   static constexpr std::uint32_t most_capacity = std::uint32_t{1} << 31;  ///< largest capacity
 
-  /// The queue's word: tickets of pushes in the upper half, of pops in the lower. Zero is an empty queue.
-  struct alignas(128) state {
-    std::uint64_t tickets;
+  /// What pops claim and draw, and what pushes do. Zero is an empty queue.
+  struct state {
+    alignas(128) std::uint64_t values;  ///< of a `unit_count`: values that pops may claim
+    std::uint32_t pops;                 ///< the next ticket of a pop
+    alignas(128) std::uint64_t room;    ///< of a `unit_count`: places that pushes may claim, the capacity at first
+    std::uint32_t pushes;               ///< the next ticket of a push
   };
   /// A place for a value: the turn in the upper half, the value in the lower.
   using slot = std::uint64_t;
@@ -59,20 +67,20 @@ class index_ring {
   /// Collective; any lanes.
   WARPHEAP_FN bool pop(lane_mask group, std::uint32_t& value) const;
 
-  /// Values in the queue, those included that a push or a pop is just moving. Exact at one moment of the call.
-  WARPHEAP_FN std::uint32_t size() const { return size_of({load_tickets()}); }
-  /// Values in the queue whose word was copied to `of`.
-  WARPHEAP_FN static std::uint32_t size_of(const state& of) { return pushes(of.tickets) - pops(of.tickets); }
+  /// Values in the queue, those included that a push or a pop is just moving. Exact if no pop is under way; else there
+  /// may be more.
+  WARPHEAP_FN std::uint32_t size() const { return static_cast<std::uint32_t>(values().units()); }
+  /// As `size`, of the queue whose state was copied to `of`.
+  WARPHEAP_FN static std::uint32_t size_of(const state& of) {
+    return static_cast<std::uint32_t>(unit_count::units_of(of.values));
+  }
   WARPHEAP_FN std::uint32_t capacity() const { return capacity_; }  ///< most values at once
 
  private:
-  WARPHEAP_FN static std::uint32_t pushes(std::uint64_t tickets) { return static_cast<std::uint32_t>(tickets >> 32); }
-  WARPHEAP_FN static std::uint32_t pops(std::uint64_t tickets) { return static_cast<std::uint32_t>(tickets); }
+  WARPHEAP_FN unit_count values() const { return unit_count{state_->values}; }
+  WARPHEAP_FN unit_count room() const { return unit_count{state_->room, capacity_}; }
   WARPHEAP_FN atomic_view<slot> slot_of(std::uint32_t ticket) const {
     return atomic_view{slots_[ticket & (capacity_ - 1)]};
-  }
-  WARPHEAP_FN std::uint64_t load_tickets() const {
-    return atomic_view{state_->tickets}.load(memory_order::relaxed, thread_scope::device);
   }
   // Twice the lap of a ticket. Laps count modulo 2^32 / capacity, as tickets count modulo 2^32.
   WARPHEAP_FN std::uint32_t turn_of(std::uint32_t ticket) const {
@@ -84,13 +92,13 @@ class index_ring {
     return (turn + 1) & last;
   }
 
-  // Tickets in a row: `count` of them, from those that the word `before` names on.
+  // Tickets in a row: `count` of them, from `first` on.
   struct draw {
-    std::uint64_t before;
+    std::uint32_t first;
     std::uint32_t count;
   };
-  template <class Room>
-  WARPHEAP_FN draw take_tickets(lane_mask group, std::uint64_t one, Room room) const;
+  WARPHEAP_FN static draw draw_tickets(lane_mask group, const unit_count& from, std::uint32_t& tickets,
+                                       const unit_count& to);
 
   state* state_;
   slot* slots_;

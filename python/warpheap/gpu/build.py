@@ -36,6 +36,11 @@ class Programs:
         return sorted(test.name for test in self.tests) if self.expected is None else self.expected.names
 
     @property
+    def alone(self) -> frozenset[str]:
+        """The tests beside which no other may run."""
+        return frozenset() if self.expected is None else self.expected.alone
+
+    @property
     def absent(self) -> list[str]:
         """The tests that are expected and were not built."""
         built = {test.name for test in self.tests}

@@ -100,7 +100,9 @@ def _run(
         course.console.print(f"  {place:>7}  {turn.seconds:6.1f} s  {turn.program.name}", highlight=False)
         _keep(course, file, turn.results, turn.seconds)
 
-    side_by_side(programs, jobs, gate, turn, keep)
+    alone = course.programs.alone
+    side_by_side([program for program in programs if program.name not in alone], jobs, gate, turn, keep)
+    side_by_side([program for program in programs if program.name in alone], 1, gate, turn, keep)
     course.lost = gate.lost
     file.end(time.monotonic() - start)
 

@@ -16,19 +16,22 @@ COSTS_NAME = "cuda_test_costs.txt"
 
 @dataclass(frozen=True)
 class ProgramList:
-    """The list of test programs that a build leaves: one name a line."""
+    """The list of test programs that a build leaves: a name in each line, perhaps followed by the word `alone`."""
 
     path: Path
     names: list[str]  # sorted
+    alone: frozenset[str]  # of the programs that take all memory of the GPU, so that no other can run beside them
 
     @classmethod
     def find(cls, *folders: Path) -> "ProgramList | None":
         """The list in the first folder that has one with a name in it."""
         for folder in folders:
             path = folder / LIST_NAME
-            names = path.read_text(encoding="utf-8").split() if path.is_file() else []
-            if names:
-                return cls(path, sorted(dict.fromkeys(names)))
+            lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+            entries = [line.split() for line in lines if line.strip()]
+            if entries:
+                alone = frozenset(name for name, *marks in entries if "alone" in marks)
+                return cls(path, sorted({name for name, *_ in entries}), alone)
         return None
 
     def costs(self) -> dict[str, float]:
