@@ -213,13 +213,21 @@ void keeps_its_promises() {
 constexpr scatter_options narrow{.access_block_pages = 2, .opened_part = 64, .quick_looks = 1, .quick_blocks = 1};
 constexpr scatter_options wide{.waste_factor = 4, .opened_part = 1, .crowded = 1};
 
+// A template, since nvcc cannot write template arguments that are values of a class, and need not write these.
+template <bool is_wide>
+struct with_constants {
+  static constexpr scatter_options constants = is_wide ? wide : narrow;
+  static void scatter_keeps_its_promises() { keeps_its_promises<basic_scatter<constants>>(); }
+  static void flatter_scatter_keeps_its_promises() { keeps_its_promises<basic_flatter_scatter<constants>>(); }
+};
+
 TEST(scatter, serves_with_other_constants) {
-  keeps_its_promises<basic_scatter<narrow>>();
-  keeps_its_promises<basic_scatter<wide>>();
+  with_constants<false>::scatter_keeps_its_promises();
+  with_constants<true>::scatter_keeps_its_promises();
 }
 TEST(flatter_scatter, serves_with_other_constants) {
-  keeps_its_promises<basic_flatter_scatter<narrow>>();
-  keeps_its_promises<basic_flatter_scatter<wide>>();
+  with_constants<false>::flatter_scatter_keeps_its_promises();
+  with_constants<true>::flatter_scatter_keeps_its_promises();
 }
 
 }  // namespace

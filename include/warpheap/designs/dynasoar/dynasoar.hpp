@@ -5,7 +5,6 @@
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/dynasoar/detail/blocks.hpp>
 #include <warpheap/designs/dynasoar/soa_ref.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

@@ -6,7 +6,6 @@
 #include <warpheap/designs/dynasoar/detail/blocks.hpp>
 #include <warpheap/designs/dynasoar/detail/types.hpp>
 #include <warpheap/designs/dynasoar/soa_handle.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 
 namespace warpheap {

@@ -6,7 +6,6 @@
 #include <warpheap/designs/halloc/detail/layout.hpp>
 #include <warpheap/designs/halloc/detail/search.hpp>
 #include <warpheap/designs/halloc/options.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

@@ -6,7 +6,6 @@
 #include <warpheap/designs/random_walk/detail/line_word.hpp>
 #include <warpheap/designs/random_walk/detail/runs.hpp>
 #include <warpheap/designs/random_walk/statistics.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

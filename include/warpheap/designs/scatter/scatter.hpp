@@ -9,7 +9,6 @@
 #include <warpheap/designs/scatter/detail/region_table.hpp>
 #include <warpheap/designs/scatter/detail/search.hpp>
 #include <warpheap/designs/scatter/options.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

@@ -44,7 +44,7 @@ class halloc_heads {
   WARPHEAP_FN head_state& head(std::uint32_t c, std::uint32_t h) const { return slabs_.control().heads[c][h]; }
   WARPHEAP_FN halloc_head look(std::uint32_t c, std::uint32_t h) const {
     // Relaxed: tells whether a draw is worth the while; the draw decides.
-    return {atomic_view{head(c, h).word}.load(memory_order::relaxed, thread_scope::device)};
+    return halloc_head{atomic_view{head(c, h).word}.load(memory_order::relaxed, thread_scope::device)};
   }
 
   /// True while a thread replaces a head. A hint.
@@ -186,7 +186,7 @@ class halloc_heads {
 
   WARPHEAP_FN halloc_head exchange(std::uint32_t c, std::uint32_t h, halloc_head next) const {
     // Releases the bitmap to those who draw. Acquires the name of the slab whose tickets come back.
-    return {atomic_view{head(c, h).word}.exchange(next.value, memory_order::acq_rel, thread_scope::device)};
+    return halloc_head{atomic_view{head(c, h).word}.exchange(next.value, memory_order::acq_rel, thread_scope::device)};
   }
 
   // Gives the tickets of a head back that was exchanged. One lane, within a change.

@@ -43,7 +43,7 @@ class halloc_pages {
   /// The name of the slab that `page` is part of, if its owner's caller has a block there.
   WARPHEAP_FN halloc_slab_name name_at(std::uint32_t page) const {
     // Relaxed: the name was written before the block was handed out.
-    return {slab_at(slab_begin(page)).load(memory_order::relaxed, thread_scope::device)};
+    return halloc_slab_name{slab_at(slab_begin(page)).load(memory_order::relaxed, thread_scope::device)};
   }
   WARPHEAP_FN std::uint32_t slab_order() const { return control_->slab_order; }
   /// The page where a slab begins if `page` is part of it.

@@ -35,7 +35,7 @@ class walk_probing {
     lane_mask waiting = group;
     walk_place place{};
     last = 0;
-    for (std::uint32_t step = 0; step < Layout::random_steps && waiting != 0 && walk.next(last); ++step) {
+    for (std::uint32_t left = Layout::random_steps; left != 0 && waiting != 0 && walk.next(last); --left) {
       take_in_row(group, waiting, last, size, place);
     }
     return place;

@@ -30,8 +30,8 @@ class walk_runs {
     std::uint32_t place = 0;
     std::uint32_t line = none;
     WARPHEAP_ROLLED
-    for (std::uint32_t step = 0; step < Layout::random_steps && line == none; ++step) {
-      place = split(std::uint64_t{split(mix(seed + step)).high} * places).high;
+    for (std::uint32_t left = Layout::random_steps; left != 0 && line == none; --left) {
+      place = split(std::uint64_t{split(mix(seed + left)).high} * places).high;
       if (lines().take_run(wanted.line_of(place), wanted)) line = wanted.line_of(place);
     }
     lane_mask waiting = ballot(group, line == none);

@@ -87,9 +87,11 @@ class scatter_flat_table {
     if (size == no_size) return {0, level == 0 ? page_units() : 0, level == 0};
     if (level == occupancy_gate::closed) return {0, 0, false};
     const std::uint32_t capacity = page_units() / size;
-    const std::uint32_t used = level % visit;
-    // A page whose last chunk came back is about to lose its size.
-    return {size, used < capacity ? capacity - used : 0, used != 0};
+    const std::uint32_t room = room_beside(level, capacity);
+    // Visitors may take a chunk each, and thousands would come for one that was freed. A page whose last chunk came
+    // back is about to lose its size.
+    const std::uint32_t visitors = level / visit;
+    return {size, visitors < room ? room - visitors : 0, level % visit != 0 && (room == 0 || visitors < room)};
   }
 
   /// Enters with up to `count` chunks a page that `seen` tells of: of its size, or of `size` if it has none. Fewer, or
@@ -99,7 +101,11 @@ class scatter_flat_table {
     if (seen.units() == 0) return prepare(page, size, count);
     const occupancy_gate at = gate(page);
     std::uint32_t before = 0;
-    if (!at.try_enter(visit, most_occupants, before)) return {0, 0, false, false};
+    // As many visitors as free chunks: more would leave with nothing.
+    const std::uint32_t room = room_beside(at.look(), page_units() / seen.units());
+    if (!at.try_enter(visit, (room < most_visitors ? room + 1 : most_visitors) * visit - 1, before)) {
+      return {0, 0, false, false};
+    }
     const std::uint32_t got = size_of(page) == seen.units() ? at.settle(visit, count, page_units() / seen.units()) : 0;
     if (got == 0) leave(page, visit);
     return {got, seen.units(), false, false};
@@ -169,12 +175,17 @@ class scatter_flat_table {
 
  private:
   static constexpr std::uint32_t visit = 1u << 14;  // weight of a visitor, more than a page has chunks
-  static constexpr std::uint32_t most_occupants = occupancy_gate::most - visit;
+  static constexpr std::uint32_t most_visitors = occupancy_gate::most / visit;
   static_assert((1u << Options.largest_page_shift) / scatter_chunk_size::unit_bytes < visit);
   // Chunk sizes of pages without chunks.
   static constexpr std::uint32_t closed_size = 0;  // the page is the page source's, or in a block of pages
   static constexpr std::uint32_t no_size = ~std::uint32_t{0};
 
+  // Chunks of a page that are free; visitors may be about to take them. The level is no closed gate's.
+  WARPHEAP_FN static std::uint32_t room_beside(std::uint32_t level, std::uint32_t capacity) {
+    const std::uint32_t used = level % visit;
+    return used < capacity ? capacity - used : 0;
+  }
   WARPHEAP_FN std::uint32_t page_units() const { return (1u << shift_) / scatter_chunk_size::unit_bytes; }
   // Records are for units of the smallest page.
   WARPHEAP_FN std::uint64_t unit_of(std::uint32_t page) const {
