@@ -53,6 +53,33 @@ TYPED_TEST(graph_batches, rows_go_in_and_come_out) {
   expect_changed(second, model);
 }
 
+// Some batches are served by one block, larger ones by a kernel for each stage.
+TYPED_TEST(graph_batches, of_one_edge_up_to_more_than_a_block_serves) {
+  if (!machine_available()) GTEST_SKIP() << "no device";
+  for (const bool undirected : {false, true}) {
+    const heap<> memory{heap_bytes};
+    const graph_options options{.undirected = undirected, .most_vertices = 700};
+    graph<heap<>, TypeParam> tested{memory, 700, options};
+    graph_model model(700, options);
+    random_stream random(3, undirected ? 1 : 0);
+    for (const std::uint64_t size : {1, 2, 31, 33, 127, 128, 129, 255, 256, 257, 900, 1, 5}) {
+      SCOPED_TRACE(std::to_string(size) + " edges");
+      edge_batch more = some_edges(random, model, size);
+      if (size == 256 || size == 127) {  // all of one source, among them those that make its list a long one
+        for (auto& source : more.sources) source = 7;
+      }
+      ASSERT_EQ(device_batch(more).add_to(tested), model.add(more));
+      ASSERT_NO_FATAL_FAILURE(expect_equal(tested, model));
+      ASSERT_EQ(device_batch(more).add_to(tested), model.add(more)) << "added twice";
+      edge_batch fewer = some_edges(random, model, size / 2 + 1);
+      for (std::uint64_t i = 0; i < size / 3; ++i) fewer.add(more.sources[i], more.targets[i]);
+      ASSERT_EQ(device_batch(fewer).remove_from(tested), model.remove(fewer));
+      ASSERT_NO_FATAL_FAILURE(expect_equal(tested, model));
+      expect_changed(tested, model);
+    }
+  }
+}
+
 TYPED_TEST(graph_batches, an_edge_list_replaces_all_edges) {
   if (!machine_available()) GTEST_SKIP() << "no device";
   const heap<> memory{heap_bytes};

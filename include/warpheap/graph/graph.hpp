@@ -130,6 +130,12 @@ class graph {
   edge_counts run_batch(const vertex_id* sources, const vertex_id* targets, std::uint64_t count,
                         const weight_type* weights, bool both_ways, bool keep_loops, const std::uint32_t* gone);
   template <detail::batch_kind Kind>
+  void run_small(const arrays& at, view batch, const vertex_id* sources, const vertex_id* targets,
+                 std::uint32_t offered, bool keep_loops);
+  template <detail::batch_kind Kind>
+  void run_stages(const arrays& at, view unique, const vertex_id* sources, const vertex_id* targets,
+                  std::uint32_t offered, bool keep_loops);
+  template <detail::batch_kind Kind>
   view sift(const arrays& at, view batch);
   template <detail::batch_kind Kind>
   void change_lists(const arrays& at, const view& batch, const view& unique, bool replaces);

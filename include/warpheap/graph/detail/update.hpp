@@ -9,6 +9,7 @@
 #include <warpheap/graph/detail/contiguous_stages.hpp>
 #include <warpheap/graph/detail/list_stages.hpp>
 #include <warpheap/graph/detail/paged_stages.hpp>
+#include <warpheap/graph/detail/small_batch.hpp>
 #include <warpheap/graph/detail/sort_stages.hpp>
 #include <warpheap/graph/detail/walk_stages.hpp>
 #include <warpheap/graph/graph.hpp>
@@ -200,6 +201,32 @@ void graph<Heap, Layout>::change_lists(const arrays& at, const view& batch, cons
   }
 }
 
+// All stages of a batch of few keys, in one kernel.
+template <graph_heap Heap, class Layout>
+template <detail::batch_kind Kind>
+void graph<Heap, Layout>::run_small(const arrays& at, view batch, const vertex_id* sources, const vertex_id* targets,
+                                    std::uint32_t offered, bool keep_loops) {
+  batch.keys = scratch_.at(at.keys[1]);
+  batch.origin = scratch_.at(at.origin[1]);
+  launch_with_shared<detail::small_batch_memory>(
+      {1, detail::small_batch_threads},
+      detail::small_batch<Layout, Kind, heap_handle>{
+          {batch, sources, targets, offered, keep_loops, scratch_.at(at.keys[0]), scratch_.at(at.origin[0])},
+          heap_->ref(),
+          options_.replace_weights && batch.weights != nullptr});
+}
+
+template <graph_heap Heap, class Layout>
+template <detail::batch_kind Kind>
+void graph<Heap, Layout>::run_stages(const arrays& at, view unique, const vertex_id* sources, const vertex_id* targets,
+                                     std::uint32_t offered, bool keep_loops) {
+  totals_.clear();
+  sort_edges<Kind>(at, unique, sources, targets, offered, keep_loops);
+  view wanted = unique;
+  if constexpr (!searches) wanted = sift<Kind>(at, unique);
+  change_lists<Kind>(at, wanted, unique, options_.replace_weights && unique.weights != nullptr);
+}
+
 template <graph_heap Heap, class Layout>
 template <detail::batch_kind Kind>
 edge_counts graph<Heap, Layout>::run_batch(const vertex_id* sources, const vertex_id* targets, std::uint64_t count,
@@ -213,15 +240,19 @@ edge_counts graph<Heap, Layout>::run_batch(const vertex_id* sources, const verte
   scratch_plan plan;
   const arrays at = lay_out(plan, keys, keys, false);
   scratch_.fit(plan);
-  totals_.clear();
-  view unique = view_of(at, keys);
-  unique.gone = gone;
-  unique.weights = weights;
-  unique.weights_period = offered;
-  sort_edges<Kind>(at, unique, sources, targets, offered, keep_loops);
-  view wanted = unique;
-  if constexpr (!searches) wanted = sift<Kind>(at, unique);
-  change_lists<Kind>(at, wanted, unique, options_.replace_weights && weights != nullptr);
+  view batch = view_of(at, keys);
+  batch.gone = gone;
+  batch.weights = weights;
+  batch.weights_period = offered;
+  if constexpr (searches) {
+    if (keys <= detail::most_small_keys) {
+      run_small<Kind>(at, batch, sources, targets, offered, keep_loops);
+    } else {
+      run_stages<Kind>(at, batch, sources, targets, offered, keep_loops);
+    }
+  } else {
+    run_stages<Kind>(at, batch, sources, targets, offered, keep_loops);
+  }
 
   const detail::batch_totals totals = totals_.at(0);
   result.offered = keys;
