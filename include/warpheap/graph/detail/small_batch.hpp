@@ -77,7 +77,7 @@ struct small_batch {
   }
 
  private:
-  // Each thread finds the place of its key: behind those that are smaller, and equal ones before it.
+  // Each thread finds the place of its key: after those that are smaller, and after equal ones of lower threads.
   WARPHEAP_FN void sort(small_batch_memory& shared) const {
     const batch_view<Layout>& batch = pack.batch;
     const std::uint32_t mine = thread_index();
