@@ -88,6 +88,9 @@ struct steps_kernel {
     require(!all.was_quiet(before) && all.take(3, 0), "a slab was moved");
     all.add(0, 0x6, 0);
     require(all.search(0, 2) == 2 && all.search(0, 3) == 1 && !all.contains(0, 0), "slabs that were added together");
+    constexpr std::uint32_t next_leaf = bit_tree::leaf_bits;
+    require(all.search(0, next_leaf + 2) == 2 && all.search(0, next_leaf + 1) == 1,
+            "from its place in another leaf on");
     require(!all.transfer(1, 1, [] { require(false, "a change of a slab in another set"); }, where), "not from there");
     require(
         all.transfer(1, 0, [&] { fill[1] = 9; }, where) && all.contains(1, 2) && !all.contains(1, 0), "transferred");

@@ -118,9 +118,10 @@ class slab_sets {
   /// with different seeds find different slabs. One lane.
   WARPHEAP_COLD_FN std::uint32_t find(std::uint32_t set, std::uint32_t seed) const;
 
-  /// The first slab of `set`, which is not `rest()`, from slab `from` on, cyclic. The slab stays there. `none` means
-  /// that no slab of the set was found in a look at each leaf; it is certain if a watch was quiet meanwhile. Threads
-  /// that begin at different slabs find different ones. One lane.
+  /// A slab of `set`, which is not `rest()`, in the leaf of slab `from` or the next one, cyclic, that has any: in the
+  /// leaf, the first from the place of `from` in its own leaf on, cyclic. So threads that begin at different slabs of a
+  /// leaf find different ones in whichever leaf they meet. The slab stays there. `none` means that no slab of the set
+  /// was found in a look at each leaf; it is certain if a watch was quiet meanwhile. One lane.
   WARPHEAP_COLD_FN std::uint32_t search(std::uint32_t set, std::uint32_t from) const;
 
   /// True if `slab` is in `set`. A hint.
@@ -160,7 +161,8 @@ class slab_sets {
   template <class Where>
   WARPHEAP_FN void settle(std::uint32_t slab, Where where) const;
   WARPHEAP_FN void insert(std::uint32_t slab, std::uint32_t set) const;
-  WARPHEAP_FN std::uint32_t search_span(const bit_tree& members, std::uint32_t from, std::uint32_t end) const;
+  WARPHEAP_FN std::uint32_t search_leaves(const bit_tree& members, std::uint32_t first, std::uint32_t end,
+                                          std::uint32_t bit) const;
   WARPHEAP_COLD_FN std::uint32_t pick_from(std::uint32_t set, std::uint32_t seed) const;
 
   std::byte* memory_;

@@ -78,25 +78,25 @@ WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::ui
   return none;
 }
 
-// The first member in [from, end), or `none`.
-WARPHEAP_FN inline std::uint32_t slab_sets::search_span(const bit_tree& members, std::uint32_t from,
-                                                        std::uint32_t end) const {
-  for (std::uint32_t leaf = 0; from < end && members.next_leaf(from / bit_tree::leaf_bits, leaf);) {
-    if (leaf != from / bit_tree::leaf_bits) from = leaf * bit_tree::leaf_bits;
-    const std::uint64_t word = members.leaf_word(leaf) >> from % bit_tree::leaf_bits;
-    if (word != 0) {
-      from += static_cast<std::uint32_t>(lowest_bit(word));
-      return from < end ? from : none;
-    }
-    from = (leaf + 1) * bit_tree::leaf_bits;
+// A member in the leaves [first, end), or `none`: of the first leaf that has one, the first from bit `bit` on, cyclic.
+WARPHEAP_FN inline std::uint32_t slab_sets::search_leaves(const bit_tree& members, std::uint32_t first,
+                                                          std::uint32_t end, std::uint32_t bit) const {
+  for (std::uint32_t leaf = 0; first < end && members.next_leaf(first, leaf) && leaf < end; first = leaf + 1) {
+    const std::uint64_t word = members.leaf_word(leaf);
+    if (word == 0) continue;
+    const std::uint64_t after = word & ~std::uint64_t{0} << bit;
+    return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
   }
   return none;
 }
 
 WARPHEAP_COLD_FN inline std::uint32_t slab_sets::search(std::uint32_t set, std::uint32_t from) const {
   const bit_tree members = tree(set);
-  const std::uint32_t found = search_span(members, from, slabs_);
-  return found != none ? found : search_span(members, 0, from);
+  const std::uint32_t leaf = from / bit_tree::leaf_bits;
+  const std::uint32_t bit = from % bit_tree::leaf_bits;
+  const auto end = static_cast<std::uint32_t>(divide_up(slabs_, bit_tree::leaf_bits));
+  const std::uint32_t found = search_leaves(members, leaf, end, bit);
+  return found != none ? found : search_leaves(members, 0, leaf, bit);
 }
 
 // A slab of `set`: one that the seed tells, or, if others are faster each time, the lowest; `none` only if the set was
