@@ -91,6 +91,7 @@ struct steps_kernel {
     constexpr std::uint32_t next_leaf = bit_tree::leaf_bits;
     require(all.search(0, next_leaf + 2) == 2 && all.search(0, next_leaf + 1) == 1,
             "from its place in another leaf on");
+    require(all.search_leaf(0, 2) == 2 && all.search_leaf(0, 3) == 1 && all.search_leaf(1, 3) == none, "in one leaf");
     require(!all.transfer(1, 1, [] { require(false, "a change of a slab in another set"); }, where), "not from there");
     require(
         all.transfer(1, 0, [&] { fill[1] = 9; }, where) && all.contains(1, 2) && !all.contains(1, 0), "transferred");

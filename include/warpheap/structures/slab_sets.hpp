@@ -124,6 +124,10 @@ class slab_sets {
   /// was found in a look at each leaf; it is certain if a watch was quiet meanwhile. One lane.
   WARPHEAP_COLD_FN std::uint32_t search(std::uint32_t set, std::uint32_t from) const;
 
+  /// A slab of `set`, which is not `rest()`, in the leaf of slab `from`: the first from `from` on, cyclic in the leaf;
+  /// `none` if that leaf has none. A hint, by one look. One lane.
+  WARPHEAP_FN std::uint32_t search_leaf(std::uint32_t set, std::uint32_t from) const;
+
   /// True if `slab` is in `set`. A hint.
   WARPHEAP_FN bool contains(std::uint32_t slab, std::uint32_t set) const;
 
@@ -161,6 +165,7 @@ class slab_sets {
   template <class Where>
   WARPHEAP_FN void settle(std::uint32_t slab, Where where) const;
   WARPHEAP_FN void insert(std::uint32_t slab, std::uint32_t set) const;
+  WARPHEAP_FN static std::uint32_t first_in_leaf(const bit_tree& members, std::uint32_t leaf, std::uint32_t bit);
   WARPHEAP_FN std::uint32_t search_leaves(const bit_tree& members, std::uint32_t first, std::uint32_t end,
                                           std::uint32_t bit) const;
   WARPHEAP_COLD_FN std::uint32_t pick_from(std::uint32_t set, std::uint32_t seed) const;

@@ -78,14 +78,25 @@ WARPHEAP_COLD_FN inline std::uint32_t slab_sets::find(std::uint32_t set, std::ui
   return none;
 }
 
+// The first member in a leaf from bit `bit` on, cyclic, or `none`.
+WARPHEAP_FN inline std::uint32_t slab_sets::first_in_leaf(const bit_tree& members, std::uint32_t leaf,
+                                                          std::uint32_t bit) {
+  const std::uint64_t word = members.leaf_word(leaf);
+  if (word == 0) return none;
+  const std::uint64_t after = word & ~std::uint64_t{0} << bit;
+  return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+}
+
+WARPHEAP_FN inline std::uint32_t slab_sets::search_leaf(std::uint32_t set, std::uint32_t from) const {
+  return first_in_leaf(tree(set), from / bit_tree::leaf_bits, from % bit_tree::leaf_bits);
+}
+
 // A member in the leaves [first, end), or `none`: of the first leaf that has one, the first from bit `bit` on, cyclic.
 WARPHEAP_FN inline std::uint32_t slab_sets::search_leaves(const bit_tree& members, std::uint32_t first,
                                                           std::uint32_t end, std::uint32_t bit) const {
   for (std::uint32_t leaf = 0; first < end && members.next_leaf(first, leaf) && leaf < end; first = leaf + 1) {
-    const std::uint64_t word = members.leaf_word(leaf);
-    if (word == 0) continue;
-    const std::uint64_t after = word & ~std::uint64_t{0} << bit;
-    return leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+    const std::uint32_t found = first_in_leaf(members, leaf, bit);
+    if (found != none) return found;
   }
   return none;
 }

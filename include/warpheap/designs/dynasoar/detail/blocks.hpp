@@ -101,7 +101,8 @@ class dynasoar_blocks {
 
  private:
   static constexpr std::uint32_t free_set = 0;
-  static constexpr int tries = 5;  // that the paper makes before it takes a free block
+  static constexpr int tries = 5;       // places where the paper looks before it takes a free block
+  static constexpr int home_tries = 2;  // of these at home, where the warps of a multiprocessor leave rests of blocks
   WARPHEAP_FN static constexpr std::uint32_t active_set(std::uint32_t type) { return type + 1; }
 
   // Units of a block that were taken: for `amount` lanes, 0 if none were.
@@ -126,7 +127,12 @@ class dynasoar_blocks {
                                    std::uint32_t from) const;
   WARPHEAP_FN void find_patiently(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted, std::uint32_t from,
                                   units& got) const;
-  WARPHEAP_COLD_FN outcome try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from, units& got) const;
+  WARPHEAP_FN std::uint32_t place_of_try(std::uint32_t at_home, int number) const;
+  // Where a search goes on that another thread was faster in at `block`: in its leaf first.
+  WARPHEAP_FN static std::uint32_t after(std::uint32_t block) {
+    return block / bit_tree::leaf_bits * bit_tree::leaf_bits + (block + 1) % bit_tree::leaf_bits;
+  }
+  WARPHEAP_COLD_FN outcome take_of(std::uint32_t block, std::uint32_t type, std::uint32_t wanted, units& got) const;
   WARPHEAP_COLD_FN outcome try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
                                     std::uint32_t& from, units& got) const;
   WARPHEAP_FN void create(std::uint32_t block, std::uint32_t type, std::uint32_t capacity, std::uint32_t taken) const;

@@ -19,17 +19,21 @@ WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
   return block < blocks_ ? block : blocks_ - 1;
 }
 
-// Units of a block that is active. Next time the search begins after it.
-WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_active(std::uint32_t type, std::uint32_t wanted, std::uint32_t& from,
-                                                         units& got) const -> outcome {
-  const std::uint32_t block = sets_.search(active_set(type), from);
+// Where one of the tries begins: at home, then in leaves that differ from warp to warp. A look at one leaf is all that a
+// try costs; to search all leaves for the few active blocks would lead all warps to the same ones.
+WARPHEAP_FN inline std::uint32_t dynasoar_blocks::place_of_try(std::uint32_t at_home, int number) const {
+  if (number < home_tries) return at_home;
+  const std::uint32_t hash = spread(at_home + static_cast<std::uint32_t>(number) * 0x9e3779b1u);
+  return static_cast<std::uint32_t>(std::uint64_t{hash} * blocks_ >> 32);
+}
+
+// Units of `block`, which was active when the caller looked; `none`: it saw no such block.
+WARPHEAP_COLD_FN inline auto dynasoar_blocks::take_of(std::uint32_t block, std::uint32_t type, std::uint32_t wanted,
+                                                      units& got) const -> outcome {
   if (block == slab_sets::none) return outcome::empty;
   slab_entry& entry = headers_[block].entry;
   const slab_step step = entry.try_take(type, wanted);
-  if (step.amount() == 0) {
-    from = block + 1 < blocks_ ? block + 1 : 0;
-    return outcome::lost;
-  }
+  if (step.amount() == 0) return outcome::lost;
   // Before other lanes of the group go on: they may search, and then wait for this move.
   if (step.none_left()) leave_set(block, active_set(type));
   // The unit keeps the block what it is, so the generation is that of the unit.
@@ -63,7 +67,7 @@ WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::
   if (block == slab_sets::none) return outcome::empty;
   const std::uint32_t taken = wanted < capacity ? wanted : capacity;
   if (!sets_.transfer(block, free_set, [=, this] { create(block, type, capacity, taken); }, where())) {
-    from = block + 1 < blocks_ ? block + 1 : 0;
+    from = after(block);
     return outcome::lost;
   }
   got = {block, taken, headers_[block].entry.look().generation, true};
@@ -75,10 +79,13 @@ WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uin
                                                     std::uint32_t wanted) const -> units {
   units got{dynasoar_slot::none, 0, 0, false};
   std::uint32_t from = home();
-  outcome found = outcome::lost;
   WARPHEAP_ROLLED
-  for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_active(type, wanted, from, got);
-  if (found == outcome::taken) return got;
+  for (int i = 0; i < tries; ++i) {
+    const std::uint32_t block = sets_.search_leaf(active_set(type), place_of_try(from, i));
+    const outcome found = take_of(block, type, wanted, got);
+    if (found == outcome::taken) return got;
+    if (found == outcome::lost && i < home_tries) from = after(block);
+  }
   return cold_call(
       [self = *this, type, capacity, wanted, from] { return self.find_or_create(type, capacity, wanted, from); });
 }
@@ -104,8 +111,10 @@ WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std:
     const slab_sets::watch before = sets_.begin_watch();
     searches += before.begun != begun ? 1 : 0;
     begun = before.begun;
-    const outcome active = try_active(type, wanted, from, got);
+    const std::uint32_t block = sets_.search(active_set(type), from);
+    const outcome active = take_of(block, type, wanted, got);
     if (active == outcome::taken) return;
+    if (active == outcome::lost) from = after(block);
     const outcome free = try_free(type, capacity, wanted, from, got);
     if (free == outcome::taken) return;
     // Both sets were empty, and no block was on its way: each was so at one moment.
