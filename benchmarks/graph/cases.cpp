@@ -87,6 +87,15 @@ json_object object_of(const graph_memory& memory) {
   return made;
 }
 
+// Microseconds of each stage, in the mean of `batches`.
+json_object object_of(const batch_times& times, std::uint64_t batches) {
+  const auto each = static_cast<double>(batches);
+  json_object made;
+  made.add("sort", times.sort / each).add("mark", times.mark / each).add("allocate", times.allocate / each);
+  made.add("move", times.move / each).add("settle", times.settle / each).add("at_once", times.at_once / each);
+  return made;
+}
+
 double sum_of(const samples& times) {
   double sum = 0;
   for (const double each : times.values()) sum += each;
@@ -210,6 +219,18 @@ void run_batches(const graph_case_input& input, batch_shape shape, json_object& 
     if (timed) figures.take(adding, removing);
   }
   figures.describe(record, input.asked);
+  // Once more for the times of the stages, since the events between them take time themselves.
+  batch_times adding, removing;
+  for (std::uint64_t round = 1; round <= input.asked.iterations; ++round) {
+    const edge_batch batch = draw_batch(shape, seed_of(input, round));
+    graph.graph().time_batches(&adding);
+    graph.add(batch, ignored);
+    graph.graph().time_batches(&removing);
+    graph.remove(batch, ignored);
+  }
+  graph.graph().time_batches(nullptr);
+  record.add("add_stages_us", object_of(adding, input.asked.iterations));
+  record.add("remove_stages_us", object_of(removing, input.asked.iterations));
   graph.describe(record);
 }
 

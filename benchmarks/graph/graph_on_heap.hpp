@@ -31,6 +31,7 @@ class graph_on_heap final : public graph_subject {
   edge_counts remove_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count) override {
     return graph_.remove_edges(sources, targets, count);
   }
+  void time_batches(batch_times* times) override { graph_.time_batches(times); }
   std::uint64_t edges() const override { return graph_.edges(); }
   csr_arrays<void> to_csr() const override { return graph_.to_csr(); }
   graph_memory memory() const override { return graph_.memory(); }

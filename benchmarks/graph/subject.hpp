@@ -23,6 +23,7 @@ class graph_subject {
   virtual edge_counts assign_csr(const csr_view<>& rows, std::uint64_t edges) = 0;
   virtual edge_counts add_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count) = 0;
   virtual edge_counts remove_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count) = 0;
+  virtual void time_batches(batch_times* times) = 0;
   virtual std::uint64_t edges() const = 0;
   virtual csr_arrays<void> to_csr() const = 0;
   virtual graph_memory memory() const = 0;

@@ -38,6 +38,8 @@ def ran(case: str, subject: str, time: float, **more: Any) -> Record:
     if case == "update":
         counts = {"offered": 300, "added": 290, "present": 5, "repeated": 4, "loops": 1, "refused": 0}
         record |= {"add_us": times(time * 0.6), "remove_us": times(time * 0.4), "add_counts": counts, "add_rate": 2e8}
+        stages = {"sort": 15.0, "mark": 5.0, "allocate": 10.0, "move": 10.0, "settle": 10.0, "at_once": 0.0}
+        record |= {"add_stages_us": stages, "remove_stages_us": dict.fromkeys(stages, 0.0)}
     if case == "init":
         record["memory"] = {"block_bytes": 4800}
     if case == "triangles":
@@ -101,6 +103,10 @@ def test_memory_is_judged_on_roads_alone() -> None:
 def test_tables_have_times_counts_and_what_is_missing() -> None:
     lost: Record = {"case": "init", "subject": "bulk", "graph": GRAPH, "status": "timeout", "reason": "too long"}
     text = markdown_of([*RECORDS, lost], "./run graph --out here")
+    assert "## Stages of a batch" in text
+    row = next(line for line in text.splitlines() if "warp_slab" in line and ", add |" in line)
+    assert "| 50" in row
+    assert "| 30% | 10% | 20% | 20% | 20% | 0% |" in row
     assert f"| {GRAPH}, 100 vertices | 10 µs | 20 µs | 6 ms | timeout |" in text
     assert f"| update faim_graph on {GRAPH} | 300 | 290 | 5 | 4 | 1 | 0 | 200 M/s |" in text
     assert f"- init bulk on {GRAPH}: timeout, too long" in text

@@ -80,6 +80,33 @@ TYPED_TEST(graph_batches, of_one_edge_up_to_more_than_a_block_serves) {
   }
 }
 
+TYPED_TEST(graph_batches, tell_where_their_time_goes_if_asked) {
+  if (!machine_available()) GTEST_SKIP() << "no device";
+  constexpr bool has_small = TypeParam::is_contiguous && TypeParam::is_ascending;
+  const heap<> memory{heap_bytes};
+  graph<heap<>, TypeParam> tested{memory, 700, {.most_vertices = 700}};
+  graph_model model(700, {.most_vertices = 700});
+  random_stream random(4, 4);
+  const edge_batch large = some_edges(random, model, 900);
+  const edge_batch small = some_edges(random, model, 20);
+  device_batch(small).add_to(tested);
+  batch_times times;
+  tested.time_batches(&times);
+  EXPECT_EQ(times.sum(), 0.0);
+  device_batch(large).add_to(tested);
+  for (const double stage : {times.sort, times.mark, times.allocate, times.move, times.settle}) EXPECT_GT(stage, 0);
+  EXPECT_EQ(times.at_once, 0.0);
+  const batch_times first = times;
+  device_batch(small).remove_from(tested);
+  EXPECT_EQ(times.at_once > 0, has_small);
+  EXPECT_EQ(times.sort > first.sort, !has_small);
+  EXPECT_GT(times.sum(), first.sum());
+  tested.time_batches(nullptr);
+  const double all = times.sum();
+  device_batch(large).remove_from(tested);
+  EXPECT_EQ(times.sum(), all);
+}
+
 TYPED_TEST(graph_batches, an_edge_list_replaces_all_edges) {
   if (!machine_available()) GTEST_SKIP() << "no device";
   const heap<> memory{heap_bytes};

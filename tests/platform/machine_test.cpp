@@ -79,5 +79,24 @@ TEST(machine, timer_measures_launches) {
   EXPECT_LT(much, 60e6);
 }
 
+TEST(machine, marks_measure_stretches_of_launches) {
+  device_array<std::uint32_t> cell(1);
+  launch_marks marks;
+  EXPECT_TRUE(marks.take().empty());
+  for (int round = 0; round < 2; ++round) {
+    launch(grid_shape{1, 32}, burn_time{}, cell.data(), 1);  // the first launch sets things up
+    marks.mark();
+    launch(grid_shape{1, 32}, burn_time{}, cell.data(), 10);
+    marks.mark();
+    launch(grid_shape{4, 256}, burn_time{}, cell.data(), 2000);
+    marks.mark();
+    const std::vector<double> stretches = marks.take();
+    ASSERT_EQ(stretches.size(), 2u) << "marks of an earlier round";
+    EXPECT_GT(stretches[0], 0);
+    EXPECT_GT(stretches[1], stretches[0]);
+    EXPECT_LT(stretches[1], 60e6);
+  }
+}
+
 }  // namespace
 }  // namespace warpheap::machine_test

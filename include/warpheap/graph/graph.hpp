@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 #include <warpheap/graph/detail/batch.hpp>
+#include <warpheap/graph/detail/batch_clock.hpp>
 #include <warpheap/graph/graph_ref.hpp>
 #include <warpheap/graph/results.hpp>
 #include <warpheap/platform.hpp>
@@ -71,6 +72,9 @@ class graph {
                         const weight_type* weights = nullptr);
   /// Removes edges. Blocks become smaller once a quarter of them is in use, as long as the heap has one to move to.
   edge_counts remove_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count);
+  /// From now on, `add_edges`, `remove_edges` and `assign_csr` add the times of their stages to `*times`, which outlives
+  /// the graph or the next call; null ends that. The events that tell the times lengthen a batch by some microseconds.
+  void time_batches(batch_times* times) { clock_.write_to(times); }
   /// Sets `found[i]` to 1 if the graph has the edge from `sources[i]` to `targets[i]`, else to 0.
   void has_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count, std::uint8_t* found) const;
 
@@ -160,6 +164,7 @@ class graph {
   device_array<detail::batch_totals> totals_;
   mutable device_scratch scratch_;
   device_scratch mentions_;
+  detail::batch_clock clock_;
 };
 
 }  // namespace warpheap

@@ -41,6 +41,20 @@ struct edge_counts {
   friend bool operator==(const edge_counts&, const edge_counts&) = default;
 };
 
+/// Where the time of batches goes: microseconds on the device by stage, gaps between kernels included. Not in it are
+/// the start of a batch's first kernel and the reading of its counts.
+struct batch_times {
+  double sort = 0;      ///< packing and sorting the edges
+  double mark = 0;      ///< finding repeats, sources, and the edges that the graph has
+  double allocate = 0;  ///< planning the lists and taking new blocks
+  double move = 0;      ///< moving neighbours that stay
+  double settle = 0;    ///< inserting edges, publishing the lists, and giving old blocks back
+  double at_once = 0;   ///< all of that in one kernel, which serves small batches
+
+  /// The time of all stages.
+  double sum() const { return sort + mark + allocate + move + settle + at_once; }
+};
+
 /// What came of a removal of vertices.
 struct vertex_counts {
   std::uint64_t removed = 0;        ///< vertices that are no more in the graph

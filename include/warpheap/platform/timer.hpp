@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
 #include <warpheap/platform/annotation.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
@@ -23,6 +24,19 @@ class launch_timer {
 
  private:
   target::launch_clock clock_;
+};
+
+/// Marks moments between launches without waiting for any, and tells afterwards how long each stretch took. On a GPU
+/// the device's own events.
+class launch_marks {
+ public:
+  /// Marks a moment, after all launches so far.
+  void mark() { marks_.mark(); }
+  /// Waits for the last mark, returns the microseconds from each mark to the next, and forgets all marks.
+  std::vector<double> take() { return marks_.take(); }
+
+ private:
+  target::launch_moments marks_;
 };
 
 }  // namespace warpheap

@@ -21,6 +21,7 @@ def markdown_of(records: Sequence[Record], command: str) -> str:
         table(["", "measured", "bar", ""], [[each.title, each.measured, each.asked, each.verdict]
                                              for each in limits_of(records)]),
         *(part for chart in charts for part in _case(chart)),
+        *_stages(records),
         *_counts(records),
         *lost(records, name_of),
     ]  # fmt: skip
@@ -44,6 +45,20 @@ def _case(chart: Chart) -> list[str]:
     heads = ["graph", *names, *(["beside"] if has_reference else [])]
     note = [chart.note] if chart.note else []
     return [f"## {chart.title}", *note, table(heads, rows)]
+
+
+def _stages(records: Sequence[Record]) -> list[str]:
+    """Where the time of a batch goes on the device."""
+    stages = ("sort", "mark", "allocate", "move", "settle", "at_once")
+    rows = []
+    for each in records:
+        for what in ("add", "remove"):
+            if each["status"] == "ok" and (times := each.get(f"{what}_stages_us")):
+                whole = sum(times[stage] for stage in stages)
+                shares = [f"{times[stage] / whole:.0%}" if whole else "" for stage in stages]
+                rows.append([f"{name_of(each)}, {what}", show(whole, "us"), *shares])
+    heads = ["batch", "on the device", "sort", "mark", "allocate", "move", "settle and free", "in one kernel"]
+    return ["## Stages of a batch", table(heads, rows)] if rows else []
 
 
 def _counts(records: Sequence[Record]) -> list[str]:

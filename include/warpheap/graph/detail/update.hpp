@@ -116,6 +116,7 @@ void graph<Heap, Layout>::sort_edges(const arrays& at, view& batch, const vertex
   }
   batch.keys = keys.current;
   batch.origin = origin.current;
+  clock_.ended(&batch_times::sort);
   launch(threads, detail::judge_edges<Layout, Kind>{batch});
   exclusive_sum<std::uint64_t>(scratch_.work(at.work), batch.ranks, batch.ranks, batch.count + 1);
   launch(threads, detail::gather_runs<Layout>{batch});
@@ -170,6 +171,7 @@ void graph<Heap, Layout>::change_lists(const arrays& at, const view& batch, cons
   if constexpr (Layout::is_contiguous) {
     launch(threads, detail::plan_lists<Layout, Kind, heap_handle>{batch, heap});
     sum_extra();
+    clock_.ended(&batch_times::allocate);
     give_weights();
     if (!from_rows) {
       launch(shape(batch.count + edges_ / detail::chunk_edges, detail::list_lanes),
@@ -185,6 +187,7 @@ void graph<Heap, Layout>::change_lists(const arrays& at, const view& batch, cons
                                           scratch_.at(at.hole_count), scratch_.at(at.tail_count), stage});
       }
     }
+    clock_.ended(&batch_times::move);
     launch(edges, detail::settle_lists<Layout, Kind, heap_handle>{batch, heap});
   } else if constexpr (Kind == detail::batch_kind::remove) {
     launch(shape(batch.count, detail::list_lanes), detail::remove_paged<Layout, heap_handle>{batch, heap});
@@ -195,10 +198,13 @@ void graph<Heap, Layout>::change_lists(const arrays& at, const view& batch, cons
     sum_extra();
     launch(edges, detail::take_pages<Layout, heap_handle>{paged});
     launch(threads, detail::judge_pages<Layout, heap_handle>{paged});
+    clock_.ended(&batch_times::allocate);
     give_weights();
     launch(groups, detail::fill_pages<Layout, heap_handle>{paged});
+    clock_.ended(&batch_times::move);
     launch(groups, detail::settle_pages<Layout, heap_handle>{paged});
   }
+  clock_.ended(&batch_times::settle);
 }
 
 // All stages of a batch of few keys, in one kernel.
@@ -214,6 +220,7 @@ void graph<Heap, Layout>::run_small(const arrays& at, view batch, const vertex_i
           {batch, sources, targets, offered, keep_loops, scratch_.at(at.keys[0]), scratch_.at(at.origin[0])},
           heap_->ref(),
           options_.replace_weights && batch.weights != nullptr});
+  clock_.ended(&batch_times::at_once);
 }
 
 template <graph_heap Heap, class Layout>
@@ -224,6 +231,7 @@ void graph<Heap, Layout>::run_stages(const arrays& at, view unique, const vertex
   sort_edges<Kind>(at, unique, sources, targets, offered, keep_loops);
   view wanted = unique;
   if constexpr (!searches) wanted = sift<Kind>(at, unique);
+  clock_.ended(&batch_times::mark);
   change_lists<Kind>(at, wanted, unique, options_.replace_weights && unique.weights != nullptr);
 }
 
@@ -244,6 +252,7 @@ edge_counts graph<Heap, Layout>::run_batch(const vertex_id* sources, const verte
   batch.gone = gone;
   batch.weights = weights;
   batch.weights_period = offered;
+  clock_.begin();
   if constexpr (searches) {
     if (keys <= detail::most_small_keys) {
       run_small<Kind>(at, batch, sources, targets, offered, keep_loops);
@@ -254,6 +263,7 @@ edge_counts graph<Heap, Layout>::run_batch(const vertex_id* sources, const verte
     run_stages<Kind>(at, batch, sources, targets, offered, keep_loops);
   }
 
+  clock_.end();
   const detail::batch_totals totals = totals_.at(0);
   result.offered = keys;
   result.invalid = totals.invalid;
@@ -310,10 +320,13 @@ edge_counts graph<Heap, Layout>::assign_csr(const std::uint64_t* offsets, const 
   rows.ids = const_cast<vertex_id*>(neighbours);  // a batch of additions reads its edges
   rows.weights = weights;
   rows.weights_period = static_cast<std::uint32_t>(edges);
+  clock_.begin();
   launch(shape(vertices_ + 1), detail::rows_to_runs<Layout>{rows, offsets, edges});
   launch(shape(edges), detail::check_rows<Layout>{rows, rows.weights_period});
   launch({1, 32}, detail::settle_check{rows.totals});
+  clock_.ended(&batch_times::mark);
   change_lists<detail::batch_kind::add>(at, rows, rows, false);
+  clock_.end();
   const detail::batch_totals totals = totals_.at(0);
   if (totals.malformed != 0) {
     throw std::invalid_argument(

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cuda_runtime.h>
+#include <cstddef>
+#include <vector>
 #include <warpheap/platform/cuda/error.hpp>
 
 namespace warpheap::target {
@@ -33,6 +35,43 @@ class launch_clock {
  private:
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
+};
+
+// Events are kept for the next marks.
+class launch_moments {
+ public:
+  launch_moments() = default;
+  ~launch_moments() {
+    for (const cudaEvent_t each : events_) cuda_ignore(cudaEventDestroy(each));
+  }
+  launch_moments(const launch_moments&) = delete;
+  launch_moments& operator=(const launch_moments&) = delete;
+
+  void mark() {
+    if (used_ == events_.size()) {
+      events_.reserve(used_ + 1);
+      cudaEvent_t made = nullptr;
+      cuda_must(cudaEventCreate(&made), "making an event");
+      events_.push_back(made);
+    }
+    cuda_must(cudaEventRecord(events_[used_]), "recording an event");
+    ++used_;
+  }
+  std::vector<double> take() {
+    std::vector<double> stretches;
+    if (used_ != 0) cuda_must(cudaEventSynchronize(events_[used_ - 1]), "running a kernel");
+    for (std::size_t i = 1; i < used_; ++i) {
+      float milliseconds = 0;
+      cuda_must(cudaEventElapsedTime(&milliseconds, events_[i - 1], events_[i]), "reading events");
+      stretches.push_back(double{milliseconds} * 1000.0);
+    }
+    used_ = 0;
+    return stretches;
+  }
+
+ private:
+  std::vector<cudaEvent_t> events_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace warpheap::target
