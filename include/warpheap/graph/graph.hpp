@@ -72,7 +72,7 @@ class graph {
                         const weight_type* weights = nullptr);
   /// Removes edges. Blocks become smaller once a quarter of them is in use, as long as the heap has one to move to.
   edge_counts remove_edges(const vertex_id* sources, const vertex_id* targets, std::uint64_t count);
-  /// From now on, `add_edges`, `remove_edges` and `assign_csr` add the times of their stages to `*times`, until the next
+  /// From now on `add_edges`, `remove_edges` and `assign_csr` add the times of their stages to `*times`, until the next
   /// call; null ends that. `times` outlives the graph or the next call. The events lengthen a batch by microseconds.
   void time_batches(batch_times* times) { clock_.write_to(times); }
   /// Sets `found[i]` to 1 if the graph has the edge from `sources[i]` to `targets[i]`, else to 0.
