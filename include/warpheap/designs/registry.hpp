@@ -17,7 +17,7 @@
 #include <warpheap/platform.hpp>
 
 // A design that no GPU has tested yet is included here, between `#if WARPHEAP_RUNS_ON_HOST ||
-// defined(WARPHEAP_TRY_UNTESTED_DESIGNS)` and `#endif`. There is none now.
+// defined(WARPHEAP_TRY_UNTESTED_DESIGNS)` and `#endif`. No design is in that state now.
 
 namespace warpheap {
 
