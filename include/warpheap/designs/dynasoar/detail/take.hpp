@@ -19,8 +19,8 @@ WARPHEAP_FN inline std::uint32_t dynasoar_blocks::home() const {
   return block < blocks_ ? block : blocks_ - 1;
 }
 
-// Where one of the tries begins: at home, then in leaves that differ from warp to warp. A try looks at one leaf. A search
-// of all leaves for the few active blocks would lead all warps to the same ones.
+// Where one of the tries begins: at home, then in leaves that differ from warp to warp. A try looks at one leaf. To
+// search all leaves for the few active blocks would lead all warps to the same ones.
 WARPHEAP_FN inline std::uint32_t dynasoar_blocks::place_of_try(std::uint32_t at_home, int number) const {
   if (number < home_tries) return at_home;
   const std::uint32_t hash = spread(at_home + static_cast<std::uint32_t>(number) * 0x9e3779b1u);
