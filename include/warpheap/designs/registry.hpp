@@ -17,6 +17,7 @@
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
+#include <warpheap/designs/xmalloc/xmalloc.hpp>
 #endif
 
 namespace warpheap {
