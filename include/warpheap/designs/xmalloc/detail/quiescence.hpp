@@ -41,6 +41,8 @@ class xmalloc_quiescence {
     std::uint32_t frees = 4;     ///< because blocks came back, which others took
     std::uint32_t changes = 64;  ///< because memory moved
 
+    /// True if the next search may be the last one.
+    WARPHEAP_FN bool at_end() const { return frees == 0 || changes == 0; }
     /// True if a search with this course is to be made again. What is pending is waited for: its thread waits for
     /// nobody.
     WARPHEAP_FN bool allow(course of) {

@@ -36,7 +36,9 @@ class xmalloc_search {
   WARPHEAP_COLD_FN void* find(lane_mask together, std::uint32_t c) const {
     const lane_mask peers = match(together, pages().key() | c);
     const xmalloc_search self = *this;
-    return in_turns(together, peers, [self, c](lane_mask waiting) { return self.search_blocks(waiting, c); });
+    return in_turns(together, peers, [self, c](lane_mask waiting, bool last) {
+      return self.search_blocks(waiting, c, last);
+    });
   }
   /// A block of 2^`order` pages for the caller, for which all free basic blocks give way, or null. Collective over
   /// `together`, whose lanes may want different orders and use different heaps.
@@ -44,7 +46,7 @@ class xmalloc_search {
     static_assert(page_source::largest_order < alignof(typename Layout::control));  // the key leaves room for the order
     const lane_mask peers = match(together, pages().key() | order);
     const xmalloc_search self = *this;
-    return in_turns(together, peers, [self, order](lane_mask waiting) { return self.search_pages(waiting, order); });
+    return in_turns(together, peers, [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
   }
 
  private:
@@ -65,7 +67,8 @@ class xmalloc_search {
     for (backoff wait;; wait.pause()) {
       const lane_mask waiting = ballot(peers, block == nullptr && !refused);
       if ((waiting & lane_bit()) != 0) {
-        const result found = cold_call([search, waiting] { return search(waiting); });
+        const bool last = left.at_end();
+        const result found = cold_call([search, waiting, last] { return search(waiting, last); });
         block = found.block;
         refused = block == nullptr && !left.allow(found.how);
       }
@@ -73,8 +76,9 @@ class xmalloc_search {
     }
   }
 
-  // One search for blocks of class `c` for the lanes of `group`. Collective.
-  WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c) const {
+  // One search for blocks of class `c` for the lanes of `group`; `last`: the lanes may be refused if it finds none.
+  // Collective.
+  WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c, bool last) const {
     std::uint32_t number = lists().pop(group, c);
     if (any(group, number != none)) return {block_of(number), course::pending};
     xmalloc_snapshot before{};
@@ -83,7 +87,10 @@ class xmalloc_search {
     if (any(group, number != none)) return {block_of(number), course::pending};
     if (flush(group, c)) return {nullptr, course::moved};
     if constexpr (Layout::has_superblocks) {
-      // Too little for a superblock may be enough for a block.
+      // Too little for a superblock may be enough for a block, which wastes most of a page. So it must be certain that
+      // there is no superblock, unless nothing is certain here.
+      const course seen = course_of(group, before, c, Layout::source_order(c));
+      if (seen != course::quiet && !last) return {nullptr, seen};
       const std::uint32_t page = pages().source().take(group, Layout::block_order(c), patience{2});
       if (any(group, page != page_source::none)) return {pages_at(page), course::pending};
     }
@@ -160,10 +167,10 @@ class xmalloc_search {
     return false;
   }
 
-  // The result of a search that found nothing, neither of class `c` nor a block of 2^`order` pages: what happened since
-  // the leader's snapshot, and a note if that was nothing. Collective.
-  WARPHEAP_COLD_FN result refuse(lane_mask group, std::uint32_t what, const xmalloc_snapshot& before, std::uint32_t c,
-                                 std::uint32_t order) const {
+  // What happened since the leader's snapshot, in a search that found neither a block of class `c` nor one of 2^`order`
+  // pages. Collective.
+  WARPHEAP_COLD_FN course course_of(lane_mask group, const xmalloc_snapshot& before, std::uint32_t c,
+                                    std::uint32_t order) const {
     auto seen = course::moved;
     sync(group);  // what all lanes read comes before the leader's second readings
     if (is_leader(group)) {
@@ -171,9 +178,15 @@ class xmalloc_search {
       const bool serves = !pages().source().refuses(order) || has_listed(none) || (c != none && blocks_.may_serve(c));
       seen = quiescence().since(before);
       if (seen == course::quiet && serves) seen = course::moved;
-      if (seen == course::quiet) quiescence().note_refusal(what, before);
     }
-    return {nullptr, static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)))};
+    return static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)));
+  }
+  // The result of such a search, and a note if it is proof. Collective.
+  WARPHEAP_COLD_FN result refuse(lane_mask group, std::uint32_t what, const xmalloc_snapshot& before, std::uint32_t c,
+                                 std::uint32_t order) const {
+    const course seen = course_of(group, before, c, order);
+    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(what, before);
+    return {nullptr, seen};
   }
 
   blocks_type blocks_;
