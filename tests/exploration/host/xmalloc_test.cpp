@@ -164,19 +164,29 @@ TEST(explored_xmalloc, who_gave_a_block_back_gets_one) {
       few_switches(2)));
 }
 
-// The same where the queue is full of other blocks, so that blocks go to superblocks and are sought there.
-TEST(explored_xmalloc, who_gave_a_block_to_a_superblock_gets_one) {
+// Both give a block of the same superblock back, which has no unit before, and the queue is full of others. Lane 1 asks
+// for what the queue has and for one more: its own is there, though lane 0 may be the one to list the superblock.
+struct ask_for_all {
+  allocator self;
+  void* const* blocks;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    self.free(blocks[lane]);
+    for (int i = 0; lane == 1 && i < 3; ++i) out[i] = self.malloc(512) != nullptr;
+  }
+};
+
+TEST(explored_xmalloc, who_gave_a_block_to_a_superblock_finds_it) {
   heap_memory memory;
   void* blocks[all_blocks];
   memory.set_up([to = blocks](const allocator& self) {
     for (std::uint32_t i = 0; i < all_blocks; ++i) to[i] = self.malloc(512);
-    self.free(to[7]);
-    self.free(to[15]);
+    self.free(to[all_blocks - 1]);
+    self.free(to[all_blocks - 2]);
   });
   expect_all_clean(explore_snapshot(
-      memory.memory(), 2, free_then_ask{memory.self(), blocks},
+      memory.memory(), 2, ask_for_all{memory.self(), blocks},
       [&](const results& out) -> std::string {
-        return out[0] + out[1] == 2 ? expect_free(memory.self(), 2) : "refused after a free";
+        return out[0] + out[1] + out[2] == 3 ? expect_free(memory.self(), 1) : "refused after a free";
       },
       few_switches(2)));
 }
