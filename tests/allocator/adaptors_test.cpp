@@ -220,17 +220,16 @@ constexpr bool wraps() {
 }
 template <auto... Member>
 constexpr int promises = ((wraps<Member, all, nothing>() && !wraps<Member, nothing, all>() ? 1 : 0) + ...);
-static_assert(
-    promises<&allocator_capabilities::individual_free, &allocator_capabilities::typed_objects,
-             &allocator_capabilities::knows_size, &allocator_capabilities::reset, &allocator_capabilities::grow,
-             &allocator_capabilities::relocate, &allocator_capabilities::host_copy,
-             &allocator_capabilities::counts_live, &allocator_capabilities::uses_arena,
-             &allocator_capabilities::state_in_arena, &allocator_capabilities::needs_full_warp,
-             &allocator_capabilities::refuses_only_when_full, &allocator_capabilities::shared_below,
-             &allocator_capabilities::trim_bytes,
-             &allocator_capabilities::stack_bytes, &allocator_capabilities::alignment,
-             &allocator_capabilities::largest_alignment, &allocator_capabilities::largest_bytes> ==
-    capabilities_with_a_rule({}));
+static_assert(promises<&allocator_capabilities::individual_free, &allocator_capabilities::typed_objects,
+                       &allocator_capabilities::knows_size, &allocator_capabilities::reset,
+                       &allocator_capabilities::grow, &allocator_capabilities::relocate,
+                       &allocator_capabilities::host_copy, &allocator_capabilities::counts_live,
+                       &allocator_capabilities::uses_arena, &allocator_capabilities::state_in_arena,
+                       &allocator_capabilities::needs_full_warp, &allocator_capabilities::refuses_only_when_full,
+                       &allocator_capabilities::shared_below, &allocator_capabilities::trim_bytes,
+                       &allocator_capabilities::stack_bytes, &allocator_capabilities::alignment,
+                       &allocator_capabilities::largest_alignment, &allocator_capabilities::largest_bytes> ==
+              capabilities_with_a_rule({}));
 // Units of another size are another promise, smaller or larger.
 static_assert(
     !adapts<promising<allocator_capabilities{.trim_bytes = 4096}>, allocator_capabilities{.trim_bytes = 8192}>);

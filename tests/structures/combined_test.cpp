@@ -84,8 +84,8 @@ struct make_kernel {
   }
 };
 
-/// Threads give back pieces that others made, in an order of their own, alone or together, and the one that gets a block
-/// finds in it what all of its pieces' releasers wrote.
+/// Threads give back pieces that others made, in an order of their own, alone or together, and the one that gets a
+/// block finds in it what all of its pieces' releasers wrote.
 struct release_kernel {
   WARPHEAP_FN void operator()(std::byte* blocks, void* const* table, std::uint32_t* last, std::uint64_t count,
                               std::uint64_t step, std::uint32_t* sums) const {

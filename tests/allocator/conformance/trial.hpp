@@ -19,8 +19,8 @@ inline constexpr std::uint64_t operator""_KiB(unsigned long long count) { return
 inline constexpr std::uint64_t operator""_MiB(unsigned long long count) { return count << 20; }
 
 /// Bytes that a test gives to a heap. A design that is slow on a GPU gets fewer, as it gets fewer threads. One that
-/// takes none of our memory gets the same each time, because the toolkit's heap can be sized only once in a process. One
-/// whose small blocks share memory gets more: a few that are left keep the memory of many.
+/// takes none of our memory gets the same each time, because the toolkit's heap can be sized only once in a process.
+/// One whose small blocks share memory gets more: a few that are left keep the memory of many.
 template <class A>
 std::uint64_t heap_bytes_for(std::uint64_t wanted) {
   if (!A::capabilities.uses_arena) return 64_MiB;

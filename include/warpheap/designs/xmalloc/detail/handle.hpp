@@ -18,8 +18,8 @@ WARPHEAP_FN void xmalloc_allocator<Kind, Options>::initialise() const {
   pages().control().end = end;
 }
 
-/// Pages that are not free are live, less the basic blocks that are free in superblocks and lists. A basic block is live
-/// as long as one of its pieces is.
+/// Pages that are not free are live, less the basic blocks that are free in superblocks and lists. A basic block is
+/// live as long as one of its pieces is.
 template <class Kind, xmalloc_options Options>
 WARPHEAP_FN void xmalloc_allocator<Kind, Options>::count(allocator_counts& counts) const {
   const control& shared = pages().control();

@@ -46,8 +46,8 @@ class xmalloc_lists {
     sync(group);
     return number;
   }
-  /// Puts the block of each lane of `group`, all of class `c`, into the queue at home; false to lanes that find it full.
-  /// Collective.
+  /// Puts the block of each lane of `group`, all of class `c`, into the queue at home; false to lanes that find it
+  /// full. Collective.
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t c, std::uint32_t number) const {
     return pages_.list(c, shuffle(group, home(), leader(group))).push(group, number);
   }

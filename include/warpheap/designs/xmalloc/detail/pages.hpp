@@ -13,8 +13,8 @@ namespace warpheap::detail {
 struct xmalloc_place {
   static constexpr std::uint32_t of_pages = ~std::uint32_t{0};
 
-  bool whole;               ///< the block begins here; else the address is in a piece of a block
-  std::uint32_t in_class;   ///< class of the basic block, or `of_pages` for a block of pages
+  bool whole;              ///< the block begins here; else the address is in a piece of a block
+  std::uint32_t in_class;  ///< class of the basic block, or `of_pages` for a block of pages
 };
 
 /// The pages of a heap: their numbers, their addresses, what is kept of each, and the source of those that are free.
@@ -22,8 +22,8 @@ struct xmalloc_place {
 /// This is the lowest part of `xmalloc`. Each part above has the part below as its only member, so a kernel carries
 /// these addresses once, and a part can call only what lies below it.
 ///
-/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of `base_alignment`. A block of pages and
-/// a superblock begin at a multiple of their size, up to `base_alignment`. So a basic block is aligned to its size.
+/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of `base_alignment`. A block of pages
+/// and a superblock begin at a multiple of their size, up to `base_alignment`. So a basic block is aligned to its size.
 template <class Layout>
 class xmalloc_pages {
  public:

@@ -21,8 +21,7 @@ namespace warpheap::detail {
 template <class Layout>
 class xmalloc_search {
  public:
-  using blocks_type =
-      std::conditional_t<Layout::has_superblocks, xmalloc_superblocks<Layout>, xmalloc_direct<Layout>>;
+  using blocks_type = std::conditional_t<Layout::has_superblocks, xmalloc_superblocks<Layout>, xmalloc_direct<Layout>>;
   static constexpr std::uint32_t none = blocks_type::none;
 
   WARPHEAP_FN explicit xmalloc_search(const arena& from) : blocks_(from) {}
@@ -36,9 +35,8 @@ class xmalloc_search {
   WARPHEAP_COLD_FN void* find(lane_mask together, std::uint32_t c) const {
     const lane_mask peers = match(together, pages().key() | c);
     const xmalloc_search self = *this;
-    return in_turns(together, peers, [self, c](lane_mask waiting, bool last) {
-      return self.search_blocks(waiting, c, last);
-    });
+    return in_turns(together, peers,
+                    [self, c](lane_mask waiting, bool last) { return self.search_blocks(waiting, c, last); });
   }
   /// A block of 2^`order` pages for the caller, for which all free basic blocks give way, or null. Collective over
   /// `together`, whose lanes may want different orders and use different heaps.
@@ -46,7 +44,8 @@ class xmalloc_search {
     static_assert(page_source::largest_order < alignof(typename Layout::control));  // the key leaves room for the order
     const lane_mask peers = match(together, pages().key() | order);
     const xmalloc_search self = *this;
-    return in_turns(together, peers, [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
+    return in_turns(together, peers,
+                    [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
   }
 
  private:
