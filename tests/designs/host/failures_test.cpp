@@ -21,7 +21,6 @@
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
-#include <warpheap/designs/xmalloc/xmalloc.hpp>
 #include <warpheap/heap.hpp>
 
 namespace warpheap::test::failures_test {
@@ -185,7 +184,7 @@ class failures : public testing::Test {
   scoped_schedule guard_{few_at_once()};
 };
 using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, bump, ouroboros_s_p, ouroboros_va_c,
-                               ouroboros_vl_c, random_walk, xmalloc, xmalloc_flat>;
+                               ouroboros_vl_c, random_walk>;
 TYPED_TEST_SUITE(failures, designs);
 
 constexpr auto nothing = [](auto&) {};
