@@ -70,6 +70,7 @@ json_object describe(const allocator_entry& entry) {
       .add("needs_full_warp", can.needs_full_warp)
       .add("typed_objects", can.typed_objects)
       .add("refuses_only_when_full", can.refuses_only_when_full)
+      .add("shared_below", can.shared_below)
       .add("alignment", can.alignment)
       .add("largest_alignment", bounded(can.largest_alignment))
       .add("largest_bytes", bounded(can.largest_bytes));

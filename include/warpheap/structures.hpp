@@ -7,6 +7,7 @@
 
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/buddy_tree.hpp>
+#include <warpheap/structures/combined.hpp>
 #include <warpheap/structures/deal.hpp>
 #include <warpheap/structures/index_ring.hpp>
 #include <warpheap/structures/occupancy_gate.hpp>

@@ -182,6 +182,7 @@ struct promising : witness {
 constexpr allocator_capabilities nothing{.state_in_arena = true,
                                          .needs_full_warp = true,
                                          .refuses_only_when_full = false,
+                                         .shared_below = 256,
                                          .stack_bytes = 1024,
                                          .alignment = 16,
                                          .largest_alignment = 4096,
@@ -202,9 +203,9 @@ constexpr allocator_capabilities all{.individual_free = true,
 // Fails to compile if the capabilities get one more, which needs its rule and its line below.
 constexpr int capabilities_with_a_rule(const allocator_capabilities& of) {
   [[maybe_unused]] const auto& [individual_free, knows_size, reset, grow, relocate, host_copy, counts_live, uses_arena,
-                                state_in_arena, needs_full_warp, typed_objects, refuses_only_when_full, trim_bytes,
-                                stack_bytes, alignment, largest_alignment, largest_bytes] = of;
-  return 17;
+                                state_in_arena, needs_full_warp, typed_objects, refuses_only_when_full, shared_below,
+                                trim_bytes, stack_bytes, alignment, largest_alignment, largest_bytes] = of;
+  return 18;
 }
 
 // True if an adaptor of a design of capabilities `From` may have these with `Member` as in `To`.
@@ -219,16 +220,16 @@ constexpr bool wraps() {
 }
 template <auto... Member>
 constexpr int promises = ((wraps<Member, all, nothing>() && !wraps<Member, nothing, all>() ? 1 : 0) + ...);
-static_assert(
-    promises<&allocator_capabilities::individual_free, &allocator_capabilities::typed_objects,
-             &allocator_capabilities::knows_size, &allocator_capabilities::reset, &allocator_capabilities::grow,
-             &allocator_capabilities::relocate, &allocator_capabilities::host_copy,
-             &allocator_capabilities::counts_live, &allocator_capabilities::uses_arena,
-             &allocator_capabilities::state_in_arena, &allocator_capabilities::needs_full_warp,
-             &allocator_capabilities::refuses_only_when_full, &allocator_capabilities::trim_bytes,
-             &allocator_capabilities::stack_bytes, &allocator_capabilities::alignment,
-             &allocator_capabilities::largest_alignment, &allocator_capabilities::largest_bytes> ==
-    capabilities_with_a_rule({}));
+static_assert(promises<&allocator_capabilities::individual_free, &allocator_capabilities::typed_objects,
+                       &allocator_capabilities::knows_size, &allocator_capabilities::reset,
+                       &allocator_capabilities::grow, &allocator_capabilities::relocate,
+                       &allocator_capabilities::host_copy, &allocator_capabilities::counts_live,
+                       &allocator_capabilities::uses_arena, &allocator_capabilities::state_in_arena,
+                       &allocator_capabilities::needs_full_warp, &allocator_capabilities::refuses_only_when_full,
+                       &allocator_capabilities::shared_below, &allocator_capabilities::trim_bytes,
+                       &allocator_capabilities::stack_bytes, &allocator_capabilities::alignment,
+                       &allocator_capabilities::largest_alignment, &allocator_capabilities::largest_bytes> ==
+              capabilities_with_a_rule({}));
 // Units of another size are another promise, smaller or larger.
 static_assert(
     !adapts<promising<allocator_capabilities{.trim_bytes = 4096}>, allocator_capabilities{.trim_bytes = 8192}>);

@@ -24,6 +24,9 @@ struct allocator_capabilities {
   bool typed_objects = false;          ///< the design has `typed_heap`, which keeps each field of a type in arrays
   bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
+  std::uint64_t shared_below =
+      0;                         ///< bytes; blocks for fewer may share memory with others that lanes of a warp took in
+                                 ///< one call with them, which comes back when all of these are free. 0: none do
   std::uint64_t trim_bytes = 0;  ///< bytes; what the host can take out of the heap one by one, 0: nothing
   std::uint64_t stack_bytes =
       0;                         ///< bytes of a thread's stack on a GPU, a multiple of 8, in an optimised build: a call
@@ -45,9 +48,9 @@ struct allocator_capabilities {
            (!relocate || whole.relocate) && (!host_copy || whole.host_copy) && (!counts_live || whole.counts_live) &&
            (!uses_arena || whole.uses_arena) && (state_in_arena || !whole.state_in_arena) &&
            (needs_full_warp || !whole.needs_full_warp) && (!refuses_only_when_full || whole.refuses_only_when_full) &&
-           (trim_bytes == 0 || trim_bytes == whole.trim_bytes) && stack_bytes >= whole.stack_bytes &&
-           whole.alignment % alignment == 0 && largest_alignment <= whole.largest_alignment &&
-           largest_bytes <= whole.largest_bytes;
+           shared_below >= whole.shared_below && (trim_bytes == 0 || trim_bytes == whole.trim_bytes) &&
+           stack_bytes >= whole.stack_bytes && whole.alignment % alignment == 0 &&
+           largest_alignment <= whole.largest_alignment && largest_bytes <= whole.largest_bytes;
   }
 };
 

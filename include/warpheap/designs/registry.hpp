@@ -16,8 +16,9 @@
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
 
-// A design that no GPU has tested yet is included here, between `#if WARPHEAP_RUNS_ON_HOST ||
-// defined(WARPHEAP_TRY_UNTESTED_DESIGNS)` and `#endif`. No design is in that state now.
+#if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
+#include <warpheap/designs/xmalloc/xmalloc.hpp>
+#endif
 
 namespace warpheap {
 

@@ -20,9 +20,11 @@ inline constexpr std::uint64_t operator""_MiB(unsigned long long count) { return
 
 /// Bytes that a test gives to a heap. A design that is slow on a GPU gets fewer, as it gets fewer threads. One that
 /// takes none of our memory gets the same each time, because the toolkit's heap can be sized only once in a process.
+/// One whose small blocks share memory gets more: a few that are left keep the memory of many.
 template <class A>
 std::uint64_t heap_bytes_for(std::uint64_t wanted) {
   if (!A::capabilities.uses_arena) return 64_MiB;
+  if (A::capabilities.shared_below != 0) wanted *= 4;
   return this_backend == backend::cuda && work_divisor<A>() > 1
              ? wanted / std::max<std::uint64_t>(work_divisor<A>() / 4, 1)
              : wanted;
@@ -110,12 +112,13 @@ inline std::uint64_t roomy_heap_bytes() {
 }
 
 /// Sizes to fill a heap of `bytes` with, the smallest first: a few thousand blocks on the host, up to a million on a
-/// GPU.
+/// GPU. Blocks of these sizes share no memory.
 template <class A>
 std::vector<std::uint64_t> fill_sizes(std::uint64_t bytes) {
   const std::uint64_t most = scaled_for<A>(1 << 14, 1 << 20);
   const std::uint64_t smallest =
-      std::min(align_up(bytes / most + (bytes / most == 0), 16), A::capabilities.largest_bytes);
+      std::min(std::max(align_up(bytes / most + (bytes / most == 0), 16), A::capabilities.shared_below),
+               A::capabilities.largest_bytes);
   std::vector<std::uint64_t> sizes;
   for (const std::uint64_t size : {smallest, 3 * smallest + 1, 21 * smallest - 8}) {
     if (size <= A::capabilities.largest_bytes) sizes.push_back(size);

@@ -19,6 +19,7 @@
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/designs/xmalloc/xmalloc.hpp>
 #include <warpheap/heap.hpp>
 
 namespace warpheap::test::figures_test {
@@ -52,7 +53,7 @@ template <class A>
 class figures : public testing::Test {};
 using designs =
     testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, dynasoar, bump, ouroboros_s_p, ouroboros_va_p,
-                   ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c, random_walk>;
+                   ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c, random_walk, xmalloc, xmalloc_flat>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
