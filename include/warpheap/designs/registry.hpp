@@ -13,7 +13,9 @@
 #include <warpheap/platform.hpp>
 
 #if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
+#include <warpheap/designs/atomic_wrap/atomic_wrap.hpp>
 #include <warpheap/designs/dynasoar/dynasoar.hpp>
+#include <warpheap/designs/fdg/fdg.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
