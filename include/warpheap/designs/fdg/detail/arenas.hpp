@@ -59,10 +59,10 @@ class fdg_arenas {
   fdg_pages<Layout> pages_;
 };
 
-// Orders. The lane that got a page from the source acquired what its former owner did. The store to `current` releases that; a
-// change of `current` that takes granules acquires it, and goes on with the sequence of that release. The group's
-// `sync` passes it on to each lane. The change that starts to seek acquires, so that the store after it releases no
-// less than the one before it did. Looks are relaxed: the change that follows decides.
+// Orders. The lane that got a page from the source acquired what its former owner did. The store to `current` releases
+// that; a change of `current` that takes granules acquires it, and goes on with the sequence of that release. The
+// group's `sync` passes it on to each lane. The change that starts to seek acquires, so that the store after it
+// releases no less than the one before it did. Looks are relaxed: the change that follows decides.
 
 template <class Layout>
 WARPHEAP_FN std::uint64_t fdg_arenas<Layout>::take(lane_mask group, header& of, std::uint32_t granules,
@@ -100,7 +100,7 @@ WARPHEAP_FN std::uint64_t fdg_arenas<Layout>::take(lane_mask group, header& of, 
       continue;
     }
     auto outcome = sought::exhausted;
-    if (grows && is_leader(group)) outcome = seek(of, seen.value);
+    if (grows && is_leader(group)) outcome = cold_call([*this, at = &of, seen] { return seek(*at, seen.value); });
     outcome = static_cast<sought>(shuffle(group, static_cast<std::uint32_t>(outcome), leader(group)));
     if (outcome == sought::found) fitting = group;
     if (outcome != sought::exhausted) continue;
