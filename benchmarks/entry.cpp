@@ -69,6 +69,8 @@ json_object describe(const allocator_entry& entry) {
       .add("state_in_arena", can.state_in_arena)
       .add("needs_full_warp", can.needs_full_warp)
       .add("typed_objects", can.typed_objects)
+      .add("release_by_warp", can.release_by_warp)
+      .add("reuses_live_memory", can.reuses_live_memory)
       .add("refuses_only_when_full", can.refuses_only_when_full)
       .add("shared_below", can.shared_below)
       .add("alignment", can.alignment)

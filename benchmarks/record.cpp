@@ -27,6 +27,10 @@ std::string unfit(const run_options& options, const allocator_capabilities& can)
   if (options.size > can.largest_bytes) {
     return "the design serves requests of up to " + std::to_string(can.largest_bytes) + " bytes";
   }
+  if (can.reuses_live_memory && options.threads > options.heap_bytes / 3 / align_up(options.size, can.alignment)) {
+    return "the design hands out live memory again once requests have gone around the heap; use a heap of three times "
+           "the bytes of a round";
+  }
   if (can.needs_full_warp && options.mode == "warp") {
     return "the design needs all lanes of a warp together; mode warp has one lane call";
   }

@@ -51,6 +51,7 @@ template <device_allocator A>
 class exhaustion::course : public course_defaults {
  public:
   using fixture = one_heap<A>;
+  static constexpr const char* unfit_design = unfit_for_full_heaps(A::capabilities);
   explicit course(fixture& on) : on_(on) {}
 
   static run_options adapted(run_options options) {

@@ -52,6 +52,7 @@ template <device_allocator A>
 class out_of_memory::course : public course_defaults {
  public:
   using fixture = filling<A>;
+  static constexpr const char* unfit_design = unfit_for_full_heaps(A::capabilities);
   explicit course(fixture& on) : on_(on) {}
 
   std::string unfit_heap() const { return on_.unfit_heap(); }

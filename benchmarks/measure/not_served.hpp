@@ -15,6 +15,14 @@ inline constexpr const char* lacks_individual_free = "the design has no individu
 inline constexpr const char* needs_whole_warps =
     "the design needs all lanes of a warp together; here each thread calls for itself";
 
+inline constexpr const char* is_never_full =
+    "the design is never full: it hands out live memory again once requests have gone around the heap";
+
+/// Why a design of these capabilities cannot run a case that fills a heap; null if it can.
+constexpr const char* unfit_for_full_heaps(const allocator_capabilities& can) {
+  return can.reuses_live_memory ? is_never_full : nullptr;
+}
+
 /// Why a design of these capabilities cannot run a case that frees single blocks; null if it can.
 constexpr const char* unfit_for_frees(const allocator_capabilities& can) {
   return can.individual_free ? nullptr : lacks_individual_free;

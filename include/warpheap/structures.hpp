@@ -15,6 +15,7 @@
 #include <warpheap/structures/page_source.hpp>
 #include <warpheap/structures/per_multiprocessor.hpp>
 #include <warpheap/structures/probe.hpp>
+#include <warpheap/structures/push_stack.hpp>
 #include <warpheap/structures/segment.hpp>
 #include <warpheap/structures/segment_kinds.hpp>
 #include <warpheap/structures/segment_queue.hpp>

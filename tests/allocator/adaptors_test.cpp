@@ -178,9 +178,16 @@ struct promising : witness {
   static constexpr allocator_capabilities capabilities = Promised;
   template <class... T>
   struct typed_heap {};
+  struct warp_arena {
+    WARPHEAP_FN void* malloc(std::uint64_t) const { return nullptr; }
+    WARPHEAP_FN void release(lane_mask) const {}
+    WARPHEAP_FN explicit operator bool() const { return false; }
+  };
+  WARPHEAP_FN warp_arena open_arena(lane_mask) const { return {}; }
 };
 constexpr allocator_capabilities nothing{.state_in_arena = true,
                                          .needs_full_warp = true,
+                                         .reuses_live_memory = true,
                                          .refuses_only_when_full = false,
                                          .shared_below = 256,
                                          .stack_bytes = 1024,
@@ -196,6 +203,7 @@ constexpr allocator_capabilities all{.individual_free = true,
                                      .counts_live = true,
                                      .uses_arena = true,
                                      .typed_objects = true,
+                                     .release_by_warp = true,
                                      .trim_bytes = 4096,
                                      .stack_bytes = 512,
                                      .alignment = 32};
@@ -203,9 +211,10 @@ constexpr allocator_capabilities all{.individual_free = true,
 // Fails to compile if the capabilities get one more, which needs its rule and its line below.
 constexpr int capabilities_with_a_rule(const allocator_capabilities& of) {
   [[maybe_unused]] const auto& [individual_free, knows_size, reset, grow, relocate, host_copy, counts_live, uses_arena,
-                                state_in_arena, needs_full_warp, typed_objects, refuses_only_when_full, shared_below,
-                                trim_bytes, stack_bytes, alignment, largest_alignment, largest_bytes] = of;
-  return 18;
+                                state_in_arena, needs_full_warp, typed_objects, release_by_warp, reuses_live_memory,
+                                refuses_only_when_full, shared_below, trim_bytes, stack_bytes, alignment,
+                                largest_alignment, largest_bytes] = of;
+  return 20;
 }
 
 // True if an adaptor of a design of capabilities `From` may have these with `Member` as in `To`.
@@ -225,7 +234,8 @@ static_assert(promises<&allocator_capabilities::individual_free, &allocator_capa
                        &allocator_capabilities::grow, &allocator_capabilities::relocate,
                        &allocator_capabilities::host_copy, &allocator_capabilities::counts_live,
                        &allocator_capabilities::uses_arena, &allocator_capabilities::state_in_arena,
-                       &allocator_capabilities::needs_full_warp, &allocator_capabilities::refuses_only_when_full,
+                       &allocator_capabilities::needs_full_warp, &allocator_capabilities::release_by_warp,
+                       &allocator_capabilities::reuses_live_memory, &allocator_capabilities::refuses_only_when_full,
                        &allocator_capabilities::shared_below, &allocator_capabilities::trim_bytes,
                        &allocator_capabilities::stack_bytes, &allocator_capabilities::alignment,
                        &allocator_capabilities::largest_alignment, &allocator_capabilities::largest_bytes> ==

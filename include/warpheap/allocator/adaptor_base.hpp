@@ -7,6 +7,23 @@
 
 namespace warpheap {
 
+namespace detail {
+
+struct no_warp_arena {};
+template <class A>
+struct find_warp_arena {
+  using type = no_warp_arena;
+};
+template <class A>
+  requires(A::capabilities.release_by_warp)
+struct find_warp_arena<A> {
+  using type = typename A::warp_arena;
+};
+template <class A>
+using warp_arena_of = typename find_warp_arena<A>::type;
+
+}  // namespace detail
+
 /// Base of the adaptors of a design: it is the design `A`, and forwards each member of the concept to it.
 ///
 /// An adaptor derives from `adaptor_base<A, Promised>` and declares the members that it changes; what it does not
@@ -97,6 +114,15 @@ class adaptor_base {
     requires(Promised.counts_live)
   {
     inner_.count(counts);
+  }
+
+  /// Handle of an arena of `A`; empty without the promise.
+  using warp_arena = detail::warp_arena_of<A>;
+  /// An arena for the lanes of `group`.
+  WARPHEAP_FN warp_arena open_arena(lane_mask group) const
+    requires(Promised.release_by_warp)
+  {
+    return inner_.open_arena(group);
   }
 
   /// Makes whole units of what is free.

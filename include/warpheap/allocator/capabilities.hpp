@@ -22,6 +22,9 @@ struct allocator_capabilities {
   bool state_in_arena = false;         ///< the design writes its own state into parts of the arena that hold no block
   bool needs_full_warp = false;        ///< calls need all lanes of the warp together
   bool typed_objects = false;          ///< the design has `typed_heap`, which keeps each field of a type in arrays
+  bool release_by_warp = false;        ///< a warp can have an arena of its own, whose blocks all go back by one call
+  bool reuses_live_memory = false;     ///< never full: a block is lost as soon as requests that came after it have
+                                       ///< gone once around the heap, whether it is in use or not
   bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
 
   std::uint64_t shared_below =
@@ -47,10 +50,12 @@ struct allocator_capabilities {
            (!knows_size || whole.knows_size) && (!reset || whole.reset) && (!grow || whole.grow) &&
            (!relocate || whole.relocate) && (!host_copy || whole.host_copy) && (!counts_live || whole.counts_live) &&
            (!uses_arena || whole.uses_arena) && (state_in_arena || !whole.state_in_arena) &&
-           (needs_full_warp || !whole.needs_full_warp) && (!refuses_only_when_full || whole.refuses_only_when_full) &&
-           shared_below >= whole.shared_below && (trim_bytes == 0 || trim_bytes == whole.trim_bytes) &&
-           stack_bytes >= whole.stack_bytes && whole.alignment % alignment == 0 &&
-           largest_alignment <= whole.largest_alignment && largest_bytes <= whole.largest_bytes;
+           (needs_full_warp || !whole.needs_full_warp) && (!release_by_warp || whole.release_by_warp) &&
+           (reuses_live_memory || !whole.reuses_live_memory) &&
+           (!refuses_only_when_full || whole.refuses_only_when_full) && shared_below >= whole.shared_below &&
+           (trim_bytes == 0 || trim_bytes == whole.trim_bytes) && stack_bytes >= whole.stack_bytes &&
+           whole.alignment % alignment == 0 && largest_alignment <= whole.largest_alignment &&
+           largest_bytes <= whole.largest_bytes;
   }
 };
 

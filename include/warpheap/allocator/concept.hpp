@@ -86,6 +86,17 @@ concept serves_host = true;
 /// `A::typed_heap<T...>`, host; `capabilities.typed_objects`: a heap of objects of the types `T...`, in the terms of
 /// <warpheap/allocator/typed_objects.hpp>. `soa_heap` of the design `dynasoar` tells its members.
 ///
+/// `a.open_arena(group)`, device, collective over `group`; `capabilities.release_by_warp`: an `A::warp_arena`, a
+/// trivially copyable handle that each lane of `group` gets, of an arena that has no blocks yet. A handle that converts
+/// to false has no arena: the heap had no room for one. Members of the handle `arena`, for any threads that have it:
+///
+/// `arena.malloc(bytes)`, device: as `a.malloc`, a block that belongs to the arena. It is null if the arena needs more
+/// memory and the heap has none; and without an arena. `a.free` does not take such a block.
+///
+/// `arena.release(group)`, device, collective over `group`: all blocks of the arena are available again, and the arena
+/// is no more. No thread uses a block or a handle of it any longer, and the caller has seen to it that what those
+/// threads did happens before. What `group` did to blocks happens before what their next owners do.
+///
 /// With `capabilities.trim_bytes` the host takes *units* of so many bytes out of the heap while no kernel uses it:
 ///
 /// `a.trim_begin()`, host: bytes of the arena before the first unit; the others follow side by side.
@@ -139,6 +150,12 @@ concept device_allocator =
       { allocator.restore(units) } -> std::same_as<void>;
     }) && (!A::capabilities.counts_live || requires(const A allocator, allocator_counts& counts) {
       { allocator.count(counts) } -> std::same_as<void>;
+    }) && (!A::capabilities.release_by_warp || requires(const A allocator, lane_mask group, std::uint64_t bytes) {
+      requires std::is_trivially_copyable_v<typename A::warp_arena>;
+      { allocator.open_arena(group) } -> std::same_as<typename A::warp_arena>;
+      { allocator.open_arena(group).malloc(bytes) } -> std::same_as<void*>;
+      { allocator.open_arena(group).release(group) } -> std::same_as<void>;
+      static_cast<bool>(allocator.open_arena(group));
     }) && detail::serves_host<A>;
 
 /// A design with figures of its own, beyond those that each heap tells.

@@ -7,6 +7,40 @@
 
 namespace warpheap {
 
+/// The handle of an arena of a heap, whose blocks all go back by one call. A kernel keeps it in a variable of each lane
+/// and may store it for a later kernel; it is valid up to its `release`, and as long as the handle of the heap that
+/// made it. `heap_ref::open_arena` makes it.
+template <device_allocator A>
+  requires(A::capabilities.release_by_warp)
+class arena_ref {
+ public:
+  /// A handle of the arena that `arena` is.
+  WARPHEAP_FN explicit arena_ref(const typename A::warp_arena& arena) : arena_(arena) {}
+
+  /// True if there is an arena.
+  WARPHEAP_FN explicit operator bool() const { return static_cast<bool>(arena_); }
+
+  /// A block of at least `bytes` bytes of the arena, aligned to `A::capabilities.alignment`, any contents. Null if the
+  /// arena needs more memory and the heap has none, and without an arena. A request of 0 bytes is one of 1 byte. Any
+  /// threads that have the handle may call, converged or not. `heap_ref::free` must not get the block.
+  WARPHEAP_ENTRY_FN void* malloc(std::uint64_t bytes) const {
+    if (bytes == 0) bytes = 1;
+    void* const block = arena_.malloc(bytes);
+    if constexpr (A::capabilities.owners_alone_use_arena()) {
+      if (block != nullptr) shadow_allow(block, bytes);
+    }
+    return block;
+  }
+
+  /// Gives all blocks of the arena back, and ends it; nothing without an arena. No thread uses the arena or a block of
+  /// it any longer, and what threads outside `group` did with them happens before, as by a barrier or a launch. What
+  /// `group` did with them happens before what their next owners do. Collective over `group`; once for each arena.
+  WARPHEAP_ENTRY_FN void release(lane_mask group) const { arena_.release(group); }
+
+ private:
+  typename A::warp_arena arena_;
+};
+
 /// The handle by which kernels use a heap: pass it by value, keep it anywhere. It is valid as long as the `heap` that
 /// made it, growth included, up to a `relocate`: then `heap::ref` gives another one. Each member may be called by any
 /// threads, converged or not, in any kernel, unless the design's capabilities say otherwise. Nothing here waits for a
@@ -53,6 +87,14 @@ class heap_ref {
   /// Ends the life of `object` and gives its block back; null is ignored.
   template <class T>
   WARPHEAP_FN void destroy(T* object) const;
+
+  /// An arena for the lanes of `group`, which is theirs to take blocks of and to release; false if the heap had no room
+  /// for one. Collective over `group`.
+  WARPHEAP_FN auto open_arena(lane_mask group) const
+    requires(A::capabilities.release_by_warp)
+  {
+    return arena_ref<A>{allocator_.open_arena(group)};
+  }
 
  private:
   // Blocks can be hidden from a memory checker if nothing but their owners has business with them.

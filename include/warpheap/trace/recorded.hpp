@@ -15,8 +15,9 @@ namespace detail {
 template <device_allocator A>
 inline constexpr allocator_capabilities recorded_capabilities = [] {
   allocator_capabilities can = A::capabilities;
-  can.typed_objects = false;  // a typed heap has no blocks of bytes to record
-  can.relocate = false;       // blocks would change their addresses, by which the recorder knows them
+  can.typed_objects = false;    // a typed heap has no blocks of bytes to record
+  can.release_by_warp = false;  // blocks would go back without a free to record
+  can.relocate = false;         // blocks would change their addresses, by which the recorder knows them
   return can;
 }();
 
