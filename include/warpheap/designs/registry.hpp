@@ -16,6 +16,7 @@
 #include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
+#include <warpheap/designs/reg_eff/reg_eff.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #endif
 
