@@ -59,13 +59,6 @@
 #else
 #define WARPHEAP_COLD_FN __host__ __device__ __noinline__
 #endif
-/// Marks a function that kernels seldom call, as `WARPHEAP_COLD_FN`, and that has at most 24 registers: no more than a
-/// kernel takes that calls a function at all. What it holds beyond them is on its stack.
-#if !defined(__CUDA_ARCH__)
-#define WARPHEAP_LEAN_FN WARPHEAP_FN
-#else
-#define WARPHEAP_LEAN_FN __host__ __device__ __noinline__ __local_maxnreg__(24)
-#endif
 /// Marks a function by which a program enters the library's concurrent code, and which may be called by a function that
 /// calls itself.
 ///
@@ -89,7 +82,6 @@
 #define WARPHEAP_FN
 #define WARPHEAP_ENTRY_FN
 #define WARPHEAP_COLD_FN __attribute__((cold))
-#define WARPHEAP_LEAN_FN __attribute__((cold))
 #define WARPHEAP_CUDA_ONLY(...)
 #define WARPHEAP_HOST_ONLY(...) __VA_ARGS__
 #define WARPHEAP_RUNS_ON_HOST 1

@@ -30,12 +30,4 @@ WARPHEAP_FN auto cold_call(Body body) {
   return target::cold_call(body);
 }
 
-/// Returns `body()`, as `cold_call` does, by a function of at most 24 registers: the call costs a kernel no more than any
-/// call does. What the body holds beyond them is on its stack, so it is slower.
-template <class Body>
-WARPHEAP_FN auto lean_call(Body body) {
-  static_assert(std::is_trivially_copyable_v<Body>, "lean_call: the body captures plain values only");
-  return target::lean_call(body);
-}
-
 }  // namespace warpheap

@@ -78,27 +78,31 @@ struct locked_header {
   }
 };
 
-/// What a `header_ring` is asked for: `units` units from a place on that is `phase` plus a multiple of `step`.
+/// What a `header_ring` is asked for: `units` units from a place on that is a multiple of `units`.
 ///
-/// Requests with one `step` that is no less than `units` have as many places in an empty ring as in any order of takes:
-/// two of them never need parts of the same place.
+/// So an empty ring has as many places for one size as a ring in which such blocks were taken and given in any order:
+/// no two of them ever need parts of one place.
 struct ring_request {
-  std::uint32_t units;  ///< at least 1
-  std::uint32_t step;   ///< at least 1; at most 2^30 + 2^25
-  std::uint32_t phase;  ///< at most 2^25
+  std::uint32_t units;  ///< 1 to `ring_word::most_units`
 
-  /// A request of `units` units whose places are the multiples of `units`.
-  WARPHEAP_FN static constexpr ring_request of(std::uint32_t units) { return {units, units, 0}; }
-
-  /// The first place that is no less than `at`.
-  WARPHEAP_FN constexpr std::uint32_t first_from(std::uint32_t at) const {
-    if (at <= phase) return phase;
-    return phase + (at - phase + step - 1) / step * step;
-  }
   /// True if a place from `at` on ends no later than `end`; `first` is that place.
   WARPHEAP_FN constexpr bool fits(std::uint32_t at, std::uint32_t end, std::uint32_t& first) const {
     if (end - at < units) return false;
-    first = first_from(at);
+    first = (at + units - 1) / units * units;
+    return first + units <= end;
+  }
+};
+
+/// What a `header_ring` is asked for: `units` units from a place on that is `phase` plus a multiple of `step`.
+struct aligned_ring_request {
+  std::uint32_t units;  ///< 1 to `ring_word::most_units`
+  std::uint32_t step;   ///< `units` to 2^30 + 2^25
+  std::uint32_t phase;  ///< at most 2^25
+
+  /// As of `ring_request`.
+  WARPHEAP_FN constexpr bool fits(std::uint32_t at, std::uint32_t end, std::uint32_t& first) const {
+    if (end - at < units) return false;
+    first = at <= phase ? phase : phase + (at - phase + step - 1) / step * step;
     return first + units <= end;
   }
 };
@@ -110,43 +114,38 @@ struct ring_request {
 /// copies of the view are the same ring. `Header` is `fused_header` or `locked_header`. `Cursors` is the number of
 /// cursors: 1, or about as many as there are multiprocessors.
 ///
-/// A take walks the ring from a cursor on. It locks a free chunk that is large enough, cuts its block out of it, and
-/// moves the cursor past the block. A lock is never waited for. A give makes the chunk free: one atomic operation.
+/// A take walks the ring from a cursor on. It locks a free chunk, absorbs the free chunks after it as long as it is too
+/// small, cuts its block out of it, and moves the cursor past the block. A lock is never waited for. A give makes the
+/// chunk free: one atomic operation.
 ///
 /// The headers lie side by side in a table, one for each unit, and not before the blocks as in the original. So no
 /// header becomes user data when its chunk is absorbed, and a thread that is late can do no harm there: an absorbed
 /// header is not free, so no thread can lock it, and its link still leads forward along the ring.
 ///
 /// Invariants. A header is free or allocated only if a chunk of the ring begins there. The chunks cover the range, and
-/// the link of each is the begin of the next. The last header is allocated for ever and its link is 0. Only the thread
-/// that locked a chunk, or the owner of an allocated one, changes its header and what lies within it.
+/// the link of each is the begin of the next. The first header is never absorbed. The last one is allocated for ever
+/// and its link is 0. Only the thread that locked a chunk, or the owner of an allocated one, changes its header and
+/// what lies within it.
 ///
-/// Free chunks are merged by takes: a thread whose chunk is too small absorbs the free chunks after it. A give with
-/// `connect` absorbs the free chunk after it as well.
-///
-/// Null is certain. A lap of the ring that neither found a locked or absorbed header, nor overlapped with a take, has
-/// seen all that was free when it began: gives and merges only enlarge free chunks. Takes are counted, with the
-/// cursors, before they change a header. A lap that proves nothing is made again, a limited number of times.
+/// Null is certain. A walk from the first chunk to the end that neither found a locked or absorbed header, nor
+/// overlapped with a take, has seen all that was free when it began: gives and merges only enlarge free chunks. Takes
+/// are counted before they change a header. A walk that proves nothing is made again, a limited number of times.
 ///
 /// Memory order: what a thread did before it gave a chunk happens before what the thread does that takes a part of it.
 template <class Header, std::uint32_t Cursors>
 class header_ring {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};  ///< no place
-  static constexpr std::uint32_t quick_steps = 96;          ///< headers that a take visits before it merges
 
-  /// Where the takes of a multiprocessor begin, and how many there were. Both are changed by any thread.
-  struct cursor {
-    std::uint32_t at;     ///< a place where a chunk begins or began; a hint
-    std::uint32_t takes;  ///< takes that have locked their chunk, modulo 2^32
-  };
   /// What lies before the headers.
   struct state {
     alignas(128) std::uint32_t units;  ///< units of the ring; changes while no thread uses it
-    typename per_multiprocessor<cursor>::cell cursors[Cursors];
+    alignas(128) std::uint32_t takes;  ///< takes that have locked their chunk, modulo 2^32
+    /// Where the takes of a multiprocessor begin: a place where a chunk begins or began. Hints.
+    typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
 
-  /// Laps that may be made again.
+  /// Walks that may be made again.
   struct retry_limits {
     static constexpr std::uint32_t disturbed = 256;  ///< because a chunk was locked when it was visited
     static constexpr std::uint32_t taken = 16;       ///< because others took meanwhile
@@ -170,13 +169,12 @@ class header_ring {
     state_->units = units;
   }
   /// Puts cursor `index` to `at`, where a chunk begins, while no thread takes.
-  WARPHEAP_FN void place_cursor(std::uint32_t index, std::uint32_t at) const { state_->cursors[index].value.at = at; }
+  WARPHEAP_FN void place_cursor(std::uint32_t index, std::uint32_t at) const { state_->cursors[index].value = at; }
 
-  /// Takes `units` units, 1 to `ring_word::most_units`, from a multiple of `units` on. Returns the place where they
-  /// begin, or `none`: at one moment of the call there was no such place, or the limits were reached.
-  WARPHEAP_FN std::uint32_t take(std::uint32_t units) const;
-  /// Takes what `wanted` says, as `take` does: the whole search, with merges, and without the quick steps.
-  WARPHEAP_FN std::uint32_t search(ring_request wanted) const;
+  /// Takes what `wanted`, a `ring_request` or an `aligned_ring_request`, says. Returns the place where it begins, or
+  /// `none`: at one moment of the call there was no such place, or the limits were reached. One lane.
+  template <class Request>
+  WARPHEAP_FN std::uint32_t take(Request wanted) const;
 
   /// Gives the chunk back that a take returned as `place`. One lane. The caller's accesses happen before those of the
   /// next owner.
@@ -191,16 +189,14 @@ class header_ring {
   WARPHEAP_FN std::uint32_t look(std::uint32_t place) const { return header(place).look(); }
   WARPHEAP_FN std::uint32_t units() const { return state_->units; }  ///< units of the ring
   /// The cursors.
-  WARPHEAP_FN per_multiprocessor<cursor> cursors() const { return {state_->cursors, Cursors}; }
+  WARPHEAP_FN per_multiprocessor<std::uint32_t> cursors() const { return {state_->cursors, Cursors}; }
 
  private:
   WARPHEAP_FN Header& header(std::uint32_t place) const { return reinterpret_cast<Header*>(state_ + 1)[place]; }
 
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
-  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const ring_request& wanted,
-                                  bool& disturbed) const;
-  WARPHEAP_FN std::uint32_t lap(const ring_request& wanted, bool& disturbed) const;
-  WARPHEAP_FN std::uint32_t takes() const;
+  template <class Request>
+  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted, bool& disturbed) const;
 
   state* state_;
 };

@@ -23,30 +23,10 @@ WARPHEAP_COLD_FN std::invoke_result_t<const Body&> cold_entry(const Body* body) 
   return (*body)();
 }
 
-// As `cold_entry`, with at most 24 registers.
-template <class Body>
-WARPHEAP_LEAN_FN std::invoke_result_t<const Body&> lean_entry(const Body* body) {
-#if !defined(__CUDACC_RDC__)
-  [[maybe_unused]] const auto self = &lean_entry<Body>;
-  NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : : "l"(self));))
-#endif
-  return (*body)();
-}
-
 // Holds the body, so that kernels need no frame for it: its address would be with them from their first instruction on.
 template <class Body>
 WARPHEAP_COLD_FN auto cold_gate(Body body) {
   return cold_entry(&body);
-}
-
-template <class Body>
-WARPHEAP_LEAN_FN auto lean_gate(Body body) {
-  return lean_entry(&body);
-}
-
-template <class Body>
-WARPHEAP_FN auto lean_call(const Body& body) {
-  return lean_gate(body);
 }
 
 template <class Body>

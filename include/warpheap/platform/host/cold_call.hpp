@@ -11,9 +11,4 @@ auto cold_call(const Body& body) {
   return body();
 }
 
-template <class Body>
-auto lean_call(const Body& body) {
-  return body();
-}
-
 }  // namespace warpheap::target

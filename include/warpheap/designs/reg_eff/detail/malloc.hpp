@@ -11,7 +11,7 @@ namespace warpheap {
 template <reg_eff_options Options>
 WARPHEAP_FN void* basic_reg_eff<Options>::malloc(std::uint64_t bytes) const {
   if (bytes > layout::largest_bytes) return nullptr;
-  return block_at(ring().take(static_cast<std::uint32_t>(divide_up(bytes, layout::granule))));
+  return block_at(ring().take(ring_request{static_cast<std::uint32_t>(divide_up(bytes, layout::granule))}));
 }
 
 template <reg_eff_options Options>
@@ -23,8 +23,8 @@ WARPHEAP_FN void* basic_reg_eff<Options>::aligned_malloc(std::uint64_t alignment
   const auto step = static_cast<std::uint32_t>(align_up(bytes, alignment) / layout::granule);
   const auto before = reinterpret_cast<std::uint64_t>(data_) & (alignment - 1);
   const auto phase = static_cast<std::uint32_t>((before == 0 ? 0 : alignment - before) / layout::granule);
-  const ring_request wanted{units, step, phase};
-  return block_at(lean_call([list = ring(), wanted] { return list.search(wanted); }));
+  const aligned_ring_request wanted{units, step, phase};
+  return block_at(cold_call([list = ring(), wanted] { return list.take(wanted); }));
 }
 
 }  // namespace warpheap
