@@ -71,5 +71,62 @@ TYPED_TEST(held_header_ring, a_take_ends_while_all_is_locked) {
   });
 }
 
+// A unit is free at each moment, and lane 0 sees none: lane 1 gives one that lane 0 has passed, and takes the other.
+TYPED_TEST(held_header_ring, a_take_that_overlaps_a_walk_is_not_missed) {
+  for_few_lanes(2, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{3, 1};
+    memory.view().take(ring_request{1});
+    memory.view().take(ring_request{1});
+    memory.view().place_cursor(0, 3);
+    // The end, the first unit, and now the second.
+    held_lane walking{"header_ring.take.walking", {.thread = 0, .passes = 2}};
+    std::uint32_t place = 1;
+    lanes.run([ring = memory.view(), walking = &walking, place = &place](unsigned lane) {
+      if (lane == 0) {
+        *place = ring.take(ring_request{1});
+        return;
+      }
+      walking->await();
+      ring.give(0);
+      require(ring.take(aligned_ring_request{1, 4, 2}) == 2, "the other unit");
+      walking->release();
+    });
+    EXPECT_EQ(place, 0u) << "refused, though a unit was free at each moment";
+  });
+}
+
+// Lane 0 sees a free unit, and after it one that lane 1 has locked. When lane 0 comes there it is free, and no place.
+TYPED_TEST(held_header_ring, a_chunk_that_was_locked_is_not_missed) {
+  for_few_lanes(3, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{4, 1};
+    memory.view().place_cursor(0, 3);
+    require(memory.view().take(ring_request{1}) == 3, "the last unit");
+    memory.view().place_cursor(0, 1);
+    held_lane absorbed{"header_ring.visit.absorbed", {.thread = 1}};
+    held_lane stays{"header_ring.take.walking", {.thread = 1, .passes = 1}};
+    // The last three units, the end, the first unit, and now the second.
+    held_lane walking{"header_ring.take.walking", {.thread = 0, .passes = 5}};
+    std::uint32_t place = 1;
+    lanes.run([=, ring = memory.view(), absorbed = &absorbed, stays = &stays, walking = &walking,
+               place = &place](unsigned lane) {
+      if (lane == 1) {
+        require(ring.take(aligned_ring_request{3, 8, 1}) == ring.none, "the last unit is taken");
+        return;
+      }
+      absorbed->await();
+      if (lane == 2) {
+        walking->await();
+        absorbed->release();
+        stays->await();
+        walking->release();
+        return;
+      }
+      *place = ring.take(ring_request{2});
+      stays->release();
+    });
+    EXPECT_EQ(place, 0u) << "refused, though the first three units were free";
+  });
+}
+
 }  // namespace
 }  // namespace warpheap::test::held_header_ring_test

@@ -75,6 +75,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
   std::uint32_t at = atomic_view{cursors().mine()}.load(memory_order::relaxed, thread_scope::device);
   WARPHEAP_ROLLED
   for (;;) {  // not a spin: another header each time, and a limited number of walks
+    stop_point("header_ring.take.walking");
     const std::uint32_t seen = header(at).look();
     std::uint32_t next = ring_word::next(seen);
     if ((seen & ring_word::free) != 0) {
