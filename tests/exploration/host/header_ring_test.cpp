@@ -67,7 +67,7 @@ TYPED_TEST(explored_header_ring, blocks_do_not_overlap) {
         });
         return whole ? "" : "the chunks do not merge into one";
       },
-      few_switches(3)));
+      few_switches(4)));
 }
 
 // Both merge single units; there is room for one alone, and then for the other.
@@ -89,7 +89,7 @@ TYPED_TEST(explored_header_ring, nothing_is_lost_where_merges_meet) {
         in_one_lane([ring = memory.view(), &whole] { whole = ring.take(ring_request{4}) == 0; });
         return whole ? "" : "the chunks do not merge into one";
       },
-      few_switches(3)));
+      few_switches(4)));
 }
 
 // A place for each lane, which gives its own before it takes another one: no take may be refused.
@@ -113,7 +113,7 @@ TYPED_TEST(explored_header_ring, a_refusal_is_true) {
       [](const results& out) -> std::string {
         return out[0] != 0 && out[1] != 0 && out[0] + out[1] == 3 ? "" : "refused with a place for each";
       },
-      few_switches(3)));
+      few_switches(4)));
 }
 
 }  // namespace

@@ -20,9 +20,16 @@ WARPHEAP_FN void header_ring<Header, Cursors>::carve(std::uint32_t at, std::uint
   atomic_view{state_->takes}.fetch_add(1, memory_order::relaxed, thread_scope::device);
   fence(memory_order::release, thread_scope::device);
   if (end != next) header(end).publish(ring_word::free | next);
-  header(first).publish(ring_word::allocated | end);
-  if (first != at) header(at).publish(ring_word::free | first);
   atomic_view{cursors().mine()}.store(end, memory_order::relaxed, thread_scope::device);
+  // The block, and then what lies before it. A loop, so that the address of one header at a time takes registers.
+  std::uint32_t from = first;
+  std::uint32_t to = end;
+  WARPHEAP_ROLLED
+  for (int part = 0; part < 2; ++part) {
+    if (from != to) header(from).publish((part == 0 ? ring_word::allocated : ring_word::free) | to);
+    to = from;
+    from = at;
+  }
 }
 
 // Takes from the free chunk from `at` to `next` if `wanted` fits in it and in the free chunks after it. Returns the
