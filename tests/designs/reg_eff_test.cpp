@@ -22,8 +22,10 @@ constexpr std::uint64_t granule = detail::reg_eff_layout<reg_eff_options{}>::gra
 
 template <class A>
 class reg_eff : public ::testing::Test {};
-using designs = testing::Types<reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm, basic_reg_eff<reg_eff_options{.connect_on_free = true}>,
-                               basic_reg_eff<reg_eff_options{.fused = true, .multiple = true, .connect_on_free = true}>>;
+using designs =
+    testing::Types<reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm,
+                   basic_reg_eff<reg_eff_options{.connect_on_free = true}>,
+                   basic_reg_eff<reg_eff_options{.fused = true, .multiple = true, .connect_on_free = true}>>;
 TYPED_TEST_SUITE(reg_eff, designs);
 
 TEST(reg_eff_names, are_those_of_the_authors) {
@@ -175,8 +177,8 @@ TYPED_TEST(reg_eff, cursors_begin_in_different_parts) {
                       reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(metadata.data()), 256))};
     const std::uint32_t count = std::string{TypeParam::name}.ends_with("m") ? 128 : 1;
     launch({1, 64}, initialise_kernel{}, TypeParam{place});
-    launch({1, 1}, cursors_kernel{}, TypeParam{place}, reg_eff_pre_split{static_cast<std::uint32_t>(units), count}.parts(),
-           count);
+    launch({1, 1}, cursors_kernel{}, TypeParam{place},
+           reg_eff_pre_split{static_cast<std::uint32_t>(units), count}.parts(), count);
   }
 }
 

@@ -52,7 +52,9 @@ struct locked_header {
   std::uint64_t word;  ///< the state bits of a `ring_word` in the upper half, its link in the lower
 
   /// Returns the `ring_word`. Acquires.
-  WARPHEAP_FN std::uint32_t look() { return narrow(atomic_view{word}.load(memory_order::acquire, thread_scope::device)); }
+  WARPHEAP_FN std::uint32_t look() {
+    return narrow(atomic_view{word}.load(memory_order::acquire, thread_scope::device));
+  }
   /// Locks the chunk if its `ring_word` is `seen`, which is free, and returns `seen`; 0 if it is another. Acquires.
   WARPHEAP_FN std::uint32_t try_lock(std::uint32_t seen) {
     std::uint64_t expected = wide(seen);
@@ -160,9 +162,7 @@ class header_ring {
   WARPHEAP_FN explicit header_ring(state* of) : state_(of) {}
 
   /// Makes a free chunk from `begin` to `end` while no thread takes.
-  WARPHEAP_FN void lay(std::uint32_t begin, std::uint32_t end) const {
-    header(begin).publish(ring_word::free | end);
-  }
+  WARPHEAP_FN void lay(std::uint32_t begin, std::uint32_t end) const { header(begin).publish(ring_word::free | end); }
   /// Makes `units` the end of the ring while no thread takes. One thread; chunks are laid up to there.
   WARPHEAP_FN void finish(std::uint32_t units) const {
     header(units).publish(ring_word::allocated);

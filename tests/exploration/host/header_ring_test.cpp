@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A ring of chunk headers under every schedule of two threads with few switches: blocks do not overlap, nothing is lost,
-// and a refusal is true.
+// A ring of chunk headers under every schedule of two threads with few switches: blocks do not overlap, nothing is
+// lost, and a refusal is true.
 
 #include <gtest/gtest.h>
 

@@ -23,8 +23,8 @@ class held_header_ring : public ::testing::Test {
       view().finish(units);
     }
     Ring view() const {
-      return Ring{reinterpret_cast<typename Ring::state*>(
-          align_up(reinterpret_cast<std::uint64_t>(bytes.data()), 128))};
+      return Ring{
+          reinterpret_cast<typename Ring::state*>(align_up(reinterpret_cast<std::uint64_t>(bytes.data()), 128))};
     }
   };
 };

@@ -67,7 +67,7 @@ class basic_reg_eff {
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
-                                                       .stack_bytes = 1024,
+                                                       .stack_bytes = 512,
                                                        .largest_alignment = layout::largest_alignment,
                                                        .largest_bytes = layout::largest_bytes};
 
@@ -110,9 +110,9 @@ class basic_reg_eff {
   std::uint64_t bytes_;
 };
 
-using reg_eff_c = basic_reg_eff<reg_eff_options{}>;                                    ///< one cursor, two words
-using reg_eff_cf = basic_reg_eff<reg_eff_options{.fused = true}>;                      ///< one cursor, one word
-using reg_eff_cm = basic_reg_eff<reg_eff_options{.multiple = true}>;                   ///< cursors, two words
+using reg_eff_c = basic_reg_eff<reg_eff_options{}>;                                   ///< one cursor, two words
+using reg_eff_cf = basic_reg_eff<reg_eff_options{.fused = true}>;                     ///< one cursor, one word
+using reg_eff_cm = basic_reg_eff<reg_eff_options{.multiple = true}>;                  ///< cursors, two words
 using reg_eff_cfm = basic_reg_eff<reg_eff_options{.fused = true, .multiple = true}>;  ///< cursors, one word
 
 static_assert(device_allocator<reg_eff_c> && device_allocator<reg_eff_cf>);
