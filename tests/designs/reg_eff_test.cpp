@@ -85,21 +85,23 @@ struct free_kernel {
 
 // A heap holds as many blocks of a size as it has multiples of the size, whatever came before.
 TYPED_TEST(reg_eff, a_heap_holds_of_each_size_what_fits_side_by_side) {
-  for_each_schedule([](std::uint64_t) {
-    constexpr std::uint64_t bytes_of_heap = 1 << 14;
-    heap<TypeParam> of{bytes_of_heap};
-    const device_array<void*> blocks(1024);
-    for (const std::uint64_t bytes : {32, 1, 33, 64, 160, 500, 4096, 5000, 16384, 40}) {
-      launch({8, 128}, take_kernel{}, of.ref(), std::uint64_t{16}, bytes, blocks.data());
-      std::uint64_t count = 0;
-      for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
-      const std::uint64_t units = divide_up(bytes, granule);
-      EXPECT_EQ(count, bytes_of_heap / granule / units) << bytes << " bytes";
-      EXPECT_EQ(of.stats().live_bytes, count * units * granule);
-      launch({8, 128}, free_kernel{}, of.ref(), blocks.data());
-      EXPECT_EQ(of.stats().live_bytes, 0u);
-    }
-  });
+  for_each_schedule(
+      [](std::uint64_t) {
+        constexpr std::uint64_t bytes_of_heap = 1 << 14;
+        heap<TypeParam> of{bytes_of_heap};
+        const device_array<void*> blocks(1024);
+        for (const std::uint64_t bytes : {32, 1, 33, 64, 160, 500, 4096, 5000, 16384, 40}) {
+          launch({8, 128}, take_kernel{}, of.ref(), std::uint64_t{16}, bytes, blocks.data());
+          std::uint64_t count = 0;
+          for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
+          const std::uint64_t units = divide_up(bytes, granule);
+          EXPECT_EQ(count, bytes_of_heap / granule / units) << bytes << " bytes";
+          EXPECT_EQ(of.stats().live_bytes, count * units * granule);
+          launch({8, 128}, free_kernel{}, of.ref(), blocks.data());
+          EXPECT_EQ(of.stats().live_bytes, 0u);
+        }
+      },
+      1);
 }
 
 TYPED_TEST(reg_eff, blocks_are_aligned_to_powers_of_two) {

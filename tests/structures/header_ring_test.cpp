@@ -74,10 +74,10 @@ struct steps_kernel {
   template <class Ring>
   WARPHEAP_FN void operator()(Ring ring) const {
     const auto take = [ring](std::uint32_t units) { return ring.take(ring_request{units}); };
+    require(take(17) == ring.none && (ring.look(1) & ring_word::free) != 0, "merges for nothing");
     const place_type whole = take(16);
     require(whole == 0 && take(1) == ring.none, "16 chunks merge into one");
     ring.give(whole);
-    require(take(17) == ring.none, "more than there is");
     const place_type five = take(5);
     require(five == 0 && ring_word::next(ring.look(five)) == 5, "the first place");
     require(take(16) == ring.none && take(5) == 5 && take(5) == 10, "multiples of five");

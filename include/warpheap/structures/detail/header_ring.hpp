@@ -75,6 +75,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
 template <class Header, std::uint32_t Cursors>
 template <class Request>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) const {
+  if (wanted.units > units()) return none;  // before it merges all that is free
   const atomic_view takes{state_->takes};
   std::uint32_t before = 0;
   bool disturbed = true;  // the first walk begins at a cursor, so it proves nothing
@@ -97,7 +98,6 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     fence(memory_order::acquire, thread_scope::device);
     const std::uint32_t now = takes.load(memory_order::acquire, thread_scope::device);
     if (!disturbed && now == before) return none;
-    if (wanted.units > units()) return none;
     const std::uint32_t price = disturbed ? 1 : retry_limits::disturbed / retry_limits::taken;
     if (left < price) return none;
     left -= price;
