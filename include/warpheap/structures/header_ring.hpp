@@ -131,7 +131,7 @@ struct aligned_ring_request {
 ///
 /// Null is certain. A walk from the first chunk to the end that neither found a locked or absorbed header, nor
 /// overlapped with a take, has seen all that was free when it began: gives and merges only enlarge free chunks. Takes
-/// are counted before they change a header. A walk that proves nothing is made again, a limited number of times.
+/// are counted before they change a header. A walk that proves nothing is made again while `patience` lasts.
 ///
 /// Memory order: what a thread did before it gave a chunk happens before what the thread does that takes a part of it.
 template <class Header, std::uint32_t Cursors>
@@ -147,11 +147,9 @@ class header_ring {
     typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
 
-  /// Walks that may be made again.
-  struct retry_limits {
-    static constexpr std::uint32_t disturbed = 256;  ///< because a chunk was locked when it was visited
-    static constexpr std::uint32_t taken = 16;       ///< because others took meanwhile
-  };
+  /// Headers that a take visits until it gives up, at the end of a walk that proved nothing. So a take ends after about
+  /// as many steps in a ring of any length, or after its first whole walk of a longer one.
+  static constexpr std::uint32_t patience = 1 << 17;
 
   /// Bytes of a ring of `units` units, at most `ring_word::most_units`.
   WARPHEAP_FN static constexpr std::uint64_t bytes(std::uint64_t units) {
@@ -172,7 +170,7 @@ class header_ring {
   WARPHEAP_FN void place_cursor(std::uint32_t index, std::uint32_t at) const { state_->cursors[index].value = at; }
 
   /// Takes what `wanted`, a `ring_request` or an `aligned_ring_request`, says. Returns the place where it begins, or
-  /// `none`: at one moment of the call there was no such place, or the limits were reached. One lane.
+  /// `none`: at one moment of the call there was no such place, or `patience` ended. One lane.
   template <class Request>
   WARPHEAP_FN std::uint32_t take(Request wanted) const;
 

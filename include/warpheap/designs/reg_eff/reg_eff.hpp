@@ -29,20 +29,20 @@ namespace warpheap {
 ///   ring      the list of headers, from the first chunk to the end and around
 ///   place     a granule that a request may begin at: a multiple of the request's own size
 ///   cursor    where requests begin to walk
-///   lap       a walk around the ring that merges free chunks and can prove that no place is free
+///   walk      a look at each chunk in turn, to the end of the ring
 ///
 /// Call tree, downwards only
 ///   malloc                            malloc.hpp
-///   '- header_ring: take              up to 96 steps from the cursor on
-///      '- search                      out of line: laps
-///         '- lap -> visit -> carve
+///   '- header_ring: take              walks from the cursor on, then from the first chunk on
+///      '- visit                       a free chunk: lock, absorb what is free after it
+///         '- carve
 ///   free                              free.hpp
 ///   '- header_ring: give              or give_and_connect
 ///   initialise                        handle.hpp
 ///   '- reg_eff_pre_split              the chunks of an empty heap; pre_split.hpp
 ///
-/// Null means that a lap of the ring proved at one moment that no place was free, or that a limited number of laps
-/// found none while other threads took or locked chunks during each of them.
+/// Null means that a walk proved at one moment that no place was free, or that a limited number of steps found none
+/// while other threads took or locked chunks during each walk.
 ///
 /// What differs from the original: headers lie in a table and not before the blocks, so that merging is safe; free
 /// chunks merge; requests end; blocks lie at multiples of their size, so that a heap holds as many blocks of one size

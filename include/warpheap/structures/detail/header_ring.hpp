@@ -79,11 +79,12 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
   const atomic_view takes{state_->takes};
   std::uint32_t before = 0;
   bool disturbed = true;  // the first walk begins at a cursor, so it proves nothing
-  std::uint32_t left = retry_limits::disturbed;
+  std::uint32_t left = patience;
   std::uint32_t at = atomic_view{cursors().mine()}.load(memory_order::relaxed, thread_scope::device);
   WARPHEAP_ROLLED
   for (;;) {  // not a spin: another header each time, and a limited number of walks
     stop_point("header_ring.take.walking");
+    if (left != 0) --left;
     const std::uint32_t seen = header(at).look();
     std::uint32_t next = ring_word::next(seen);
     if ((seen & ring_word::free) != 0) {
@@ -98,9 +99,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     fence(memory_order::acquire, thread_scope::device);
     const std::uint32_t now = takes.load(memory_order::acquire, thread_scope::device);
     if (!disturbed && now == before) return none;
-    const std::uint32_t price = disturbed ? 1 : retry_limits::disturbed / retry_limits::taken;
-    if (left < price) return none;
-    left -= price;
+    if (left == 0) return none;
     if (disturbed) backoff{}.pause();  // a short one: a walk is work
     before = now;
     disturbed = false;
