@@ -124,13 +124,13 @@ function(warpheap_add_test name)
   endif()
 endfunction()
 
-# warpheap_add_conformance([COST <seconds>] [APART <design>...] [NOT_SANITIZED <design>...])
+# warpheap_add_conformance([COST <seconds>] [APART <design>...] [NOT_SANITIZED <design>...] [NOT_ON_HOST <design>...])
 #
 # The conformance suite, instantiated for each design from conformance/instance.cpp.in: `conformance_<design>`. Designs
-# that run on one backend only get its program, those in NOT_SANITIZED none under a sanitizer, and the CUDA programs of
-# those in APART are compiled as `warpheap_add_test` says.
+# that run on one backend only get its program, as do those in NOT_ON_HOST; those in NOT_SANITIZED get none under a
+# sanitizer, and the CUDA programs of those in APART are compiled as `warpheap_add_test` says.
 function(warpheap_add_conformance)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED;NOT_ON_HOST")
   foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)
     if(WARPHEAP_SANITIZE AND ALLOCATOR IN_LIST arg_NOT_SANITIZED)
       continue()
@@ -138,7 +138,12 @@ function(warpheap_add_conformance)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/conformance/conformance_${ALLOCATOR}.cpp")
     warpheap_configure_for(${ALLOCATOR} conformance/instance.cpp.in "${source}")
     set(sources SOURCES)
-    if(ALLOCATOR IN_LIST WARPHEAP_CUDA_DESIGNS)
+    if(ALLOCATOR IN_LIST arg_NOT_ON_HOST)
+      if(ALLOCATOR IN_LIST WARPHEAP_HOST_DESIGNS)
+        continue()
+      endif()
+      set(sources CUDA_SOURCES)
+    elseif(ALLOCATOR IN_LIST WARPHEAP_CUDA_DESIGNS)
       set(sources CUDA_SOURCES)
     elseif(ALLOCATOR IN_LIST WARPHEAP_HOST_DESIGNS)
       set(sources HOST_SOURCES)

@@ -9,6 +9,7 @@
 #include <warpheap/structures/buddy_tree.hpp>
 #include <warpheap/structures/combined.hpp>
 #include <warpheap/structures/deal.hpp>
+#include <warpheap/structures/header_ring.hpp>
 #include <warpheap/structures/index_ring.hpp>
 #include <warpheap/structures/occupancy_gate.hpp>
 #include <warpheap/structures/page_heap.hpp>

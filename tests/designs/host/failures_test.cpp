@@ -19,6 +19,7 @@
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
+#include <warpheap/designs/reg_eff/reg_eff.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/heap.hpp>
@@ -184,7 +185,7 @@ class failures : public testing::Test {
   scoped_schedule guard_{few_at_once()};
 };
 using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, bump, ouroboros_s_p, ouroboros_va_c,
-                               ouroboros_vl_c, random_walk>;
+                               ouroboros_vl_c, random_walk, reg_eff_c, reg_eff_cfm>;
 TYPED_TEST_SUITE(failures, designs);
 
 constexpr auto nothing = [](auto&) {};

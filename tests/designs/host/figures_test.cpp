@@ -17,6 +17,7 @@
 #include <warpheap/designs/halloc/statistics.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
+#include <warpheap/designs/reg_eff/reg_eff.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/designs/xmalloc/xmalloc.hpp>
@@ -51,9 +52,9 @@ struct churn_kernel {
 
 template <class A>
 class figures : public testing::Test {};
-using designs =
-    testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, dynasoar, bump, ouroboros_s_p, ouroboros_va_p,
-                   ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c, random_walk, xmalloc, xmalloc_flat>;
+using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, dynasoar, bump, ouroboros_s_p,
+                               ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c,
+                               random_walk, xmalloc, xmalloc_flat, reg_eff_c, reg_eff_cfm>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {

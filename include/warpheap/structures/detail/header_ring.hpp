@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/structures/header_ring.hpp>
+
+namespace warpheap {
+
+// Orders. A look acquires, so a walker that follows a link sees what was published before the link: the header there,
+// or at least that an older header is no longer there. A lock acquires what the last owner of each part released.
+// Before headers are published there is one release fence for all of them. A take is counted after the lock and before
+// that fence, so a walker that saw a header of the take sees its count as well. Cursors are hints.
+
+// Cuts `units` units from `first` on out of the chunk from `at` to `next`, which the caller has locked. What is left
+// before and after them is free again.
+template <class Header, std::uint32_t Cursors>
+WARPHEAP_FN void header_ring<Header, Cursors>::carve(std::uint32_t at, std::uint32_t next, std::uint32_t first,
+                                                     std::uint32_t units) const {
+  const std::uint32_t end = first + units;
+  atomic_view{state_->takes}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  fence(memory_order::release, thread_scope::device);
+  if (end != next) header(end).publish(ring_word::free | next);
+  atomic_view{cursors().mine()}.store(end, memory_order::relaxed, thread_scope::device);
+  // The block, and then what lies before it. A loop, so that the address of one header at a time takes registers.
+  std::uint32_t from = first;
+  std::uint32_t to = end;
+  WARPHEAP_ROLLED
+  for (int part = 0; part < 2; ++part) {
+    if (from != to) header(from).publish((part == 0 ? ring_word::allocated : ring_word::free) | to);
+    to = from;
+    from = at;
+  }
+}
+
+// Takes from the free chunk from `at` to `next` if `wanted` fits in it and in the free chunks after it. Returns the
+// place, or `none`; `next` is then the end of what was visited. Sets `disturbed` if another thread had a part locked.
+template <class Header, std::uint32_t Cursors>
+template <class Request>
+WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, std::uint32_t& next,
+                                                              const Request& wanted, bool& disturbed) const {
+  std::uint32_t first = 0;
+  if (!wanted.fits(at, next, first)) {
+    // Lock nothing for nothing: walkers that find no room do not disturb each other.
+    const std::uint32_t after = header(next).look();
+    if ((after & ring_word::free) == 0) {
+      if ((after & ring_word::allocated) == 0) disturbed = true;
+      return none;
+    }
+  }
+  stop_point("header_ring.visit.looked");
+  const std::uint32_t locked = header(at).try_lock(ring_word::free | next);
+  if (locked == 0) {
+    disturbed = true;
+    return none;
+  }
+  next = ring_word::next(locked);  // what was seen may have been split or merged since
+  WARPHEAP_ROLLED
+  while (!wanted.fits(at, next, first)) {  // not a spin: the chunk gets longer each time
+    const std::uint32_t after = header(next).look();
+    const std::uint32_t absorbed = (after & ring_word::free) != 0 ? header(next).try_lock(after) : 0;
+    if (absorbed == 0) {
+      if ((after & ring_word::allocated) == 0) disturbed = true;
+      fence(memory_order::release, thread_scope::device);
+      header(at).publish(ring_word::free | next);
+      return none;
+    }
+    stop_point("header_ring.visit.absorbed");
+    // That header stays as it is, locked: nobody can lock it, and its link leads on.
+    next = ring_word::next(absorbed);
+  }
+  carve(at, next, first, wanted.units);
+  return first;
+}
+
+template <class Header, std::uint32_t Cursors>
+template <class Request>
+WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) const {
+  if (wanted.units > units()) return none;  // before it merges all that is free
+  const atomic_view takes{state_->takes};
+  std::uint32_t before = 0;
+  bool disturbed = true;  // the first walk begins at a cursor, so it proves nothing
+  std::uint32_t left = patience;
+  std::uint32_t at = atomic_view{cursors().mine()}.load(memory_order::relaxed, thread_scope::device);
+  WARPHEAP_ROLLED
+  for (;;) {  // not a spin: another header each time, and a limited number of walks
+    stop_point("header_ring.take.walking");
+    if (left != 0) --left;
+    const std::uint32_t seen = header(at).look();
+    std::uint32_t next = ring_word::next(seen);
+    if ((seen & ring_word::free) != 0) {
+      const std::uint32_t place = visit(at, next, wanted, disturbed);
+      if (place != none) return place;
+    } else if ((seen & ring_word::allocated) == 0) {
+      disturbed = true;
+    }
+    at = next;
+    if (at != 0) continue;
+    // The end. All that was seen comes before the count, and what the next walk sees comes after it.
+    fence(memory_order::acquire, thread_scope::device);
+    const std::uint32_t now = takes.load(memory_order::acquire, thread_scope::device);
+    if (!disturbed && now == before) return none;
+    if (left == 0) return none;
+    if (disturbed) backoff{}.pause();  // a short one: a walk is work
+    before = now;
+    disturbed = false;
+  }
+}
+
+template <class Header, std::uint32_t Cursors>
+WARPHEAP_FN void header_ring<Header, Cursors>::give_and_connect(std::uint32_t place) const {
+  std::uint32_t next = ring_word::next(header(place).look());
+  const std::uint32_t after = header(next).look();
+  if ((after & ring_word::free) != 0) {
+    const std::uint32_t absorbed = header(next).try_lock(after);
+    if (absorbed != 0) next = ring_word::next(absorbed);
+  }
+  fence(memory_order::release, thread_scope::device);
+  header(place).publish(ring_word::free | next);
+}
+
+}  // namespace warpheap

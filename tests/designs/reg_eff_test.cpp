@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the allocators of Vinkler and Havran promise beyond the suite of all designs: the chunks of an empty heap, where
+// blocks lie, what a pointer means, cursors that begin apart, and the option to connect chunks when they are freed.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <support/schedules.hpp>
+#include <vector>
+#include <warpheap/designs/reg_eff/reg_eff.hpp>
+#include <warpheap/heap.hpp>
+
+namespace warpheap::test::reg_eff_test {
+namespace {
+
+using detail::reg_eff_pre_split;
+constexpr std::uint64_t granule = detail::reg_eff_layout<reg_eff_options{}>::granule;
+
+template <class A>
+class reg_eff : public ::testing::Test {};
+using designs =
+    testing::Types<reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm,
+                   basic_reg_eff<reg_eff_options{.connect_on_free = true}>,
+                   basic_reg_eff<reg_eff_options{.fused = true, .multiple = true, .connect_on_free = true}>>;
+TYPED_TEST_SUITE(reg_eff, designs);
+
+TEST(reg_eff_names, are_those_of_the_authors) {
+  EXPECT_EQ(std::string{reg_eff_c::name}, "reg_eff_c");
+  EXPECT_EQ(std::string{reg_eff_cf::name}, "reg_eff_cf");
+  EXPECT_EQ(std::string{reg_eff_cm::name}, "reg_eff_cm");
+  EXPECT_EQ(std::string{reg_eff_cfm::name}, "reg_eff_cfm");
+}
+
+// The chunks of an empty heap cover it, each once, and those of a tree lie at multiples of their size.
+TEST(reg_eff_pre_split, covers_the_heap_with_aligned_chunks) {
+  for (const std::uint32_t units : {1u, 2u, 3u, 4u, 5u, 11u, 12u, 31u, 32u, 1000u, 8192u, 100'000u, 1'000'003u}) {
+    for (const std::uint32_t cursors : {1u, 3u, 128u}) {
+      const reg_eff_pre_split split{units, cursors};
+      ASSERT_LE(split.parts(), cursors);
+      std::vector<std::uint8_t> covered(units);
+      for (std::uint32_t part = 0; part < split.parts(); ++part) {
+        std::uint32_t of_one = 0;
+        for (std::uint32_t i = 0; i < split.chunks_in_part(); ++i) {
+          const auto [begin, end] = split.chunk_of(part, i);
+          ASSERT_LE(begin, end);
+          ASSERT_LE(end, units);
+          ASSERT_TRUE(i != 0 || begin == split.part_begin(part));
+          for (std::uint32_t at = begin; at < end; ++at) ASSERT_EQ(covered[at]++, 0);
+          if (i + 1 == split.chunks_in_part()) continue;
+          EXPECT_TRUE(is_power_of_two(end - begin));
+          EXPECT_EQ(begin % (end - begin), 0u) << "a request of its size would not fit";
+          of_one += end - begin == 1 ? 1 : 0;
+        }
+        EXPECT_EQ(of_one, split.root()) << "the last level";
+      }
+      for (const std::uint8_t each : covered) ASSERT_EQ(each, 1);
+    }
+  }
+}
+
+TEST(reg_eff_pre_split, has_the_levels_of_the_authors) {
+  // 4 GiB in chunks of 32 bytes: i levels, so that (i + 1) 2^i chunks of the smallest size are at least the heap.
+  const reg_eff_pre_split split{std::uint32_t{1} << 27, 1};
+  EXPECT_EQ(split.levels(), 23u);
+  EXPECT_EQ(split.root(), std::uint32_t{1} << 22);
+}
+
+struct take_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t alignment, std::uint64_t bytes, void** blocks) const {
+    blocks[grid_thread_index()] = heap.aligned_malloc(alignment, bytes);
+  }
+};
+
+struct free_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, void** blocks) const {
+    heap.free(blocks[grid_thread_index()]);
+  }
+};
+
+// A heap holds as many blocks of a size as it has multiples of the size, whatever came before.
+TYPED_TEST(reg_eff, a_heap_holds_of_each_size_what_fits_side_by_side) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        constexpr std::uint64_t bytes_of_heap = 1 << 14;
+        heap<TypeParam> of{bytes_of_heap};
+        const device_array<void*> blocks(1024);
+        for (const std::uint64_t bytes : {32, 1, 33, 64, 160, 500, 4096, 5000, 16384, 40}) {
+          launch({8, 128}, take_kernel{}, of.ref(), std::uint64_t{16}, bytes, blocks.data());
+          std::uint64_t count = 0;
+          for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
+          const std::uint64_t units = divide_up(bytes, granule);
+          EXPECT_EQ(count, bytes_of_heap / granule / units) << bytes << " bytes";
+          EXPECT_EQ(of.stats().live_bytes, count * units * granule);
+          launch({8, 128}, free_kernel{}, of.ref(), blocks.data());
+          EXPECT_EQ(of.stats().live_bytes, 0u);
+        }
+      },
+      1);
+}
+
+TYPED_TEST(reg_eff, blocks_are_aligned_to_powers_of_two) {
+  for (std::uint64_t alignment = 16; alignment <= std::uint64_t{1} << 17; alignment *= 2) {
+    for (const std::uint64_t bytes : {1, 100, 512, 3000, 70'000}) {
+      heap<TypeParam> of{std::uint64_t{1} << 20};
+      const device_array<void*> blocks(3);
+      launch({1, 3}, take_kernel{}, of.ref(), alignment, bytes, blocks.data());
+      std::set<void*> different;
+      for (void* const block : blocks.to_host()) {
+        ASSERT_NE(block, nullptr) << bytes << " bytes aligned to " << alignment;
+        ASSERT_EQ(reinterpret_cast<std::uint64_t>(block) % alignment, 0u) << bytes << " bytes";
+        different.insert(block);
+      }
+      EXPECT_EQ(different.size(), 3u);
+    }
+  }
+}
+
+struct initialise_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator) const {
+    allocator.initialise();
+  }
+};
+
+struct locate_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator, std::byte* data, std::uint64_t bytes) const {
+    auto* const small = static_cast<std::byte*>(allocator.malloc(40));
+    auto* const large = static_cast<std::byte*>(allocator.malloc(30 * granule));
+    using enum block_location;
+    require(allocator.usable_size(small) == 2 * granule && allocator.usable_size(large) == 30 * granule, "sizes");
+    require(allocator.locate(small) == block && allocator.locate(large) == block, "the first byte");
+    require(allocator.locate(small + 1) == inside && allocator.locate(small + 63) == inside, "another byte");
+    require(allocator.locate(large + granule) == inside && allocator.locate(large + 30 * granule - 1) == inside,
+            "bytes of other granules");
+    require(allocator.locate(data + bytes) == outside && allocator.locate(data - 1) == outside, "other memory");
+    allocator.free(small);
+    allocator.free(large);
+    for (std::uint64_t at = 0; at < bytes; at += 8) require(allocator.locate(data + at) == free, "what is free");
+  }
+};
+
+TYPED_TEST(reg_eff, locates_blocks) {
+  constexpr std::uint64_t bytes = 128 * granule;
+  const device_array<std::byte> data(bytes + 4096), metadata(TypeParam::metadata_bytes(bytes) + 256);
+  const auto aligned = [](std::byte* at, std::uint64_t to) {
+    return reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(at), to));
+  };
+  const arena place{aligned(data.data(), 4096), bytes, bytes, aligned(metadata.data(), 256)};
+  launch({1, 1}, initialise_kernel{}, TypeParam{place});
+  launch({1, 1}, locate_kernel{}, TypeParam{place}, place.data, bytes);
+}
+
+// The cursors of an empty heap: one for each part, all of them where a chunk begins.
+struct cursors_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator, std::uint32_t parts, std::uint32_t count) const {
+    const auto ring = allocator.ring();
+    const auto cursors = ring.cursors();
+    require(cursors.count() == count, "cursors");
+    for (std::uint32_t i = 0; i < count; ++i) {
+      require((ring.look(cursors[i]) & ring_word::free) != 0, "a cursor is not where a chunk begins");
+      if (i != 0 && i < parts) require(cursors[i] > cursors[i - 1], "two cursors begin together");
+    }
+  }
+};
+
+TYPED_TEST(reg_eff, cursors_begin_in_different_parts) {
+  for (const std::uint64_t units : {100u, 5000u, 20000u, 400000u}) {
+    const std::uint64_t bytes = units * granule;
+    const device_array<std::byte> metadata(TypeParam::metadata_bytes(bytes) + 256);
+    const arena place{nullptr, bytes, bytes,
+                      reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uint64_t>(metadata.data()), 256))};
+    const std::uint32_t count = std::string{TypeParam::name}.ends_with("m") ? 128 : 1;
+    launch({1, 64}, initialise_kernel{}, TypeParam{place});
+    launch({1, 1}, cursors_kernel{}, TypeParam{place},
+           reg_eff_pre_split{static_cast<std::uint32_t>(units), count}.parts(), count);
+  }
+}
+
+}  // namespace
+}  // namespace warpheap::test::reg_eff_test

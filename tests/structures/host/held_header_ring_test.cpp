@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A ring of chunk headers while a lane is held in the midst of a take.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <support/few_lanes.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap::test::held_header_ring_test {
+namespace {
+
+template <class Ring>
+class held_header_ring : public ::testing::Test {
+ protected:
+  // A ring of `units` units in chunks of `chunk`.
+  struct memory {
+    device_array<std::byte> bytes;
+    memory(std::uint32_t units, std::uint32_t chunk) : bytes(Ring::bytes(units) + 128) {
+      for (std::uint32_t at = 0; at < units; at += chunk) view().lay(at, at + chunk);
+      view().finish(units);
+    }
+    Ring view() const {
+      return Ring{
+          reinterpret_cast<typename Ring::state*>(align_up(reinterpret_cast<std::uint64_t>(bytes.data()), 128))};
+    }
+  };
+};
+using rings = testing::Types<header_ring<locked_header, 1>, header_ring<fused_header, 1>>;
+TYPED_TEST_SUITE(held_header_ring, rings);
+
+// Lane 0 has seen a chunk of 12 units. When it locks the chunk, two units are left of it: the next two are a block.
+TYPED_TEST(held_header_ring, a_chunk_that_was_split_is_not_cut_as_it_was_seen) {
+  for_few_lanes(2, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{12, 12};
+    held_lane looked{"header_ring.visit.looked", {.thread = 0}};
+    std::uint32_t place = 0;
+    lanes.run([ring = memory.view(), looked = &looked, place = &place](unsigned lane) {
+      if (lane == 0) {
+        *place = ring.take(ring_request{4});
+        return;
+      }
+      looked->await();
+      require(ring.take(ring_request{2}) == 0 && ring.take(ring_request{2}) == 2, "room");
+      ring.give(0);
+      looked->release();
+    });
+    EXPECT_EQ(place, 4u) << "the block from 2 to 4 is of another lane";
+  });
+}
+
+// Lane 0 has absorbed all there is and not published it. Another take waits for nobody: it is refused in the end.
+TYPED_TEST(held_header_ring, a_take_ends_while_all_is_locked) {
+  for_few_lanes(2, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{8, 2};
+    held_lane absorbed{"header_ring.visit.absorbed", {.thread = 0, .passes = 2}};
+    std::uint32_t place = 1;
+    lanes.run([ring = memory.view(), absorbed = &absorbed, place = &place](unsigned lane) {
+      if (lane == 0) {
+        *place = ring.take(ring_request{8});
+        return;
+      }
+      absorbed->await();
+      require(ring.take(ring_request{1}) == ring.none, "a chunk that another lane has locked");
+      for (std::uint32_t at = 0; at < 8; at += 2) require((ring.look(at) & ring_word::free) == 0, "locked or absorbed");
+      absorbed->release();
+    });
+    EXPECT_EQ(place, 0u);
+  });
+}
+
+// A unit is free at each moment, and lane 0 sees none: lane 1 gives one that lane 0 has passed, and takes the other.
+TYPED_TEST(held_header_ring, a_take_that_overlaps_a_walk_is_not_missed) {
+  for_few_lanes(2, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{3, 1};
+    memory.view().take(ring_request{1});
+    memory.view().take(ring_request{1});
+    memory.view().place_cursor(0, 3);
+    // The end, the first unit, and now the second.
+    held_lane walking{"header_ring.take.walking", {.thread = 0, .passes = 2}};
+    std::uint32_t place = 1;
+    lanes.run([ring = memory.view(), walking = &walking, place = &place](unsigned lane) {
+      if (lane == 0) {
+        *place = ring.take(ring_request{1});
+        return;
+      }
+      walking->await();
+      ring.give(0);
+      require(ring.take(aligned_ring_request{1, 4, 2}) == 2, "the other unit");
+      walking->release();
+    });
+    EXPECT_EQ(place, 0u) << "refused, though a unit was free at each moment";
+  });
+}
+
+// Lane 0 sees a free unit, and after it one that lane 1 has locked. When lane 0 comes there it is free, and no place.
+TYPED_TEST(held_header_ring, a_chunk_that_was_locked_is_not_missed) {
+  for_few_lanes(3, [](few_lanes lanes) {
+    const typename held_header_ring<TypeParam>::memory memory{4, 1};
+    memory.view().place_cursor(0, 3);
+    require(memory.view().take(ring_request{1}) == 3, "the last unit");
+    memory.view().place_cursor(0, 1);
+    held_lane absorbed{"header_ring.visit.absorbed", {.thread = 1}};
+    held_lane stays{"header_ring.take.walking", {.thread = 1, .passes = 1}};
+    // The last three units, the end, the first unit, and now the second.
+    held_lane walking{"header_ring.take.walking", {.thread = 0, .passes = 5}};
+    std::uint32_t place = 1;
+    lanes.run([=, ring = memory.view(), absorbed = &absorbed, stays = &stays, walking = &walking,
+               place = &place](unsigned lane) {
+      if (lane == 1) {
+        require(ring.take(aligned_ring_request{3, 8, 1}) == ring.none, "the last unit is taken");
+        return;
+      }
+      absorbed->await();
+      if (lane == 2) {
+        walking->await();
+        absorbed->release();
+        stays->await();
+        walking->release();
+        return;
+      }
+      *place = ring.take(ring_request{2});
+      stays->release();
+    });
+    EXPECT_EQ(place, 0u) << "refused, though the first three units were free";
+  });
+}
+
+}  // namespace
+}  // namespace warpheap::test::held_header_ring_test
