@@ -47,8 +47,13 @@ int carry_out(const command& asked) {
     return all_well;
   }
   run_options run = asked.run;
-  visit_case(run.case_name, [&](auto tag) { run = with_mode<typename decltype(tag)::type>(run); });
-  const finished_record finished = measure(run, find_entry(run.allocator));
+  size_meaning size = size_meaning::of_requests;
+  visit_case(run.case_name, [&](auto tag) {
+    using chosen = typename decltype(tag)::type;
+    run = with_mode<chosen>(run);
+    if constexpr (requires { chosen::size_is_of_input; }) size = size_meaning::of_input;
+  });
+  const finished_record finished = measure(run, find_entry(run.allocator), size);
   print_line(finished.record.text());
   return finished.ok ? all_well : case_failed;
 }

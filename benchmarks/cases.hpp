@@ -9,6 +9,8 @@
 #include "cases/churn.hpp"
 #include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
+#include "cases/graph_init.hpp"
+#include "cases/graph_update.hpp"
 #include "cases/growth.hpp"
 #include "cases/initialisation.hpp"
 #include "cases/latency.hpp"
@@ -48,6 +50,8 @@ void for_each_case(Visitor&& visit) {
   visit(case_tag<initialisation>{});
   visit(case_tag<work_generation>{});
   visit(case_tag<memory_access>{});
+  visit(case_tag<graph_init>{});
+  visit(case_tag<graph_update>{});
   visit(case_tag<churn>{});
   visit(case_tag<trace_replay>{});
 }

@@ -23,8 +23,8 @@ std::string utc_now() {
 }
 
 // Why the design cannot take part in the case at all; empty if it can.
-std::string unfit(const run_options& options, const allocator_capabilities& can) {
-  if (options.size > can.largest_bytes) {
+std::string unfit(const run_options& options, const allocator_capabilities& can, size_meaning size) {
+  if (size == size_meaning::of_requests && options.size > can.largest_bytes) {
     return "the design serves requests of up to " + std::to_string(can.largest_bytes) + " bytes";
   }
   if (can.reuses_live_memory && options.threads > options.heap_bytes / 3 / align_up(options.size, can.alignment)) {
@@ -56,7 +56,7 @@ json_object describe_driver() {
       .add("sources", sources_fingerprint);
 }
 
-finished_record measure(const run_options& options, const allocator_entry& entry) {
+finished_record measure(const run_options& options, const allocator_entry& entry, size_meaning size) {
   json_object record;
   record.add("schema", record_schema)
       .add("case", options.case_name)
@@ -83,7 +83,7 @@ finished_record measure(const run_options& options, const allocator_entry& entry
     json_object bare = record;
     return bare.add("failures", 0).add("verified", false).add("measures", json_object{}).add_null("memory");
   };
-  if (const std::string reason = unfit(options, entry.capabilities); !reason.empty()) {
+  if (const std::string reason = unfit(options, entry.capabilities, size); !reason.empty()) {
     return finish(without_findings(), "failed", reason);
   }
   try {

@@ -40,6 +40,11 @@ CASES = {
     "initialisation": ("heap", "construct:us reset:us metadata:bytes:lower:still"),
     "work_generation": ("mixed", "generate:us baseline:us ratio:ratio"),
     "memory_access": ("uniform mixed", "write:us read:us packed_write:us packed_read:us"),
+    "graph_init": ("delaunay coauthors", "init:us range:ratio:lower:still"),
+    "graph_update": (
+        "delaunay_uniform delaunay_window coauthors_uniform coauthors_window",
+        "insert:us delete:us applied:count:lower:still moved:count:lower:still",
+    ),
     "churn": ("thread mixed", "rate:ops/s:higher"),
     "trace": ("graph solver", "replay:us rate:ops/s:higher"),
 }

@@ -91,12 +91,16 @@ def _points() -> Iterator[tuple[str, str, int, int, int]]:
         yield from (("work_generation", "mixed", 1 << power, size, heap) for power in range(0, 21, 2))
     yield from (("memory_access", "uniform", 1 << 17, size, heap) for size in (16, 32, 64, 128))
     yield ("memory_access", "mixed", 1 << 17, 128, heap)
+    graphs = (("delaunay", 1 << 20), ("coauthors", 227_320))
+    yield from (("graph_init", name, vertices, 16, heap) for name, vertices in graphs)
+    for sources in ("uniform", "window"):
+        yield from (("graph_update", f"{name}_{sources}", vertices, 80_000, heap) for name, vertices in graphs)
     yield from (("trace", name, 4096, 64, heap) for name in ("graph_insertion", "particle_lists"))
 
 
 def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record:
     case, size, threads = point["case"], point["size"], point["threads"]
-    if not design.free and case in ("orders", "growth", "churn", "trace"):
+    if not design.free and case in ("orders", "growth", "graph_update", "churn", "trace"):
         return record(**point, status="failed", reason="the design has no individual free")
     if design.name == "xmalloc" and threads >= 100_000 and size >= 1024:
         return record(**point, status="crashed", reason="an illegal memory access was encountered (CUDA error 700)")
@@ -109,6 +113,11 @@ def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record
     made = record(**point, measures=_measures(design, point, chance), requests=requests)
     asked = threads * size
     made["memory"] |= {"requested_bytes": asked, "span_bytes": int(asked * design.waste), "metadata_bytes": 1 << 21}
+    if case == "graph_update":
+        made["graph"] = {
+            "stand_in_of": "delaunay_n20", "vertices": threads, "edges": 6 * threads, "batch_edges": size // 8,
+            "largest_degree": 26, "requested_bytes": 32 * threads,
+        }  # fmt: skip
     if case == "fragmentation":
         waste = [design.waste * (1 + 0.3 * (design.waste - 1) * math.log1p(index)) for index in range(100)]
         own = [design.waste * (1 + chance.random() / 50) for _ in waste]
@@ -173,6 +182,11 @@ def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> d
         return {"write": timed(packed * slow), "read": timed(0.8 * packed * slow), "packed_write": timed(packed),
                 "packed_read": timed(0.8 * packed), "write_ratio": timed(slow, unit="ratio"),
                 "read_ratio": timed(slow, unit="ratio")}  # fmt: skip
+    if case == "graph_init":
+        return {"init": timed(cost), "range": single(design.waste)}
+    if case == "graph_update":
+        return {"insert": timed(cost / 4), "delete": timed(cost / 5),
+                "applied": single(9990, unit="count"), "moved": single(2500, unit="count")}  # fmt: skip
     if case == "churn":
         return {"rate": timed(threads * 3e6 / cost, unit="ops/s", better="higher")}
     if case == "trace":

@@ -44,14 +44,14 @@ def test_no_name_in_a_record_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert [each for each in tmp_path.rglob("*") if each.is_file() and each.parent != folder] == []
 
 
-def test_all_figures_of_the_paper_but_the_graphs_are_there() -> None:
+def test_all_figures_of_the_paper_are_there() -> None:
     records = survey(designs=DESIGNS[:3])
     charts, missing = paper.charts(RecordSet(records), RecordSet(survey("Other GPU", designs=DESIGNS[:3])))
     assert missing == []
     titles = " ".join(panel.title for chart in charts for panel in chart.panels)
     drawn = set(re.findall(r"as Figure (\d+[a-h])", titles))
     assert drawn == {f"9{letter}" for letter in "abcdefgh"} | {f"10{letter}" for letter in "abcdefgh"} | {
-        f"11{letter}" for letter in "abcde"
+        f"11{letter}" for letter in "abcdefg"
     }
     assert "as Figure 9a: thread-based allocation, 10,000 threads" in titles
     assert "as Figure 10c: allocation scaling, 512 B" in titles
@@ -63,6 +63,26 @@ def test_the_baseline_is_in_the_panels_that_need_it() -> None:
     for number in ("as Figure 11c", "as Figure 11d", "as Figure 11e"):
         assert panels[number].reference_name
     assert panels["as Figure 11e"].reference or isinstance(panels["as Figure 11e"], Bars)
+
+
+def test_the_batches_of_a_graph_are_a_table_and_no_figure() -> None:
+    records = [each for each in survey(designs=DESIGNS[:3]) if each["case"] == "graph_update"]
+    (section,) = sections_of("graph_update")(RecordSet(records))
+    titles = " ".join(panel.title for chart in section.charts for panel in chart.panels)
+    assert "insert" in titles and "delete" in titles
+    assert "applied" not in titles and "moved" not in titles
+    (table,) = section.grids
+    assert [cell.text for cell in table.rows[0]] == [
+        "coauthors uniform", "227,320", "1,363,920", "10,000", "9,990", "2,500"
+    ]  # fmt: skip
+    assert len(table.rows) == 4
+    # A record without the graph's figures is shown without the table.
+    (bare,) = sections_of("graph_update")(RecordSet([_without_graph(each) for each in records]))
+    assert bare.charts and not bare.grids
+
+
+def _without_graph(of: Record) -> Record:
+    return {name: value for name, value in of.items() if name != "graph"}
 
 
 def panels_of(case: str, records: list[Record]) -> list[Panel | Bars]:

@@ -35,7 +35,7 @@ PRESETS: dict[str, Preset] = {
 
 CASE = Case(
     name="churn",
-    order=13,
+    order=15,
     modes=MODES,
     presets=PRESETS,
     blocks_per_thread=4,

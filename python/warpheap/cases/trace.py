@@ -25,7 +25,7 @@ PRESETS: dict[str, Preset] = {
 
 CASE = Case(
     name="trace",
-    order=14,
+    order=16,
     modes=MODES,
     presets=PRESETS,
     axes=("threads", "heap"),

@@ -34,6 +34,8 @@ _DECIDING = {
     "initialisation": ("construct", "metadata"),
     "work_generation": ("generate",),
     "memory_access": ("write", "read"),
+    "graph_init": ("init",),
+    "graph_update": ("insert", "delete"),
     "churn": ("rate",),
     "trace": ("replay",),
 }

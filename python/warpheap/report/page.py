@@ -117,7 +117,7 @@ def environment(looks: Looks) -> jinja2.Environment:
         "rules": guide.RULES,
         "ratio_rule": ranking.RULE,
         "paper_note": paper.NOTE,
-        "left_out": paper.LEFT_OUT,
+        "paper_graphs": paper.STAND_INS,
         "ratio": ratio_text,
         "heat": heat_of,
         "text_on": text_on,

@@ -4,6 +4,8 @@
 
 from dataclasses import dataclass, replace
 
+from warpheap.cases.base import FIXED_SIZE
+from warpheap.cases.graph_update import BATCH
 from warpheap.report import data
 from warpheap.report.chart import Bars, Chart, Panel
 from warpheap.report.lines import bars_of, panel_of, with_reference
@@ -63,16 +65,20 @@ FIGURES = (
     Figure("11d", "work generation, 4 to 4096 B", "work_generation", "mixed", "generate", "threads", 4096, "baseline"),
     Figure("11e", "write, uniform", "memory_access", "uniform", "write", "size", 1 << 17, "packed_write"),
     Figure("11e", "write, mixed", "memory_access", "mixed", "write", "size", 1 << 17, "packed_write"),
+    Figure("11f", "making a graph", "graph_init", "delaunay", "init", "threads", FIXED_SIZE),
+    Figure("11f", "making a skewed graph", "graph_init", "coauthors", "init", "threads", FIXED_SIZE),
+    Figure("11g", "inserting, any source", "graph_update", "delaunay_uniform", "insert", "threads", BATCH),
+    Figure("11g", "inserting, 100 sources", "graph_update", "delaunay_window", "insert", "threads", BATCH),
+    Figure("11g", "deleting, any source", "graph_update", "delaunay_uniform", "delete", "threads", BATCH),
+    Figure("11g", "deleting, 100 sources", "graph_update", "delaunay_window", "delete", "threads", BATCH),
 )  # fmt: skip
 
 _GROUPS = {
     "9": "Figure 9: allocation and deallocation against size",
     "10": "Figure 10: scaling with threads",
-    "11": "Figure 11: memory, work generation and access",
+    "11": "Figure 11: memory, work generation, access and graphs",
 }
-LEFT_OUT = (
-    "Figures 11f and 11g, initialisation and update of dynamic graphs, are left out until warpheap has dynamic graphs."
-)
+STAND_INS = "Figures 11f and 11g are of generated graphs, which stand for delaunay_n20 and coAuthorsCiteseer."
 NOTE = (
     "Each panel plots what the figure of that number plots, here with medians of our own measurement; the paper plots "
     "means. A figure is shown only if the record has the paper's own number of threads or size. A "
@@ -81,6 +87,8 @@ NOTE = (
 
 
 _NO_RECORDS = RecordSet()
+# Cases whose figures are told apart by their words.
+_NAMED_IN_FULL = ("work_generation", "graph_init", "graph_update")
 
 
 def charts(records: RecordSet, others: RecordSet = _NO_RECORDS) -> tuple[list[Chart], list[Missing]]:
@@ -110,7 +118,7 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     if not any(data.measure(each, figure.measure) for each in own):
         return None
     title = f"as Figure {figure.number}: {figure.what}"
-    if figure.case != "work_generation":
+    if figure.case not in _NAMED_IN_FULL:
         title += f", {_at(figure)}"
     places = own.values(figure.field)
     if len(places) == 1:

@@ -16,6 +16,8 @@ TITLES = {
     "initialisation": "Initialisation",
     "work_generation": "Work generation",
     "memory_access": "Access to the blocks",
+    "graph_init": "Making a dynamic graph",
+    "graph_update": "Updating a dynamic graph",
     "churn": "Churn inside a kernel",
     "trace": "Replay of traces",
 }
@@ -43,6 +45,12 @@ TEXTS = {
     "work_generation": "Each thread produces work of a random size: with an allocator, and as programs do without "
     "one, by a prefix sum and one allocation (the baseline).",
     "memory_access": "Writing and reading through the returned pointers, against the same bytes in a packed array.",
+    "graph_init": "One kernel in which the thread of each vertex takes a block for the list of the vertex, rounded up "
+    "to a power of two, and copies the list. The graphs are generated, and stand for graphs of the survey paper.",
+    "graph_update": "A batch of new edges is inserted by one kernel and deleted by another, one thread a vertex. A "
+    "list moves to another block when its power of two changes. Times are those of the two kernels; drawing and "
+    "sorting the batch is not in them. Deleting from few sources is the walk over long lists more than it is the "
+    "allocator.",
     "churn": "Threads hold a few blocks each, and free and allocate at random for many steps in one kernel.",
     "trace": "The requests of a program that was recorded, replayed against each allocator.",
 }
@@ -59,6 +67,12 @@ MODES = {
     "cold": "a new or reset heap in each round",
     "warm": "a heap that has served rounds before",
     "uniform": "all blocks have the same size",
+    "delaunay": "a stand-in of delaunay_n20",
+    "coauthors": "a stand-in of coAuthorsCiteseer",
+    "delaunay_uniform": "a stand-in of delaunay_n20, any source",
+    "delaunay_window": "a stand-in of delaunay_n20, 100 sources",
+    "coauthors_uniform": "a stand-in of coAuthorsCiteseer, any source",
+    "coauthors_window": "a stand-in of coAuthorsCiteseer, 100 sources",
 }
 
 
