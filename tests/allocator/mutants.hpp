@@ -152,7 +152,8 @@ struct forgetful_relocation : locked_list<> {
   static constexpr const char* name = "forgetful_relocation";
 
   void relocate(const arena& from, const arena& to) const {
-    launch({1, 1}, detail::initialise_heap{}, forgetful_relocation{{to.data, from.bytes, from.bytes, to.metadata}});
+    launch({1, 1}, warpheap::detail::initialise_heap{},
+           forgetful_relocation{{to.data, from.bytes, from.bytes, to.metadata}});
   }
 };
 

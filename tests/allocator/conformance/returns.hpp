@@ -67,7 +67,9 @@ void freed_blocks_are_there_at_once(findings& found) {
   constexpr std::uint64_t sizes[] = {64, 256, 2000};
   under_stalls(found, 8, [&] {
     for (const std::uint64_t bytes : sizes) {
-      if (bytes < A::capabilities.shared_below) continue;
+      if constexpr (A::capabilities.shared_below != 0) {
+        if (bytes < A::capabilities.shared_below) continue;
+      }
       if (!found.empty() || bytes > A::capabilities.largest_bytes) return;
       trial<A> t{found, fill_heap_bytes()};
       block_list list = list_for(t, bytes);
