@@ -55,7 +55,7 @@ class dynasoar {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .typed_objects = true,
-                                                       .stack_bytes = 2048,
+                                                       .stack_bytes = 2560,
                                                        .largest_alignment = block_bytes,
                                                        .largest_bytes = block_bytes};
 

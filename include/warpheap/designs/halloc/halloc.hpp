@@ -71,7 +71,7 @@ class basic_halloc {
       .uses_arena = true,
       .state_in_arena = true,
       .trim_bytes = layout::page_bytes,
-      .stack_bytes = 3072,
+      .stack_bytes = 4096,
       .largest_alignment = layout::page_bytes << page_source::largest_order,
       .largest_bytes = layout::page_bytes << page_source::largest_order};
 

@@ -65,7 +65,7 @@ class basic_random_walk {
                                                        .host_copy = true,
                                                        .counts_live = true,
                                                        .uses_arena = true,
-                                                       .stack_bytes = 1024,
+                                                       .stack_bytes = 2048,
                                                        .largest_bytes = request::largest_bytes};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {

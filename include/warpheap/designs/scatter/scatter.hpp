@@ -85,7 +85,7 @@ class scatter_allocator {
       .host_copy = true,
       .counts_live = true,
       .uses_arena = true,
-      .stack_bytes = 3072,
+      .stack_bytes = 4096,
       .alignment = chunk_size::unit_bytes,
       .largest_alignment = pages_type::base_alignment,
       .largest_bytes = table_type::largest_page_bytes << page_source::largest_order};
