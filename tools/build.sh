@@ -6,12 +6,12 @@
 
 seconds_of_building=0
 
-has_gpu() { have nvidia-smi && nvidia-smi --list-gpus 2>/dev/null | grep -q GPU; }
+has_gpu() { have nvidia-smi && [[ $(nvidia-smi --list-gpus 2>/dev/null) == *GPU* ]]; }
 
 # The compute capability of the first GPU, as CMake names it: 90 for 9.0.
 gpu_architecture() {
   local capability
-  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | sed -n 1p)
   echo "${capability/./}"
 }
 

@@ -126,10 +126,13 @@ test_python() {
 }
 
 # Prints the tables, and ends with status 1 if a step failed.
+#
+# The last command of a pipeline reads to the end: `head` leaves early, and under `pipefail` its writer's SIGPIPE then
+# ends the script with status 141.
 summary() {
   if ((${#test_rows[@]} > 0)); then
     printf '\nthe slowest test programs\n'
-    printf '%s\n' "${test_rows[@]}" | sort -rn | head -n 10
+    printf '%s\n' "${test_rows[@]}" | sort -rn | sed -n 1,10p
   fi
   printf '\n%-16s %8s %8s   %-8s %s\n' step time building result log
   printf '%s\n' "${step_rows[@]}"
