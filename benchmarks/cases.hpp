@@ -6,18 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "cases/arena.hpp"
 #include "cases/churn.hpp"
 #include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
 #include "cases/graph_init.hpp"
 #include "cases/graph_update.hpp"
 #include "cases/growth.hpp"
+#include "cases/huge.hpp"
 #include "cases/initialisation.hpp"
 #include "cases/latency.hpp"
 #include "cases/memory_access.hpp"
 #include "cases/orders.hpp"
 #include "cases/out_of_memory.hpp"
+#include "cases/phases.hpp"
 #include "cases/scaling.hpp"
+#include "cases/scarce.hpp"
+#include "cases/shift.hpp"
 #include "cases/temperature.hpp"
 #include "cases/throughput.hpp"
 #include "cases/trace.hpp"
@@ -47,12 +52,17 @@ void for_each_case(Visitor&& visit) {
   visit(case_tag<exhaustion>{});
   visit(case_tag<out_of_memory>{});
   visit(case_tag<growth>{});
+  visit(case_tag<shift>{});
+  visit(case_tag<phases>{});
+  visit(case_tag<huge>{});
   visit(case_tag<initialisation>{});
   visit(case_tag<work_generation>{});
   visit(case_tag<memory_access>{});
   visit(case_tag<graph_init>{});
   visit(case_tag<graph_update>{});
   visit(case_tag<churn>{});
+  visit(case_tag<scarce>{});
+  visit(case_tag<arena_release>{});
   visit(case_tag<trace_replay>{});
 }
 

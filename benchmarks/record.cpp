@@ -11,6 +11,8 @@
 #include <warpheap/platform.hpp>
 #include <warpheap_fingerprint.hpp>
 
+#include "measure/not_served.hpp"
+
 namespace warpheap::bench {
 namespace {
 
@@ -25,7 +27,7 @@ std::string utc_now() {
 // Why the design cannot take part in the case at all; empty if it can.
 std::string unfit(const run_options& options, const allocator_capabilities& can, size_meaning size) {
   if (size == size_meaning::of_requests && options.size > can.largest_bytes) {
-    return "the design serves requests of up to " + std::to_string(can.largest_bytes) + " bytes";
+    return serves_no_more_than(can.largest_bytes);
   }
   if (can.reuses_live_memory && options.threads > options.heap_bytes / 3 / align_up(options.size, can.alignment)) {
     return "the design hands out live memory again once requests have gone around the heap; use a heap of three times "

@@ -30,19 +30,26 @@ double last_tenth(const std::vector<filling_round>& rounds);
 /// fewer than two values, or if the first ones are 0.
 std::optional<double> slowdown(const std::vector<double>& values);
 
-/// The soft limit of a case that goes on until the heap has no more.
+/// The soft limit of a case that goes by no number of rounds.
 class time_budget {
  public:
   explicit time_budget(const run_options& options)
       : limit_(options.soft_limit), start_(std::chrono::steady_clock::now()) {}
 
   /// True if no further round should start.
-  bool spent() const {
-    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start_;
-    return limit_ > 0 && since.count() > limit_;
+  bool spent() const { return limit_ > 0 && seconds() > limit_; }
+
+  /// True if a course that was run `done` times, at least once, would end in time if it were run again.
+  bool allows_another(std::uint64_t done) const {
+    return limit_ <= 0 || seconds() * static_cast<double>(done + 1) <= limit_ * static_cast<double>(done);
   }
 
  private:
+  double seconds() const {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start_;
+    return since.count();
+  }
+
   double limit_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -89,23 +89,43 @@ struct fill_blocks {
   }
 };
 
+// True if the block of that place holds what `fill_blocks` wrote.
+WARPHEAP_FN bool is_intact(const walk& over, std::uint64_t place, const void* block) {
+  const std::uint64_t bytes = over.bytes(place);
+  const auto* const words = static_cast<const std::uint32_t*>(block);
+  const auto* const tail = static_cast<const unsigned char*>(block);
+  bool whole = true;
+  for (std::uint64_t i = 0; i < bytes / 4; ++i) {
+    whole = whole && words[i] == fill_payload::word(over.ledger.requests[place], i);
+  }
+  for (std::uint64_t i = bytes / 4 * 4; i < bytes; ++i) {
+    whole = whole && tail[i] == fill_blocks::last_byte(over.ledger.requests[place], i);
+  }
+  return whole;
+}
+
 struct check_blocks {
   WARPHEAP_FN void operator()(walk over) const {
     block_sums own{};
     over.each_block([&](std::uint64_t place, void* block) {
-      const std::uint64_t bytes = over.bytes(place);
-      const auto* const words = static_cast<const std::uint32_t*>(block);
-      const auto* const tail = static_cast<const unsigned char*>(block);
-      bool whole = true;
-      for (std::uint64_t i = 0; i < bytes / 4; ++i) {
-        whole = whole && words[i] == fill_payload::word(over.ledger.requests[place], i);
-      }
-      for (std::uint64_t i = bytes / 4 * 4; i < bytes; ++i) {
-        whole = whole && tail[i] == fill_blocks::last_byte(over.ledger.requests[place], i);
-      }
       ++own.blocks;
-      own.bytes += bytes;
-      if (!whole) walk::accuse(own, place);
+      own.bytes += over.bytes(place);
+      if (!is_intact(over, place, block)) walk::accuse(own, place);
+    });
+    over.report(own);
+  }
+};
+
+struct remove_blocks {
+  WARPHEAP_FN void operator()(walk over, std::uint64_t spare, std::uint64_t salt, void** removed) const {
+    block_sums own{};
+    over.each_block([&](std::uint64_t place, void* block) {
+      if (spare != 0 && mix(salt ^ place) % spare == 0) return;
+      ++own.blocks;
+      own.bytes += over.bytes(place);
+      if (!is_intact(over, place, block)) walk::accuse(own, place);
+      removed[place] = block;
+      over.ledger.blocks[place] = nullptr;
     });
     over.report(own);
   }
@@ -239,6 +259,18 @@ void holdings::judge_contents() {
   const walk all = {in_order(), 0, 1, places_, known()};
   launch(all.grid(), check_blocks{}, all);
   blame(collect(), "lost what was written to them though no two overlap");
+}
+
+holdings::removed holdings::remove(std::uint64_t spare, std::uint64_t salt) {
+  removed out{{}, device_array<void*>(places_)};
+  const walk all = {in_order(), 0, 1, places_, known()};
+  launch(all.grid(), remove_blocks{}, all, spare, salt, out.blocks.data());
+  const block_sums seen = collect();
+  blame(seen, "lost what was written to them while they were held");
+  held_.blocks -= seen.blocks;
+  held_.bytes -= seen.bytes;
+  out.what = {seen.blocks, seen.bytes};
+  return out;
 }
 
 void holdings::clear() {

@@ -71,6 +71,15 @@ class holdings {
   /// What was wrong first; empty if nothing was.
   const std::string& fault() const { return fault_; }
 
+  /// Blocks that are no longer held.
+  struct removed {
+    amount what;
+    device_array<void*> blocks;  ///< one for each place that was in use; null: that place had none, or keeps its own
+  };
+  /// Takes blocks out of the places: all, or all but about one in `spare`, which `salt` chooses. They must hold what
+  /// `fill` wrote. They are not freed: the caller does that.
+  removed remove(std::uint64_t spare = 0, std::uint64_t salt = 0);
+
   /// Forgets all blocks, and where they were.
   void clear();
 

@@ -31,13 +31,24 @@ struct kernel_tally {
   }
 };
 
+/// What a null result of such a kernel is.
+enum class null_means {
+  failure,  ///< a fault of the heap, which had room
+  refusal   ///< what a heap does that is too small, as the case wants it
+};
+
 /// Looks at kernels that ask for blocks, judge them by stamps and free them, so that no block outlives them; and at the
 /// heap that they leave.
 template <device_allocator A>
 class kernel_judge {
  public:
-  kernel_judge(const heap<A>& watched, findings& found)
-      : heap_(watched), found_(found), judge_(found), live_before_(watched.stats().live_bytes), tally_(1) {}
+  kernel_judge(const heap<A>& watched, findings& found, null_means null = null_means::failure)
+      : heap_(watched),
+        found_(found),
+        judge_(found),
+        live_before_(watched.stats().live_bytes),
+        tally_(1),
+        null_(null) {}
 
   /// A kernel's time in microseconds, and what its threads saw.
   struct run {
@@ -45,8 +56,8 @@ class kernel_judge {
     kernel_tally seen;
   };
 
-  /// Runs a kernel, which `start(tally)` launches, and writes down what its threads saw: nulls are failures, lost
-  /// stamps a fault. `requests` is how many they make; 0: they count it themselves.
+  /// Runs a kernel, which `start(tally)` launches, and writes down what its threads saw: nulls are failures or refusals,
+  /// lost stamps a fault. `requests` is how many they make; 0: they count it themselves.
   template <class Start>
   run watch(std::uint64_t requests, Start start) {
     tally_.clear();
@@ -60,9 +71,14 @@ class kernel_judge {
     return {time, seen};
   }
 
+  /// Sees that nothing is live, as before all kernels.
+  void look_for_leaks() {
+    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
+  }
+
   /// Sees that nothing is live, as before all kernels, and that the heap serves `asked` with sound blocks.
   void look_at_heap(const requests& asked) {
-    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
+    look_for_leaks();
     const device_array<void*> blocks(asked.count);
     launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, blocks.data());
     judge_.look(heap_, asked, blocks, true);
@@ -73,8 +89,8 @@ class kernel_judge {
  private:
   void note(const kernel_tally& seen) {
     found_.requests += seen.requests;
-    found_.failures += seen.null;
-    if (seen.null != 0 && found_.refusal.empty()) {
+    (null_ == null_means::failure ? found_.failures : found_.refused) += seen.null;
+    if (null_ == null_means::failure && seen.null != 0 && found_.refusal.empty()) {
       found_.refusal = std::to_string(seen.null) + " of " + std::to_string(seen.requests) + " requests in round " +
                        std::to_string(found_.rounds) + " got null; the heap has " + std::to_string(heap_.size()) +
                        " bytes";
@@ -90,6 +106,7 @@ class kernel_judge {
   judge<A> judge_;
   std::optional<std::uint64_t> live_before_;
   device_array<kernel_tally> tally_;
+  null_means null_;
 };
 
 }  // namespace warpheap::bench

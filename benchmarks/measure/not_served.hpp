@@ -34,6 +34,17 @@ constexpr const char* unfit_for_lone_threads(const allocator_capabilities& can) 
   return can.individual_free && can.needs_full_warp ? needs_whole_warps : unfit_for_frees(can);
 }
 
+/// Why a design of these capabilities cannot run a case that fills a heap, frees all blocks and fills it again; null if
+/// it can.
+constexpr const char* unfit_for_refilled_heaps(const allocator_capabilities& can) {
+  return can.reuses_live_memory ? is_never_full : unfit_for_lone_threads(can);
+}
+
+/// Reason of a case whose requests are larger than the design's largest.
+inline std::string serves_no_more_than(std::uint64_t largest_bytes) {
+  return "the design serves requests of up to " + std::to_string(largest_bytes) + " bytes";
+}
+
 /// Reason of a case in a heap of `heap_bytes` bytes that the design's own state leaves no room in for `block_bytes`.
 inline std::string no_room_for_a_block(std::uint64_t heap_bytes, std::uint64_t block_bytes) {
   return "the design has no room for a block of " + std::to_string(block_bytes) + " bytes in a heap of " +
