@@ -52,17 +52,17 @@ void for_each_case(Visitor&& visit) {
   visit(case_tag<exhaustion>{});
   visit(case_tag<out_of_memory>{});
   visit(case_tag<growth>{});
-  visit(case_tag<shift>{});
-  visit(case_tag<phases>{});
   visit(case_tag<huge>{});
+  visit(case_tag<phases>{});
+  visit(case_tag<shift>{});
   visit(case_tag<initialisation>{});
   visit(case_tag<work_generation>{});
   visit(case_tag<memory_access>{});
   visit(case_tag<graph_init>{});
   visit(case_tag<graph_update>{});
+  visit(case_tag<arena_release>{});
   visit(case_tag<churn>{});
   visit(case_tag<scarce>{});
-  visit(case_tag<arena_release>{});
   visit(case_tag<trace_replay>{});
 }
 

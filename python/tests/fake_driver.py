@@ -37,6 +37,12 @@ CASES = {
     "out_of_memory": ("thread mixed", "share:ratio:higher:still total:us last_tenth:us"),
     "exhaustion": ("thread", "rate:ops/s:higher served:ops/s:higher refused:ratio:lower:still"),
     "growth": ("thread mixed", "share:ratio:higher:still iteration:us slowdown:ratio"),
+    "huge": ("single largest", f"{TIMES} share:ratio:higher:still"),
+    "phases": ("thread mixed", "phase:us refused:ratio:lower:still share:ratio:higher:still"),
+    "shift": (
+        "after_16 after_64 after_8192",
+        "share:ratio:higher:still fill:us fresh:us slowdown:ratio",
+    ),
     "initialisation": ("heap", "construct:us reset:us metadata:bytes:lower:still"),
     "work_generation": ("mixed", "generate:us baseline:us ratio:ratio"),
     "memory_access": ("uniform mixed", "write:us read:us packed_write:us packed_read:us"),
@@ -45,12 +51,17 @@ CASES = {
         "delaunay_uniform delaunay_window coauthors_uniform coauthors_window",
         "insert:us delete:us applied:count:lower:still moved:count:lower:still",
     ),
+    "arena": ("thread mixed", "time:us"),
     "churn": ("thread mixed", "rate:ops/s:higher"),
+    "scarce": (
+        "twice tight twice_mixed tight_mixed",
+        "time:us served:ratio:higher:still again:ratio:higher:still",
+    ),
     "trace": ("graph solver", "replay:us rate:ops/s:higher"),
 }
 if "FAKE_CASES" in os.environ:
     CASES = {name: CASES[name] for name in os.environ["FAKE_CASES"].split()}
-SERIES = {"fragmentation": ("range", "total_range"), "growth": ("iteration",)}
+SERIES = {"fragmentation": ("range", "total_range"), "growth": ("iteration",), "phases": ("phase", "refused")}
 
 
 def main(words: list[str]) -> int:

@@ -85,6 +85,17 @@ def _points() -> Iterator[tuple[str, str, int, int, int]]:
     for size in (8, 64, 512, 4096, 65_536):
         most = min(size << 20, 512 << 20)
         yield ("exhaustion", "thread", most // size, size, most)
+    for size in (1 << 20, (1 << 20) + 4096, 3 << 20, 256 << 20, 4 << 30):
+        yield ("huge", "single", 32, size, heap)
+    yield ("huge", "largest", 32, 1 << 20, heap)
+    yield from (("phases", mode, 100_000, 8192, 1 << 30) for mode in ("thread", "mixed"))
+    for mode, size in (("after_16", 8192), ("after_64", 1024), ("after_8192", 16)):
+        yield ("shift", mode, 100_000, size, 1 << 30)
+    for mode in ("twice", "tight"):
+        yield from (("scarce", mode, 65_536, size, 65_536 * 2 * size) for size in (64, 1024))
+    yield from (("scarce", mode, 65_536, 4096, 256 << 20) for mode in ("twice_mixed", "tight_mixed"))
+    for mode in ("thread", "mixed"):
+        yield from (("arena", mode, 100_000, size, heap) for size in (32, 128))
     yield ("registers", "kernel", 32, 16, 1 << 20)
     yield from (("initialisation", "heap", 32, 16, each << 30) for each in (1, 8, 32))
     for size in (64, 4096):
@@ -100,7 +111,10 @@ def _points() -> Iterator[tuple[str, str, int, int, int]]:
 
 def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record:
     case, size, threads = point["case"], point["size"], point["threads"]
-    if not design.free and case in ("orders", "growth", "graph_update", "churn", "trace"):
+    if case == "huge" and design.name.startswith("ouroboros"):
+        return record(**point, status="failed", reason="the design serves requests of up to 8192 bytes")
+    if not design.free and case in ("orders", "growth", "graph_update", "churn", "trace", "arena", "phases",
+                                        "scarce", "shift"):
         return record(**point, status="failed", reason="the design has no individual free")
     if design.name == "xmalloc" and threads >= 100_000 and size >= 1024:
         return record(**point, status="crashed", reason="an illegal memory access was encountered (CUDA error 700)")
@@ -123,6 +137,10 @@ def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record
         own = [design.waste * (1 + chance.random() / 50) for _ in waste]
         found = {"range": own, "total_range": waste}
         made["series"] = {name: {"unit": "ratio", "values": values} for name, values in found.items()}
+    if case == "phases":
+        cost = [design.base * 1000 * (1 + index % 4) for index in range(10)]
+        found = {"phase": ("us", cost), "refused": ("ratio", [min(1, index * (1 - design.with_size) / 20) for index in range(10)])}
+        made["series"] = {name: {"unit": unit, "values": values} for name, (unit, values) in found.items()}
     if case == "growth":
         cost = [design.base * (1 + (index / 90) ** 2 * design.with_threads) for index in range(150)]
         made["series"] = {"iteration": {"unit": "us", "values": cost}}
@@ -161,6 +179,21 @@ def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> d
     if case == "growth":
         return {"share": single(0.9 * share, better="higher"), "iteration": timed(cost),
                 "slowdown": timed(1 + design.with_threads, unit="ratio")}  # fmt: skip
+    if case == "huge":
+        most = {"share": single(0.99 * share, better="higher")} if mode == "largest" else {}
+        return {"malloc": timed(cost / 10), "free": timed(cost / 12) if design.free else None, **most}
+    if case == "phases":
+        return {"phase": timed(1000 * cost), "refused": single(1 - share), "share": single(share, better="higher")}
+    if case == "shift":
+        left = 0.0 if design.name == "scatter_alloc" and mode == "after_16" else share
+        times = {"fill": timed(300 * cost) if left else None, "fresh": timed(100 * cost),
+                 "slowdown": timed(3, unit="ratio") if left else None}  # fmt: skip
+        return {"share": single(left, better="higher"), **times}
+    if case == "arena":
+        return {"time": timed(4 * cost)}
+    if case == "scarce":
+        return {"time": timed(50 * cost), "served": single(0.7 * share, better="higher"),
+                "again": single(1, better="higher")}  # fmt: skip
     if case == "registers":
         code = {"unit": "bytes"}
         return {"malloc_registers": single(design.registers, unit="count"),

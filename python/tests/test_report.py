@@ -73,6 +73,8 @@ def test_every_case_has_its_chapter(page_of: Page) -> None:
     for title in (
         "Throughput", "Latency of single requests", "Scaling with threads", "Order of frees", "Cold and warm heap",
         "Fragmentation", "Out of memory", "Growth until the heap is full", "Registers, stack and code",
+        "One huge block", "Phases of other sizes", "From one size to another", "Many blocks, one release",
+        "A heap that is too small",
         "Initialisation", "Work generation", "Access to the blocks", "Churn inside a kernel", "Replay of traces",
         "Which allocator for my program", "Verdict", "Did not finish", "What was verified", "Machine and sources",
     ):  # fmt: skip

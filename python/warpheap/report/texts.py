@@ -12,13 +12,18 @@ TITLES = {
     "out_of_memory": "Out of memory",
     "exhaustion": "Exhaustion",
     "growth": "Growth until the heap is full",
+    "huge": "One huge block",
+    "phases": "Phases of other sizes",
+    "shift": "From one size to another",
     "registers": "Registers, stack and code",
     "initialisation": "Initialisation",
     "work_generation": "Work generation",
     "memory_access": "Access to the blocks",
     "graph_init": "Making a dynamic graph",
     "graph_update": "Updating a dynamic graph",
+    "arena": "Many blocks, one release",
     "churn": "Churn inside a kernel",
+    "scarce": "A heap that is too small",
     "trace": "Replay of traces",
 }
 
@@ -39,6 +44,15 @@ TEXTS = {
     "blocks of 1 to 1,024: how many a second, and the share that was refused. Here a refusal is no fault.",
     "growth": "Each iteration frees half of what it allocates, so the heap fills by half a batch each time, until it "
     "refuses: the share of the heap that was live at the end, and what an iteration came to cost.",
+    "huge": "One thread takes one block that is a good part of the heap, and frees it; and the largest block that an "
+    "empty heap serves, found by halving. Every byte of a judged block is written and read.",
+    "phases": "Ten phases, each with blocks of another size. A phase asks for half of the heap, and frees its blocks at "
+    "its end; one block in a hundred lives for three phases more. The refused share is that of all requests: a heap "
+    "without loss refuses none. At the end, with the last of these blocks live, the heap is filled with the largest "
+    "size; the share is what then is live.",
+    "shift": "A heap is filled with blocks of one size, all are freed, and it is filled with another size. The share "
+    "is what the second fill gets, over what a new heap gives; the slowdown is the time of a byte over that of the "
+    "new heap.",
     "registers": "What a call of malloc and of free costs the kernel that makes it: registers a thread, stack "
     "(spills included) and code. Read from the compiled code, so no machine's speed is in it.",
     "initialisation": "The time to make a heap and to reset it, by the wall clock, and the bytes it keeps for itself.",
@@ -51,6 +65,11 @@ TEXTS = {
     "list moves to another block when its power of two changes. Times are those of the two kernels; drawing and "
     "sorting the batch is not in them. Deleting from few sources is the walk over long lists more than it is the "
     "allocator.",
+    "arena": "Each thread takes sixteen blocks, and then all of them are released in the same kernel: by one call for "
+    "each warp where the design can, else block by block.",
+    "scarce": "A churn whose threads want twice what the heap has, or 1.1 times. A refusal is no fault here: the time "
+    "is that of the kernel, served is the share of the requests that got a block. Again is what the heap gives once "
+    "all is freed, over what a new heap gives.",
     "churn": "Threads hold a few blocks each, and free and allocate at random for many steps in one kernel.",
     "trace": "The requests of a program that was recorded, replayed against each allocator.",
 }
@@ -67,6 +86,15 @@ MODES = {
     "cold": "a new or reset heap in each round",
     "warm": "a heap that has served rounds before",
     "uniform": "all blocks have the same size",
+    "single": "one block in an empty heap",
+    "largest": "the largest block that an empty heap serves",
+    "after_16": "in a heap that was full of 16 B",
+    "after_64": "in a heap that was full of 64 B",
+    "after_8192": "in a heap that was full of 8 KiB",
+    "twice": "the threads want twice the heap",
+    "tight": "the threads want 1.1 times the heap",
+    "twice_mixed": "twice the heap, random sizes",
+    "tight_mixed": "1.1 times the heap, random sizes",
     "delaunay": "a stand-in of delaunay_n20",
     "coauthors": "a stand-in of coAuthorsCiteseer",
     "delaunay_uniform": "a stand-in of delaunay_n20, any source",
