@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The phases case in the report: its measures, and time and refused share of each of the ten phases."""
+
+from dataclasses import replace
+
+from warpheap.report import generic
+from warpheap.report.chart import Bars, Chart, Panel
+from warpheap.report.record_set import RecordSet
+from warpheap.report.rounds import series_charts
+from warpheap.report.sections import Section
+
+_TITLES = {
+    "phases-phase-rounds": "Time of each phase",
+    "phases-refused-rounds": "Share of its requests that each phase was refused",
+}
+_NOTE = "Of the first run through the ten phases, whose sizes jump up and down."
+
+
+def sections(records: RecordSet) -> list[Section]:
+    """The measures first; the rounds of a series are phases here."""
+    return generic.section(records, [*generic.charts(records), *map(_by_phase, series_charts(records))])
+
+
+def _by_phase(chart: Chart) -> Chart:
+    panels: list[Panel | Bars] = [
+        replace(panel, x_label="phase") if isinstance(panel, Panel) else panel for panel in chart.panels
+    ]
+    return replace(chart, title=_TITLES.get(chart.name, chart.title), panels=panels, note=_NOTE)
