@@ -12,10 +12,13 @@ from pathlib import Path
 ALLOCATORS = os.environ.get("FAKE_ALLOCATORS", "good slow_free").split()
 BACKEND = os.environ.get("FAKE_BACKEND", "cuda")
 SOURCES = os.environ.get("FAKE_SOURCES", "a" * 64)
+GPU = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+# The product of all GPUs, or of each one.
+DEVICES = os.environ.get("FAKE_DEVICE", "Fake <GPU>").split("|")
 MACHINE = {
     "schema": int(os.environ.get("FAKE_SCHEMA", "2")),
     "backend": BACKEND,
-    "device": os.environ.get("FAKE_DEVICE", "Fake <GPU>"),
+    "device": DEVICES[int(GPU) % len(DEVICES) if GPU.isdecimal() else 0],
     "multiprocessors": 132,
     "memory_bytes": 16 << 30,
     "capability": 90,
@@ -66,8 +69,9 @@ SERIES = {"fragmentation": ("range", "total_range"), "growth": ("iteration",), "
 
 def main(words: list[str]) -> int:
     if words == ["--machine"]:
-        # A machine of one GPU: any other that is chosen is not there.
-        if "FAKE_NO_MACHINE" in os.environ or os.environ.get("CUDA_VISIBLE_DEVICES", "0") != "0":
+        # A machine of one GPU, if the test says no more: any other that is chosen is not there.
+        there = [str(number) for number in range(int(os.environ.get("FAKE_GPUS", "1")))]
+        if "FAKE_NO_MACHINE" in os.environ or GPU not in there:
             print("warpheap_bench: no GPU answers", file=sys.stderr)
             return 3
         print(json.dumps(MACHINE))
@@ -99,8 +103,16 @@ def measures_of(case: str) -> dict[str, object]:
     return made
 
 
+def tell(what: str, given: dict[str, str]) -> None:
+    """Notes on which GPU a run begins or ends."""
+    with Path(os.environ["FAKE_SELF"] + ".gpus").open("a") as log:
+        log.write(f"{what} {GPU} {given['--case']} {given['--mode']} {given['--size']} {given['--allocator']}\n")
+
+
 def measure(given: dict[str, str]) -> int:
     name = given["--allocator"]
+    tell("begin", given)
+    time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
     if name == "hangs":
         print("still waiting for a lock", file=sys.stderr, flush=True)
         time.sleep(600)
@@ -150,6 +162,7 @@ def measure(given: dict[str, str]) -> int:
         record["measures"]["malloc"]["median"] = 7.9
     if ok and given["--case"] in SERIES:
         record["series"] = {name: {"unit": "ratio", "values": [1.5, 1.6, 1.7]} for name in SERIES[given["--case"]]}
+    tell("end", given)
     print(json.dumps(record))
     return 0 if ok else 1
 

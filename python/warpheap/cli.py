@@ -89,6 +89,9 @@ def survey(
     driver: Annotated[Path | None, typer.Option(help="The benchmark driver (the one built in the checkout).")] = None,
     backend: Annotated[str, typer.Option(help="auto, host or cuda.")] = "auto",
     device: Annotated[str | None, typer.Option(help="The GPU, as nvidia-smi numbers or names it (the first).")] = None,
+    devices: Annotated[
+        str | None, typer.Option(help="Several GPUs of one kind, which share the work: all, or 0,1,2.")
+    ] = None,
 ) -> None:
     """Measure allocators, check every block, and write a report.
 
@@ -102,7 +105,7 @@ def survey(
     wishes = Wishes(
         preset, cases, allocators, modes, threads, sizes, heap, iterations, most_iterations, precision, time_limit
     )
-    place = commands.Place(out, driver, backend, device, fresh)
+    place = commands.Place(out, driver, backend, device, fresh, devices)
     commands.check_survey(wishes, place)
     _end_if_checking(context)
     raise typer.Exit(commands.run_survey(_console(), wishes, place, _own_command()))

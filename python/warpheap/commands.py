@@ -10,14 +10,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import project, summary, survey, terminal
+from warpheap import project, summary, survey, terminal, workers
 from warpheap.cases import CASES
-from warpheap.devices import find_driver
+from warpheap.devices import device_names, find_driver, find_drivers
+from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED, UsageError, unknown_name
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
-from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan
+from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
 from warpheap.record import Record, RecordFile, read_records
+from warpheap.runner import Runner
 from warpheap.units import show_seconds
 
 # What `plot` can write, by the ending of the file.
@@ -33,10 +35,17 @@ class Place:
     backend: str = "auto"
     device: str | None = None
     fresh: bool = False
+    devices: str | None = None
 
 
 def check_survey(wishes: Wishes, place: Place) -> None:
     """Raises `UsageError` for what can be told to be wrong before there is a driver to ask."""
+    if place.devices is not None:
+        if place.device is not None:
+            raise UsageError("--devices: leave --device away, or name that GPU alone")
+        if place.backend == "host":
+            raise UsageError("--devices: only the cuda backend has devices to choose from; leave it away")
+        device_names(place.devices)
     traces = project.shipped_traces()
     if place.driver is not None or traces is None:
         return  # the driver knows what it can measure
@@ -54,13 +63,16 @@ def check_survey(wishes: Wishes, place: Place) -> None:
 
 def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> int:
     """The command `survey`: measures what is missing, then the tables, then the report. Returns the exit code."""
-    driver = find_driver(place.driver, place.backend, place.device)
+    drivers = {} if place.devices is None else find_drivers(place.driver, place.backend, place.devices)
+    driver = next(iter(drivers.values()), None) or find_driver(place.driver, place.backend, place.device)
     plan = make_plan(wishes, driver)
+    crew = [workers.Worker(gpu, _runners(plan, each)) for gpu, each in drivers.items()]
     steps = plan.steps
     folder = place.out or Path("out") / "survey" / driver.backend
     file, others = survey.open_record(folder, driver, place.fresh)
     todo = survey.still_to_run(steps, file, driver)
-    what = f", {driver.backend} backend: {', '.join(_allocators(steps))}"
+    where = f", GPUs {', '.join(drivers)}" if drivers else ""
+    what = f"{where}, {driver.backend} backend: {', '.join(_allocators(steps))}"
     console.print(Text.assemble((driver.device, "bold"), what))
     for case, reason in plan.left_out.items():
         console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
@@ -71,7 +83,10 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
         console.print(known, markup=False)
     try:
-        measure(console, plan, todo, file)
+        if crew:
+            measure_side_by_side(console, crew, todo, file)
+        else:
+            measure(console, plan, todo, file)
     except KeyboardInterrupt:
         done = len(steps) - len(survey.still_to_run(steps, file, driver))
         console.print(
@@ -97,6 +112,24 @@ def measure(console: Console, plan: Plan, todo: Sequence[Step], file: RecordFile
     console.print(f"{len(todo):,} runs{about}", highlight=False)
     with terminal.watch(console, todo, forecast) as progress:
         return survey.run(todo, plan.runners, file, progress, deadline)
+
+
+def measure_side_by_side(
+    console: Console, crew: Sequence[workers.Worker], todo: Sequence[Step], file: RecordFile
+) -> None:
+    """Runs what is still to do with all workers under a progress bar."""
+    if not todo:
+        return
+    forecast = Forecast(todo, file, side_by_side=min(len(crew), len(workers.points_of(todo))))
+    about = f", about {show_seconds(forecast.seconds_left())}" if len(file) else ""
+    console.print(f"{len(todo):,} runs on {len(crew)} GPU{'s' if len(crew) > 1 else ''}{about}", highlight=False)
+    with terminal.watch(console, todo, forecast) as progress:
+        workers.run(todo, crew, file, progress)
+
+
+def _runners(plan: Plan, driver: Driver) -> dict[str, Runner]:
+    """What measures each case of the plan with that driver."""
+    return {name: runner_of(CASES[name], driver) for name in plan.runners}
 
 
 def _allocators(steps: Sequence[Step]) -> list[str]:

@@ -11,23 +11,60 @@ from warpheap.driver import Driver, NoMachineError
 from warpheap.errors import UsageError
 
 _SECONDS_TO_ANSWER = 30.0
+_MOST_DEVICES = 64  # of one machine, so that a driver that always answers is not asked for ever
 
 
-def find_driver(path: Path | None, backend: str, device: str | None = None) -> Driver:
+def find_driver(path: Path | None, backend: str, device: str | None = None, option: str = "--device") -> Driver:
     """The driver at `path`, or the one built in the checkout: with `auto`, a GPU's if one answers, else the host's.
 
-    `device` is the GPU to use, as nvidia-smi numbers or names it; only a driver of CUDA has one.
+    `device` is the GPU to use, as nvidia-smi numbers or names it; only a driver of CUDA has one. `option` is what the
+    user chose it with.
     """
-    environment = {} if device is None else _environment(device)
+    environment = {} if device is None else environment_of(device, option)
     try:
         driver = _find(path, "cuda" if device is not None and backend == "auto" else backend, environment)
     except NoMachineError as problem:
         if device is None:
             raise
-        raise UsageError(f"--device: there is no GPU '{device}' here{_listed()}") from problem
+        raise UsageError(f"{option}: there is no GPU '{device}' here{_listed()}") from problem
     if device is not None and driver.backend != "cuda":
-        raise UsageError("--device: only the cuda backend has devices to choose from; leave it away")
+        raise UsageError(f"{option}: only the cuda backend has devices to choose from; leave it away")
     return driver
+
+
+def find_drivers(path: Path | None, backend: str, devices: str) -> dict[str, Driver]:
+    """The driver on each of some GPUs, by the number or name of the GPU: `all`, or a list with commas.
+
+    Raises `UsageError` if one of them is not there, and if they are of several kinds.
+    """
+    names = device_names(devices)
+    first = find_driver(path, backend, "0" if names is None else names[0], "--devices")
+    found = {"0" if names is None else names[0]: first}
+    # Without a list, as many as there are: the numbers have no gaps.
+    for name in map(str, range(1, _MOST_DEVICES)) if names is None else names[1:]:
+        try:
+            found[name] = first.on(environment_of(name, "--devices"))
+        except NoMachineError as problem:
+            if names is None:
+                break
+            raise UsageError(f"--devices: there is no GPU '{name}' here{_listed()}") from problem
+    kinds = {driver.device for driver in found.values()}
+    if len(kinds) > 1:
+        each = ", ".join(f"{name} is {driver.device}" for name, driver in found.items())
+        raise UsageError(f"--devices: {each}; a survey compares on one kind of GPU, so name those of one kind")
+    return found
+
+
+def device_names(devices: str) -> list[str] | None:
+    """The GPUs of a list with commas; none for `all`. Raises `UsageError` for words that are no such list."""
+    if devices.strip() == "all":
+        return None
+    names = [name.strip() for name in devices.split(",")]
+    for place, name in enumerate(names):
+        environment_of(name, "--devices")
+        if name in names[:place]:
+            raise UsageError(f"--devices: {name} is there twice; one GPU measures one case at a time")
+    return names
 
 
 def _find(path: Path | None, backend: str, environment: dict[str, str]) -> Driver:
@@ -54,9 +91,10 @@ def _find(path: Path | None, backend: str, environment: dict[str, str]) -> Drive
     return Driver.start(built)
 
 
-def _environment(device: str) -> dict[str, str]:
+def environment_of(device: str, option: str) -> dict[str, str]:
+    """The environment in which a driver has that GPU alone."""
     if not re.fullmatch(r"\d+|(GPU|MIG)-[0-9A-Za-z/-]+", device):
-        raise UsageError(f"--device: use a number such as 0, or a name such as GPU-8a3c; not '{device}'{_listed()}")
+        raise UsageError(f"{option}: use a number such as 0, or a name such as GPU-8a3c; not '{device}'{_listed()}")
     # The order of nvidia-smi, which is where people look the number up.
     return {"CUDA_VISIBLE_DEVICES": device, "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 

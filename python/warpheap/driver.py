@@ -3,7 +3,7 @@
 """The C++ benchmark driver as a Python object: what it can measure, and one case at a time."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,13 @@ class Driver:
         if not names or not modes:
             raise UsageError(f"{path} has no allocators or no cases; build it anew")
         return cls(path, machine[0], allocators, modes, environment)
+
+    def on(self, environment: Mapping[str, str]) -> "Driver":
+        """The same driver in another environment, which may have another machine. Raises `NoMachineError` without."""
+        machine = _ask(self.path, "--machine", environment)
+        if len(machine) != 1 or not is_name(machine[0].get("device")):
+            raise _no_driver(self.path)
+        return replace(self, machine=machine[0], environment=environment)
 
     @property
     def backend(self) -> str:

@@ -14,10 +14,11 @@ _Group = tuple[str, str]  # case, allocator
 class Forecast:
     """Guesses from the seconds of earlier records: of the same case and allocator, else of the same case, else of all.
 
-    Where nothing is known yet, a case counts as one second.
+    Where nothing is known yet, a case counts as one second. `side_by_side` is how many cases run at once.
     """
 
-    def __init__(self, steps: Iterable[Step], known: Iterable[Record] = ()) -> None:
+    def __init__(self, steps: Iterable[Step], known: Iterable[Record] = (), side_by_side: int = 1) -> None:
+        self._side_by_side = side_by_side
         self._left = Counter((step.point.case, step.point.allocator) for step in steps)
         self._sums: dict[tuple[str, ...], tuple[float, int]] = defaultdict(lambda: (0.0, 0))
         for record in known:
@@ -38,7 +39,7 @@ class Forecast:
 
     def seconds_left(self) -> float:
         """Seconds for all steps that are left."""
-        return sum(count * self._mean(group) for group, count in self._left.items() if count > 0)
+        return sum(count * self._mean(group) for group, count in self._left.items() if count > 0) / self._side_by_side
 
     def _mean(self, group: _Group) -> float:
         for known in (group, group[:1], ()):

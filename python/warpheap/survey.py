@@ -18,6 +18,8 @@ from warpheap.runner import Runner
 
 RECORD_NAME = "survey.jsonl"
 REPORT_NAME = "report.html"
+# The records of the workers of a survey on several GPUs, until they are merged.
+WORKER_RECORDS = "survey.gpu-*.jsonl"
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,19 @@ class Progress:
 
 
 def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, int]:
-    """The record in `folder`, and the number of records of other sources that were moved beside it."""
+    """The record in `folder`, and the number of records of other sources that were moved beside it.
+
+    What workers have left there is part of it.
+    """
     try:
         path = folder / RECORD_NAME
         # What is written at the end is tried before hours of measuring.
         check_writable(path, folder / MACHINE_NAME, folder / REPORT_NAME)
         if fresh:
-            path.unlink(missing_ok=True)
+            for each in (path, *folder.glob(WORKER_RECORDS)):
+                each.unlink(missing_ok=True)
         file = RecordFile.open(path)
+        adopt(file)
         others = file.set_aside(
             lambda each: each["sources"] == driver.sources and each["device"] == driver.device, "survey.other.jsonl"
         )
@@ -44,6 +51,16 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
     return file, others
+
+
+def adopt(file: RecordFile) -> None:
+    """Merges the records of workers into `file`, and removes them. Of two records of a case the newest is kept."""
+    for path in sorted(file.path.parent.glob(WORKER_RECORDS)):
+        for record in RecordFile.open(path):
+            known = file.find(key(record))
+            if known is None or known["time"] <= record["time"]:
+                file.append(record)
+        path.unlink()
 
 
 def still_to_run(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Step]:
@@ -90,14 +107,24 @@ def run(
         if deadline is not None and time.monotonic() > deadline:
             return count
         progress.started(step)
-        record = runners[step.point.case].measure(step.point, step.effort)
-        record |= {"precision": step.effort.precision, "most_iterations": step.effort.most_iterations}
-        try:
-            file.append(record)
-        except OSError as problem:
-            raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
+        record = measured(step, runners)
+        keep(file, record)
         progress.finished(step, record)
     return len(steps)
+
+
+def measured(step: Step, runners: Mapping[str, Runner]) -> Record:
+    """The record of a step, by the runner of its case."""
+    record = runners[step.point.case].measure(step.point, step.effort)
+    return record | {"precision": step.effort.precision, "most_iterations": step.effort.most_iterations}
+
+
+def keep(file: RecordFile, record: Record) -> None:
+    """Adds a record to `file`. Raises `UsageError` if that cannot be written."""
+    try:
+        file.append(record)
+    except OSError as problem:
+        raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
 
 
 def of_plan(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Record]:

@@ -42,7 +42,7 @@ class _LeftColumn(ProgressColumn):
 
 @contextmanager
 def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterator[survey.Progress]:
-    """A bar with the case in hand and the remaining time; failures are printed above it as they come."""
+    """A bar with the cases in hand and the remaining time; failures are printed above it as they come."""
     total = len(steps)
     bar = Progress(
         TextColumn("[bold]{task.description}"),
@@ -56,29 +56,36 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
     )
     left = forecast.seconds_left()
     end = time.monotonic() + left
-    in_hand = ""
+    in_hand: list[Step] = []
     count = 0
+
+    def now() -> str:
+        if not in_hand:
+            return ""
+        more = f" and {len(in_hand) - 1} more" if len(in_hand) > 1 else ""
+        return describe(asdict(in_hand[0].point)) + more
+
     with bar:
         task = bar.add_task("survey", total=total, point="", end=end)
 
         def started(step: Step) -> None:
-            nonlocal in_hand
-            in_hand = describe(asdict(step.point))
-            bar.update(task, point=in_hand)
+            in_hand.append(step)
+            bar.update(task, point=now())
 
         def finished(step: Step, record: Record) -> None:
             nonlocal count, left
             count += 1
+            in_hand.remove(step)
             forecast.done(step)
             forecast.learn(record)
             left = forecast.seconds_left()
-            bar.update(task, advance=1, end=time.monotonic() + left)
+            bar.update(task, advance=1, end=time.monotonic() + left, point=now())
             if record["status"] != "ok":
                 status = "cannot" if unable(record) else record["status"]
                 print_status(bar.console, status, f"{describe(record)}: {record['reason']}")
 
         def tell() -> None:
-            text = f"{count:,} of {total:,} runs, about {show_seconds(left)} left; now {in_hand}"
+            text = f"{count:,} of {total:,} runs, about {show_seconds(left)} left; now {now()}"
             console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         with nullcontext() if console.is_terminal else _at_intervals(tell, SECONDS_BETWEEN_LINES):
