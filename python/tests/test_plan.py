@@ -117,6 +117,20 @@ def test_modes_choose_cases_too(fake_driver: MakeDriver) -> None:
     assert values(steps_of(driver, preset="quick", cases="orders", modes="reversed"), "mode") == ["reversed"]
 
 
+def test_a_mode_among_the_cases_is_told(fake_driver: MakeDriver) -> None:
+    driver = fake_driver(allocators="good")
+    with pytest.raises(UsageError, match="--cases: cold is a mode of temperature; use --modes cold"):
+        steps_of(driver, cases="throughput,cold")
+    with pytest.raises(UsageError, match="warm.+temperature"):
+        steps_of(driver, cases="warm")
+    with pytest.raises(UsageError, match="--cases.+icy"):
+        steps_of(driver, cases="icy")
+    # The first kernel of a new heap, by threads and size.
+    steps = steps_of(driver, modes="cold", threads="10k,100k", sizes="16,256")
+    assert len(steps) == 4
+    assert values(steps, "case") == ["temperature"]
+
+
 def test_other_allocators_go_first_in_turn_over_all_cases(fake_driver: MakeDriver) -> None:
     steps = steps_of(fake_driver(allocators="a b c"), cases="initialisation,temperature", preset="quick")
     assert [step.point.allocator for step in steps] == ["a", "b", "c", "b", "c", "a", "c", "a", "b"]

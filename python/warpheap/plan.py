@@ -140,8 +140,9 @@ def runner_of(case: Case, driver: Driver) -> Runner:
 def _grids(wishes: Wishes, catalogue: Catalogue) -> Iterator[tuple[Case, list[Axes]]]:
     if wishes.preset not in PRESETS:
         raise unknown_name("--preset", wishes.preset, PRESETS)
-    cases = [CASES[name] for name in _chosen(wishes.cases, list(CASES), "--cases")]
     modes = catalogue.modes
+    _refuse_modes_as_cases(wishes, modes)
+    cases = [CASES[name] for name in _chosen(wishes.cases, list(CASES), "--cases")]
     every_mode = list(dict.fromkeys(mode for case in cases for mode in modes[case.name]))
     wanted = _chosen(wishes.modes, every_mode, "--modes")
     for case in cases:
@@ -166,6 +167,14 @@ def _grids(wishes: Wishes, catalogue: Catalogue) -> Iterator[tuple[Case, list[Ax
             grids = [grid if grid.modes else replace(grid, modes=tuple(chosen)) for grid in grids]
         if chosen or wishes.modes is None:
             yield case, grids
+
+
+def _refuse_modes_as_cases(wishes: Wishes, modes: Mapping[str, Sequence[str]]) -> None:
+    """Raises `UsageError` for a mode among the cases; it names the cases that have the mode."""
+    for word in words_of(wishes.cases or ""):
+        having = [case for case, own in modes.items() if word in own]
+        if word not in CASES and having:
+            raise UsageError(f"--cases: {word} is a mode of {', '.join(having)}; use --modes {word}")
 
 
 def _presets_with(case: Case, backend: str) -> list[str]:
