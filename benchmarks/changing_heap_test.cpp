@@ -130,7 +130,7 @@ struct with_arenas : sound {
   // The blocks of a warp are a list that begins in the first block, so the handle is a pointer to that.
   struct warp_arena {
     sound from;
-    std::uint64_t* newest;  // in the first block of the arena; null: there is none
+    std::uint64_t* newest;  // in the first block of the arena; null: the heap had no room for one
 
     WARPHEAP_FN explicit operator bool() const { return newest != nullptr; }
     WARPHEAP_FN void* malloc(std::uint64_t bytes) const {
@@ -293,7 +293,8 @@ TEST_F(changing_heap, serves_one_block_that_is_most_of_it) {
     const outcome result = sound_result_of<huge>(options_of("single", 32, size));
     EXPECT_GT(result.median("malloc"), 0) << result.record;
     EXPECT_GT(result.median("free"), 0);
-    EXPECT_EQ(result.number("memory", "requested_bytes"), static_cast<double>((65'536 / size > 8 ? 8 : 65'536 / size) * size));
+    EXPECT_EQ(result.number("memory", "requested_bytes"),
+              static_cast<double>((65'536 / size > 8 ? 8 : 65'536 / size) * size));
   }
   const outcome unfreed = sound_result_of<huge, bump>(options_of("single", 32, 40'000));
   EXPECT_GT(unfreed.median("malloc"), 0);
@@ -400,7 +401,6 @@ TEST_F(changing_heap, cases_find_misaligned_blocks) {
 TEST_F(changing_heap, cases_find_contents_that_change) {
   EXPECT_CAUGHT(shift, scribbling, options_of("after_16"), "lost what was written to them");
   EXPECT_CAUGHT(phases, scribbling, options_of("thread"), "lost what was written to them");
-
 }
 
 TEST_F(changing_heap, cases_end_when_the_time_is_over) {
@@ -429,9 +429,9 @@ TEST_F(changing_heap, is_not_asked_for_blocks_that_it_has_no_room_for) {
   EXPECT_EQ((result_of<huge, sound>(options_of("single", 10, 1 << 17))).reason, reason);
   EXPECT_EQ((result_of<scarce, sound>(options_of("twice", 10, 1 << 17))).reason, reason);
   EXPECT_NE((result_of<phases, sound>(options_of("thread", 10, 1 << 17))).reason, "");
-  for (const std::string& lacks : {result_of<shift, bump>(options_of("after_16")).reason,
-                                   result_of<phases, bump>(options_of("thread")).reason,
-                                   result_of<scarce, bump>(options_of("twice")).reason}) {
+  for (const std::string& lacks :
+       {result_of<shift, bump>(options_of("after_16")).reason, result_of<phases, bump>(options_of("thread")).reason,
+        result_of<scarce, bump>(options_of("twice")).reason}) {
     EXPECT_EQ(lacks, lacks_individual_free);
   }
 }

@@ -112,7 +112,8 @@ class huge::blocks : public fixture_base, public heap_owner<A> {
     if (!found.sound()) return;
     each_payload(all, [](const wide_payload& block) { launch(block.grid(), fill_widely{}, block); });
     damaged_.clear();
-    each_payload(all, [this](const wide_payload& block) { launch(block.grid(), check_widely{}, block, damaged_.data()); });
+    each_payload(all,
+                 [this](const wide_payload& block) { launch(block.grid(), check_widely{}, block, damaged_.data()); });
     synchronise();
     if (const std::uint64_t damaged = damaged_.at(0); damaged != 0) {
       note(std::to_string(damaged) + " words of " + std::to_string(seen.granted) +
@@ -218,8 +219,8 @@ class huge::largest_course : public course_defaults {
     if (served == 0) {
       on_.found.failures = on_.found.refused;
       on_.found.refused = 0;
-      on_.found.refusal = "an empty heap of " + std::to_string(on_.from().size()) + " bytes refused a block of " +
-                          std::to_string(unit);
+      on_.found.refusal =
+          "an empty heap of " + std::to_string(on_.from().size()) + " bytes refused a block of " + std::to_string(unit);
       return;
     }
     largest_ = served * unit;

@@ -75,7 +75,9 @@ class phases::course : public course_defaults {
 
   explicit course(fixture& on) : on_(on), budget_(on.options) { heap_.emplace(on_.options.heap_bytes); }
 
-  std::string unfit_heap() const { return no_room(*heap_, on_.options, 2 * std::max(on_.options.size, std::uint64_t{16})); }
+  std::string unfit_heap() const {
+    return no_room(*heap_, on_.options, 2 * std::max(on_.options.size, std::uint64_t{16}));
+  }
 
   void measure() {
     start_store_kernels<A>(on_.options, stream_of(0));
@@ -111,8 +113,8 @@ class phases::course : public course_defaults {
     const std::uint64_t refused_before = on_.found.refused;
     for (std::uint64_t number = 0; number < count; ++number) {
       if (first && number != 0 && budget_.spent()) {
-        on_.found.refusal = "the time was over after " + std::to_string(number) + " of " + std::to_string(count) +
-                            " phases";
+        on_.found.refusal =
+            "the time was over after " + std::to_string(number) + " of " + std::to_string(count) + " phases";
         return false;
       }
       const std::uint64_t asked_before = on_.found.requests;

@@ -65,14 +65,16 @@ class shift::course : public course_defaults {
   static constexpr const char* unfit_design = unfit_for_refilled_heaps(A::capabilities);
 
   explicit course(fixture& on)
-      : on_(on), budget_(on.options), first_(stream_of(first_size(on.options.mode))), second_(stream_of(on.options.size)) {
+      : on_(on),
+        budget_(on.options),
+        first_(stream_of(first_size(on.options.mode))),
+        second_(stream_of(on.options.size)) {
     heap_.emplace(on_.options.heap_bytes);
   }
 
   static std::string unfit_options(const run_options& options) {
-    return first_size(options.mode) > A::capabilities.largest_bytes
-               ? serves_no_more_than(A::capabilities.largest_bytes)
-               : "";
+    return first_size(options.mode) > A::capabilities.largest_bytes ? serves_no_more_than(A::capabilities.largest_bytes)
+                                                                    : "";
   }
 
   std::string unfit_heap() const {

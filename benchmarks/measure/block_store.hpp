@@ -45,8 +45,8 @@ class block_store {
     requests asked = asked_.round(number);
     asked.count = std::min(count, asked.count);
     const placement where = held_.plan(number);
-    const double time = on_.time_of(
-        [&] { launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, held_.blocks() + where.used); });
+    const double time =
+        on_.time_of([&] { launch(asked.grid(), malloc_kernel<A>{}, heap_.ref(), asked, held_.blocks() + where.used); });
     const holdings::amount got = held_.take(where, number, asked.count);
     note();
     held_.fill(where, asked.count);

@@ -56,8 +56,8 @@ class kernel_judge {
     kernel_tally seen;
   };
 
-  /// Runs a kernel, which `start(tally)` launches, and writes down what its threads saw: nulls are failures or refusals,
-  /// lost stamps a fault. `requests` is how many they make; 0: they count it themselves.
+  /// Runs a kernel, which `start(tally)` launches, and writes down what its threads saw: lost stamps are a fault, and
+  /// nulls failures or refusals. `requests` is how many they make; 0: they count it themselves.
   template <class Start>
   run watch(std::uint64_t requests, Start start) {
     tally_.clear();

@@ -31,7 +31,8 @@ struct wide_payload {
 /// Writes each byte of a block.
 struct fill_widely {
   WARPHEAP_FN void operator()(wide_payload block) const {
-    for (std::uint64_t i = grid_thread_index(); i < block.bytes / 4; i += grid_threads()) block.words[i] = block.word(i);
+    for (std::uint64_t i = grid_thread_index(); i < block.bytes / 4; i += grid_threads())
+      block.words[i] = block.word(i);
     if (grid_thread_index() != 0) return;
     for (std::uint64_t i = 0; i < block.bytes % 4; ++i) block.tail()[i] = block.last_byte(i);
   }

@@ -113,8 +113,17 @@ def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record
     case, size, threads = point["case"], point["size"], point["threads"]
     if case == "huge" and design.name.startswith("ouroboros"):
         return record(**point, status="failed", reason="the design serves requests of up to 8192 bytes")
-    if not design.free and case in ("orders", "growth", "graph_update", "churn", "trace", "arena", "phases",
-                                        "scarce", "shift"):
+    if not design.free and case in (
+        "orders",
+        "growth",
+        "graph_update",
+        "churn",
+        "trace",
+        "arena",
+        "phases",
+        "scarce",
+        "shift",
+    ):
         return record(**point, status="failed", reason="the design has no individual free")
     if design.name == "xmalloc" and threads >= 100_000 and size >= 1024:
         return record(**point, status="crashed", reason="an illegal memory access was encountered (CUDA error 700)")
@@ -139,7 +148,10 @@ def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record
         made["series"] = {name: {"unit": "ratio", "values": values} for name, values in found.items()}
     if case == "phases":
         cost = [design.base * 1000 * (1 + index % 4) for index in range(10)]
-        found = {"phase": ("us", cost), "refused": ("ratio", [min(1, index * (1 - design.with_size) / 20) for index in range(10)])}
+        found = {
+            "phase": ("us", cost),
+            "refused": ("ratio", [min(1, index * (1 - design.with_size) / 20) for index in range(10)]),
+        }
         made["series"] = {name: {"unit": unit, "values": values} for name, (unit, values) in found.items()}
     if case == "growth":
         cost = [design.base * (1 + (index / 90) ** 2 * design.with_threads) for index in range(150)]

@@ -121,9 +121,9 @@ def test_a_mode_among_the_cases_is_told(fake_driver: MakeDriver) -> None:
     driver = fake_driver(allocators="good")
     with pytest.raises(UsageError, match="--cases: cold is a mode of temperature; use --modes cold"):
         steps_of(driver, cases="throughput,cold")
-    with pytest.raises(UsageError, match="warm.+temperature"):
+    with pytest.raises(UsageError, match=r"warm.+temperature"):
         steps_of(driver, cases="warm")
-    with pytest.raises(UsageError, match="--cases.+icy"):
+    with pytest.raises(UsageError, match=r"--cases.+icy"):
         steps_of(driver, cases="icy")
     # The first kernel of a new heap, by threads and size.
     steps = steps_of(driver, modes="cold", threads="10k,100k", sizes="16,256")

@@ -11,10 +11,10 @@ import pytest
 from conftest import Finished
 
 from warpheap import process, survey
+from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED
 from warpheap.forecast import Forecast
 from warpheap.plan import Wishes, make_plan
-from warpheap.driver import Driver
 from warpheap.record import RecordFile, read_records, write_records
 from warpheap.workers import points_of
 
@@ -70,9 +70,7 @@ def test_all_allocators_of_a_point_run_on_one_gpu_in_turns(
     assert {(str(each["size"]), each["gpu"]) for each in records(tmp_path / "out")} == told_gpus
 
 
-def test_the_records_of_workers_are_merged_and_gone(
-    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
-) -> None:
+def test_the_records_of_workers_are_merged_and_gone(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(gpus="2")
     words = ("survey", "--driver", driver, "--out", tmp_path / "out", *POINTS)
     assert warpheap(*words, "--devices", "0,1").code == 0
@@ -158,9 +156,7 @@ def test_a_worker_that_cannot_go_on_ends_the_survey(
     assert "No space left on device" in done.err
 
 
-def test_hangs_and_crashes_are_results_on_each_gpu(
-    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
-) -> None:
+def test_hangs_and_crashes_are_results_on_each_gpu(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(gpus="2", allocators="crashes good")
     done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "0,1", *POINTS)
     assert done.code == 0, done.err

@@ -132,4 +132,3 @@ def _end(waiting: _Queue, futures: Sequence[Future[None]]) -> None:
     while not all(future.done() for future in futures):
         process.kill_running()
         time.sleep(_SECONDS_BETWEEN_KILLS)
-

@@ -16,7 +16,7 @@ _THREADS = [100_000]
 _SMALL = Axes(heaps=(256 * MIB,), iterations=1, most_iterations=1, warmup=1, time_limit=40)
 _MIDDLE = replace(_SMALL, heaps=(GIB,), iterations=3, most_iterations=3, time_limit=240)
 _LARGE = replace(_MIDDLE, heaps=(2 * GIB,), iterations=6, most_iterations=6, time_limit=1200)
-_HOST = replace(_SMALL, heaps=(MIB,), time_limit=60)
+_HOST = replace(_SMALL, heaps=(MIB,), time_limit=20)
 
 PRESETS: dict[str, Preset] = {
     "quick": {

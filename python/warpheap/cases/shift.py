@@ -20,7 +20,7 @@ _THREADS = [100_000]
 _SMALL = Axes(heaps=(256 * MIB,), iterations=3, most_iterations=3, warmup=1, time_limit=30)
 _MIDDLE = replace(_SMALL, heaps=(GIB,), time_limit=180)
 _LARGE = replace(_SMALL, heaps=(2 * GIB,), iterations=6, most_iterations=6, time_limit=900)
-_HOST = Axes(heaps=(MIB,), iterations=1, most_iterations=1, warmup=1, time_limit=30)
+_HOST = Axes(heaps=(MIB,), iterations=1, most_iterations=1, warmup=1, time_limit=20)
 
 _PAIRS = (("after_16", 8192), ("after_64", 1024), ("after_8192", 16))
 

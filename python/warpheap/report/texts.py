@@ -46,8 +46,8 @@ TEXTS = {
     "refuses: the share of the heap that was live at the end, and what an iteration came to cost.",
     "huge": "One thread takes one block that is a good part of the heap, and frees it; and the largest block that an "
     "empty heap serves, found by halving. Every byte of a judged block is written and read.",
-    "phases": "Ten phases, each with blocks of another size. A phase asks for half of the heap, and frees its blocks at "
-    "its end; one block in a hundred lives for three phases more. The refused share is that of all requests: a heap "
+    "phases": "Ten phases, each with blocks of another size. A phase asks for half of the heap, and frees its blocks "
+    "at its end; one block in a hundred lives for three phases more. The refused share is that of all requests: a heap "
     "without loss refuses none. At the end, with the last of these blocks live, the heap is filled with the largest "
     "size; the share is what then is live.",
     "shift": "A heap is filled with blocks of one size, all are freed, and it is filled with another size. The share "
