@@ -55,7 +55,7 @@ class Driver:
         return cls(path, machine[0], allocators, modes, environment)
 
     def on(self, environment: Mapping[str, str]) -> "Driver":
-        """This driver in another environment, with the machine that answers there. Raises `NoMachineError` without one."""
+        """This driver with the machine that answers in another environment. Raises `NoMachineError` if none does."""
         machine = _ask(self.path, "--machine", environment)
         if len(machine) != 1 or not is_name(machine[0].get("device")):
             raise _no_driver(self.path)
