@@ -85,6 +85,14 @@ struct silently_hoarding : hoarding {
   WARPHEAP_FN void count(allocator_counts&) const {}
 };
 
+/// Every seventh block is not taken back, and nobody is told.
+struct silently_leaking : test::mutants::leaking {
+  using leaking::leaking;
+  static constexpr const char* name = "silently_leaking";
+
+  WARPHEAP_FN void count(allocator_counts&) const {}
+};
+
 /// Each malloc changes the first word of the heap, whoever owns it.
 struct scribbling : sound {
   explicit scribbling(const arena& from) : sound(from), first_(reinterpret_cast<std::uint32_t*>(from.data)) {}
@@ -276,6 +284,10 @@ TEST_F(changing_heap, refuses_phases_if_its_memory_stays_with_a_size) {
   EXPECT_LT(result.median("refused"), 0.5);
   EXPECT_GT(result.number("share", "min"), 0) << "survivors of the last two phases, of 16 bytes";
   EXPECT_LT(result.number("share", "max"), 0.03) << "and nothing of 256 bytes";
+  // Up to 64 bytes, the last four phases have blocks of 16 bytes, two thousand each, and twenty of each survive.
+  const outcome small = sound_result_of<phases, sticky>(options_of("thread", 500, 64));
+  EXPECT_GT(small.median("share"), 0.0125) << small.record;
+  EXPECT_LT(small.median("share"), 0.0172) << "those of three phases";
 }
 
 TEST(phase_sizes, jump_between_a_512th_and_the_whole) {
@@ -352,6 +364,9 @@ TEST_F(changing_heap, that_does_not_tell_what_it_loses_has_figures_that_do) {
   EXPECT_EQ((result_of<shift, silently_hoarding>(options_of("after_64", 100, 32)).median("share")), 0);
   const outcome phased = result_of<phases, silently_hoarding>(options_of("thread", 500, 256));
   EXPECT_GT(phased.median("refused"), 0.5) << phased.record;
+  const outcome leaked = result_of<scarce, silently_leaking>(options_of("twice", 1, 64));
+  EXPECT_GT(leaked.median("again"), 0.5) << leaked.record;
+  EXPECT_LT(leaked.median("again"), 0.95) << leaked.record;
   EXPECT_CAUGHT(scarce, silently_hoarding, options_of("twice", 1, 64), "served none");
 }
 
@@ -465,6 +480,25 @@ struct spoil_word {
     if (grid_thread_index() == 0) *byte = static_cast<unsigned char>(*byte ^ 1u);
   }
 };
+
+TEST(store, looks_at_each_block_that_goes) {
+  // First the blocks are looked at that go, then those that stayed.
+  for (const bool spared : {false, true}) {
+    run_options options = options_of("thread", 100, 16);
+    fixture_base on{options};
+    const heap<sound> from(options.heap_bytes);
+    block_store<sound> store(on, from, request_stream::of(options));
+    store.ask(100);
+    store.judge();
+    EXPECT_EQ(on.found.rounds_judged, 1u);
+    if (spared) store.give_back(2, 7);
+    EXPECT_EQ(on.found.fault, "");
+    launch(grid_shape::covering(1), spoil_word{}, static_cast<unsigned char*>(store.any_block()));
+    store.give_back();
+    EXPECT_NE(on.found.fault.find("lost what was written to them while they were held"), std::string::npos)
+        << on.found.fault;
+  }
+}
 
 TEST(wide_payload, covers_each_byte) {
   constexpr std::uint64_t room = 64;

@@ -98,6 +98,8 @@ class block_store {
   }
 
   const holdings::amount& held() const { return held_.held(); }  ///< taken and not given back
+  /// One of the blocks that are held, in device memory; null if none is.
+  void* any_block() const { return held_.any_block(); }
 
  private:
   void note() {

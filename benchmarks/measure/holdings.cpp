@@ -273,6 +273,13 @@ holdings::removed holdings::remove(std::uint64_t spare, std::uint64_t salt) {
   return out;
 }
 
+void* holdings::any_block() const {
+  for (void* const block : blocks_.to_host()) {
+    if (block != nullptr) return block;
+  }
+  return nullptr;
+}
+
 void holdings::clear() {
   places_ = 0;
   held_ = {};

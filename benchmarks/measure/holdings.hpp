@@ -68,6 +68,9 @@ class holdings {
   /// Checks that each block holds what `fill` wrote.
   void judge_contents();
 
+  /// One of the blocks that are held; null if none is. For tests: it copies all their addresses.
+  void* any_block() const;
+
   /// What was wrong first; empty if nothing was.
   const std::string& fault() const { return fault_; }
 

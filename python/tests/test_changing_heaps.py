@@ -12,7 +12,7 @@ from warpheap.cases import CASES
 from warpheap.cases.scarce import threads_of
 from warpheap.record import Record
 from warpheap.report.chapters import sections_of
-from warpheap.report.chart import Panel
+from warpheap.report.chart import Bars, Panel
 from warpheap.report.record_set import RecordSet
 
 
@@ -39,6 +39,18 @@ def test_a_change_of_size_is_told_by_its_share_and_its_slowdown() -> None:
         ["good", "100 % 1.5 times the time", "95.3 % 20 times the time"],
         ["keeps", "0 %", ""],
     ]
+
+
+def test_each_change_has_a_panel_of_its_own_and_many_have_an_axis() -> None:
+    records = [each for each in survey(designs=DESIGNS[:4]) if each["case"] == "shift"]
+    (section,) = sections_of("shift")(RecordSet(records))
+    titles = {chart.title: [panel.title for panel in chart.panels] for chart in section.charts}
+    changes = ["16 B to 8 KiB", "64 B to 1 KiB", "8 KiB to 16 B"]
+    assert titles["Share of a new heap that the second fill gets"] == changes
+    assert titles["Time of the second fill"] == changes
+    many = [shifted("good", mode, size, 1.0, 2.0) for mode in ("after_16", "after_64") for size in (16, 32, 64, 1024)]
+    (section,) = sections_of("shift")(RecordSet(many))
+    assert all(isinstance(panel, Panel) for chart in section.charts for panel in chart.panels)
 
 
 def test_of_several_heaps_the_largest_counts() -> None:
@@ -69,6 +81,15 @@ def test_phases_are_drawn_one_by_one() -> None:
             assert isinstance(panel, Panel)
             assert panel.x_label == "phase"
             assert all(len(line.points) == 10 for line in panel.lines)
+    refused = next(chart for chart in section.charts if chart.title == "Refused")
+    (bars, _) = refused.panels
+    assert isinstance(bars, Bars)
+    assert bars.unit == "%"
+    values = {bar.allocator: bar.point.y for bar in bars.bars if bar.point is not None}
+    measured = [each for each in records if each["mode"] == "thread" and each["status"] == "ok"]
+    given = {each["allocator"]: each["measures"]["refused"] for each in measured}
+    assert values == {name: pytest.approx(100 * given[name]["median"]) for name in values}
+    assert values
 
 
 @pytest.mark.parametrize("case", ["arena", "huge", "phases", "scarce", "shift"])

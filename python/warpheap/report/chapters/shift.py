@@ -5,7 +5,9 @@
 from dataclasses import replace
 
 from warpheap.record import Record
-from warpheap.report import generic
+from warpheap.report import generic, texts
+from warpheap.report.chart import Chart
+from warpheap.report.lines import bars_of
 from warpheap.report.record_set import RecordSet
 from warpheap.report.relative import median_of
 from warpheap.report.sections import Cell, Grid, Section
@@ -13,12 +15,35 @@ from warpheap.units import show_bytes
 
 _share, _slowdown = median_of("share"), median_of("slowdown")
 _FIRST = "after_"
+# Changes that have a panel each; with more, sizes are an axis.
+_MOST = 6
+_TITLES = {
+    "share": "Share of a new heap that the second fill gets",
+    "fill": "Time of the second fill",
+    "fresh": "Time to fill a new heap",
+    "slowdown": "Time of a byte over that in a new heap",
+}
 
 
 def sections(records: RecordSet) -> list[Section]:
     """The case's measures, and a table of the changes."""
-    made = generic.sections(records)
+    few = len({_change(each) for each in records}) <= _MOST
+    made = generic.section(records, _by_change(records) if few else generic.charts(records))
     return [replace(section, grids=_summary(records)) for section in made]
+
+
+def _by_change(records: RecordSet) -> list[Chart]:
+    """A figure for each measure, with a panel for each change: in the largest heap, for the most threads."""
+    made = []
+    for name, example in records.measures.items():
+        panels = []
+        for first, second in sorted({_change(each) for each in records}):
+            own = records.only(lambda each, change=(first, second): _change(each) == change)  # type: ignore[misc]
+            own = own.where(heap_bytes=max(own.values("heap_bytes")))
+            own = own.where(threads=max(own.values("threads")))
+            panels.append(bars_of(own, name, example, f"{show_bytes(first)} to {show_bytes(second)}"))
+        made.append(Chart(f"shift-{name}", _TITLES.get(name, texts.words(name).capitalize()), panels))
+    return made
 
 
 def _change(each: Record) -> tuple[int, int]:
