@@ -3,6 +3,7 @@
 """A survey on several GPUs: who measures what, what is recorded, and how it ends early."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import Finished
 
-from warpheap import process, survey
+from warpheap import process, survey, terminal
 from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED
 from warpheap.forecast import Forecast
@@ -220,3 +221,26 @@ def test_the_forecast_shares_the_time_among_the_gpus(fake_driver: MakeDriver) ->
     driver = Driver.start(fake_driver(allocators="a b"))
     steps = make_plan(Wishes(cases="temperature", preset="quick"), driver).steps
     assert Forecast(steps, side_by_side=2).seconds_left() == Forecast(steps).seconds_left() / 2
+
+
+def test_an_interruption_ends_a_run_that_hangs_on_another_gpu(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    driver = fake_driver(gpus="2", allocators="hangs interrupts")
+    start = time.monotonic()
+    words = ("--cases", "throughput", "--modes", "thread", "--threads", "1000", "--sizes", "256,512")
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--devices", "0,1", *words, "--time-limit", "60")
+    assert done.code == INTERRUPTED
+    assert time.monotonic() - start < 45
+    assert records(tmp_path) == []
+
+
+def test_a_line_tells_of_all_gpus(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.1)
+    driver = fake_driver(gpus="2", allocators="one two", seconds="0.3")
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--devices", "all", *POINTS)
+    lines = [line for line in done.out.splitlines() if " runs, about " in line]
+    assert any(line.endswith(" and 1 more") for line in lines)
+    assert not any("and 2 more" in line or "and 3 more" in line for line in lines)
