@@ -425,7 +425,9 @@ TEST_F(changing_heap, cases_end_when_the_time_is_over) {
   EXPECT_EQ(shifted.reason, "not exhausted when the time was over: 3200 of 65536 bytes were handed out");
   EXPECT_TRUE(shifted.says("\"measures\": {}")) << shifted.record;
   hurried.mode = "thread";
-  EXPECT_EQ((result_of<phases, sound>(hurried)).reason, "the time was over after 1 of 10 phases");
+  const outcome phased = result_of<phases, sound>(hurried);
+  EXPECT_EQ(phased.reason, "the time was over after 1 of 10 phases");
+  EXPECT_TRUE(phased.says("\"requests\": 100,")) << "a phase that takes long ends early: " << phased.record;
 }
 
 TEST(budget, allows_another_course_that_ends_in_time) {

@@ -149,7 +149,9 @@ class phases::course : public course_defaults {
     std::uint64_t left = std::max((half - std::min(half, live)) / mean, std::uint64_t{1});
     block_store<A>& store = living.emplace_back(on_, *heap_, asked);
     double time = 0;
-    while (left != 0 && on_.found.flawless()) {
+    // Once the time of the first run is over, the phase ends early, and the run ends without a result after it.
+    const bool in_time = shares_.count() == 0;
+    while (left != 0 && on_.found.flawless() && !(in_time && time != 0 && budget_.spent())) {
       const std::uint64_t some = std::min(left, asked.count);
       time += store.ask(some).time;
       left -= some;
