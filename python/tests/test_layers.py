@@ -20,7 +20,7 @@ LAYERS = (
     ("cases", "devices"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),
-    ("dynamic_graphs", "merge", "pool", "sync", "terminal"),
+    ("dynamic_graphs", "merge", "pool", "sync", "terminal", "workers"),
     ("summary",),
     ("commands", "gpu"),
     ("gpu_measures",),
