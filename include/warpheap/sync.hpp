@@ -8,6 +8,7 @@
 #include <warpheap/sync/batch_ring.hpp>
 #include <warpheap/sync/bulk_semaphore.hpp>
 #include <warpheap/sync/change_counter.hpp>
+#include <warpheap/sync/search_proof.hpp>
 #include <warpheap/sync/spin_lock.hpp>
 #include <warpheap/sync/srcu.hpp>
 #include <warpheap/sync/unit_count.hpp>

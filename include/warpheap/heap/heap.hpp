@@ -86,6 +86,9 @@ class heap {
   /// The handle for kernels.
   heap_ref<A> ref() const { return heap_ref<A>{allocator_}; }
 
+  /// The device that the heap is of.
+  const device_context& device() const { return device_; }
+
   /// Takes back all blocks at once. What `trim` gave back stays so. Throws as the constructor does when the heap is
   /// trimmed and the machine refuses memory for the work; the heap is then as before.
   void reset()

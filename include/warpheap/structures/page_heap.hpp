@@ -54,6 +54,30 @@ class page_heap {
     add(from, more, thread_index(), block_threads());
     if (thread_index() == 0) pages = more;
   }
+  /// Takes all free pages out of the set: `units[i]` gets a bit for each taken page from 64 i on. The share of thread
+  /// `index` of `threads` threads; the heap has `pages` pages. Other threads may take pages, and add them.
+  WARPHEAP_FN void withdraw(std::uint64_t pages, std::uint64_t* units, std::uint64_t index,
+                            std::uint64_t threads) const {
+    for (std::uint64_t i = index, leaves = divide_up(pages, bit_tree::leaf_bits); i < leaves; i += threads) {
+      std::uint64_t taken = 0;
+      for (std::uint64_t left = free_.leaf_word(static_cast<std::uint32_t>(i));
+           left != 0;) {  // not a spin: a run a turn
+        const int first = lowest_bit(left);
+        const std::uint32_t count = detail::trailing_ones(left >> first);
+        const std::uint64_t run = detail::bit_range(first, count);
+        if (free_.take_exactly({i * bit_tree::leaf_bits + first, count})) taken |= run;
+        left &= ~run;
+      }
+      units[i] = taken;
+    }
+  }
+  /// Adds the pages to the set whose bits are set in `units`: the share of thread `index` of `threads` threads.
+  WARPHEAP_FN void restore(std::uint64_t pages, const std::uint64_t* units, std::uint64_t index,
+                           std::uint64_t threads) const {
+    for (std::uint64_t i = index, leaves = divide_up(pages, bit_tree::leaf_bits); i < leaves; i += threads) {
+      if (units[i] != 0) free_.add(static_cast<std::uint32_t>(i), units[i]);
+    }
+  }
   /// Takes a span of `least` to `most` free pages whose address is a multiple of `alignment` pages, a power of two; its
   /// count is a multiple of `least`, or 0 if at one moment of the call there was no such span. One lane at a time;
   /// others may add and take in other ways.

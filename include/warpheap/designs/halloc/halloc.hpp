@@ -36,9 +36,9 @@ struct halloc_tally;       // statistics.hpp
 ///   |     |- heads: replace      slabs: take_listed -> take_free -> take_new -> assign
 ///   |     '- search: find        in turns: draw_anywhere -> replace -> draw_busy -> flush_unused -> a page
 ///   '- take_pages        search: find_pages, in turns: page_source -> flush_unused -> slabs: dissolve_free
-///                                A turn that found nothing: course_of -> quiescence: since
+///                                A turn that found nothing: course_of -> search_proof: since
 ///   free                                                            free.hpp
-///   |- free_block        slot_bits: release_bits -> slabs: give -> quiescence: note_free
+///   |- free_block        slot_bits: release_bits -> slabs: give -> search_proof: note_free
 ///   '- free_pages        pages: page_source
 ///   coalesce, withdraw, restore                                     trim.hpp
 ///   locate                                                          locate.hpp

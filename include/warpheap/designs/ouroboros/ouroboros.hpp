@@ -54,6 +54,8 @@ namespace warpheap {
 ///   |  |- hints: push_hint       queues -> parking: list_instead -> partial_lists
 ///   |  '- parking: end_duty      partial_lists, or chunks
 ///   '- free_run          chunks: the set of free ones
+///   coalesce             each size: reclamation: sweep_class; then queues: trim_queues      trim.hpp
+///   withdraw, restore    chunks: the set of free ones                                       trim.hpp
 ///   statistics           inspector, on the host
 ///
 /// `Items` says which page sizes queue single pages (P) and which queue chunks that have free pages
@@ -84,6 +86,7 @@ class basic_ouroboros {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .state_in_arena = uses_chunks<Kind>,
+                                                       .trim_bytes = Options.chunk_bytes,
                                                        .stack_bytes = 3072};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
@@ -95,6 +98,7 @@ class basic_ouroboros {
   /// Bytes that an arena at this address needs for one block: up to the end of its first whole
   /// chunk.
   std::uint64_t least_bytes() const { return chunks().lead() + std::uint64_t{Options.chunk_bytes}; }
+  std::uint64_t trim_begin() const { return chunks().lead(); }
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
   void relocate(const arena& from, const arena& to) const;
@@ -103,6 +107,9 @@ class basic_ouroboros {
   WARPHEAP_FN void free(void* block) const;
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
   WARPHEAP_FN void count(allocator_counts& counts) const;
+  WARPHEAP_FN void coalesce() const;
+  WARPHEAP_FN void withdraw(std::uint64_t* units) const;
+  WARPHEAP_FN void restore(const std::uint64_t* units) const;
   /// Where the heap's chunks and pages are, by page size. The host copies the records of all chunks
   /// for it: 10 MB for each GiB.
   ouroboros_statistics statistics() const { return detail::ouroboros_inspector<layout>{queues()}.statistics(); }
@@ -149,3 +156,4 @@ static_assert(device_allocator<ouroboros_s_p> && device_allocator<ouroboros_vl_c
 #include <warpheap/designs/ouroboros/detail/handle.hpp>
 #include <warpheap/designs/ouroboros/detail/malloc.hpp>
 #include <warpheap/designs/ouroboros/detail/relocation.hpp>
+#include <warpheap/designs/ouroboros/detail/trim.hpp>

@@ -51,7 +51,7 @@ struct xmalloc_unlayered {
 ///   |  |- lists: pop_at_home      one change of a queue's word, and each lane its slot
 ///   |  '- search: find            in turns: lists -> superblocks: refill (or direct: refill) -> flush -> a page
 ///   '- take_pages        search: find_pages, in turns: source -> flush
-///                                 A turn that found nothing: refuse -> quiescence: since
+///                                 A turn that found nothing: refuse -> search_proof: since
 ///   free                                                            free.hpp
 ///   |- combined_piece: release    the last piece frees the block
 ///   |- free_block        lists: push; a full queue: superblocks: give (or direct: give) -> the source

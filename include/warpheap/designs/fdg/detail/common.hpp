@@ -45,8 +45,7 @@ class fdg_common {
 
   WARPHEAP_FN typename Layout::control& control() const { return arenas_.pages().control(); }
   WARPHEAP_FN std::uint32_t own_index() const {
-    return static_cast<std::uint32_t>(grid_thread_index() / static_cast<std::uint64_t>(warp_width)) &
-           control().arena_mask;
+    return static_cast<std::uint32_t>(grid_warp_index()) & control().arena_mask;
   }
   WARPHEAP_FN header& own_arena() const { return control().common[own_index()].of; }
 
@@ -86,10 +85,15 @@ class fdg_common {
     lane_mask likely = ballot(group, looks && (step == 0 || arenas_.room(control().common[mine].of) >= least));
     for (; likely != 0 && waiting != 0; likely &= likely - 1) {  // not a spin: each turn ends with an arena
       const std::uint32_t at = shuffle(group, mine, lowest_bit(likely));
-      if ((waiting & lane_bit()) != 0) place = arenas_.take(waiting, control().common[at].of, granules, step == 0);
+      if ((waiting & lane_bit()) != 0) place = take_of(waiting, at, granules, step == 0);
       waiting = ballot(group, (waiting & lane_bit()) != 0 && place == none);
     }
     return step + row;
+  }
+
+  // A place in arena `at`, or `none`. A function of its own, so that the search takes few registers. Collective.
+  WARPHEAP_COLD_FN std::uint64_t take_of(lane_mask group, std::uint32_t at, std::uint32_t granules, bool grows) const {
+    return arenas_.take(group, control().common[at].of, granules, grows);
   }
 
   fdg_arenas<Layout> arenas_;

@@ -93,19 +93,13 @@ struct halloc_layout {
   // Requests that can be refused: of each class, then of blocks of pages of each order.
   static constexpr std::uint32_t notes = classes::count + page_source::largest_order + 1;
 
-  // Counts that only rise, one copy of each for some multiprocessors: changes, and frees whose blocks can be found.
-  struct alignas(128) tally : change_counter<std::uint32_t> {
-    std::uint64_t freed;
-  };
-
   struct alignas(128) control {
     page_source::state pages;
     std::uint32_t end;         // number after the last page; 0 at first
     std::uint32_t slab_order;  // of the pages of a slab
     std::uint32_t head_mask;   // heads of a class, less 1
     std::uint32_t slabs_end;   // number after the highest slab that there was
-    alignas(128) std::uint64_t refused[notes];
-    striped_change_counter<tally, 4> changes;
+    search_counts<4, notes> searches;
     class_state of_class[classes::count];
     head_state heads[classes::count][Options.heads];
     std::uint32_t numbers[most_slabs / 32];  // slot_bits: a slab's number is taken

@@ -6,6 +6,7 @@
 #include <warpheap/designs/halloc/detail/layout.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -35,6 +36,11 @@ class halloc_pages {
 
   WARPHEAP_FN page_source source() const {
     return {&control_->pages, &spans()->pages, first_span(), static_cast<std::uint32_t>(sizeof(span_type))};
+  }
+  /// What searches prove. A change has units on their way from a slab to a head or back, a slab on its way
+  /// to another class or to pages. Blocks of pages are counted by their source when they come back.
+  WARPHEAP_FN auto quiescence() const {
+    return search_proof<decltype(Layout::control::searches), page_source>{control_->searches, source()};
   }
   /// What begins at `page`; only what its owner wrote while the caller has a block there.
   WARPHEAP_FN atomic_view<std::uint32_t> slab_at(std::uint32_t page) const {

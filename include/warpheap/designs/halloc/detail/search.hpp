@@ -11,7 +11,7 @@ namespace warpheap::detail {
 /// from a busy slab, or taken as a page. Fully free slabs, and heads of other classes that hand out no block, give way
 /// before a request is refused.
 ///
-/// Invariant: null means that a search was proof of exhaustion (`halloc_quiescence`); or that another thread noted such
+/// Invariant: null means that a search was proof of exhaustion (`search_proof`); or that another thread noted such
 /// a proof and nothing was freed since; or that a limited number of searches found nothing while others took and freed
 /// during each.
 ///
@@ -28,14 +28,15 @@ class halloc_search {
   WARPHEAP_FN const halloc_heads<Layout>& heads() const { return heads_; }
   WARPHEAP_FN const halloc_slabs<Layout>& slabs() const { return heads_.slabs(); }
   WARPHEAP_FN const halloc_pages<Layout>& pages() const { return heads_.pages(); }
-  WARPHEAP_FN halloc_quiescence<Layout> quiescence() const { return slabs().quiescence(); }
+  WARPHEAP_FN auto quiescence() const { return slabs().quiescence(); }
 
   /// A block of class `c` for the caller, or null. Collective over `together`, whose lanes may want different classes
   /// and use different heaps.
   WARPHEAP_COLD_FN void* find(lane_mask together, std::uint32_t c) const {
     const lane_mask peers = match(together, pages().key() | c);
     const halloc_search self = *this;
-    return in_turns(together, peers, [self, c](lane_mask waiting) { return self.search_blocks(waiting, c); });
+    return search_in_turns(together, peers,
+                           [self, c](lane_mask waiting, bool) { return self.search_blocks(waiting, c); });
   }
   /// A block of 2^`order` pages for the caller, for which heads and fully free slabs give way, or null. Collective over
   /// `together`, whose lanes may want different orders and use different heaps.
@@ -43,45 +44,23 @@ class halloc_search {
     static_assert(page_source::largest_order < alignof(typename Layout::control));  // the key leaves room for the order
     const lane_mask peers = match(together, pages().key() | order);
     const halloc_search self = *this;
-    return in_turns(together, peers, [self, order](lane_mask waiting) { return self.search_pages(waiting, order); });
+    return search_in_turns(together, peers,
+                           [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
   }
 
  private:
-  using course = typename halloc_quiescence<Layout>::course;
-
-  // What a search found: a block for the caller or null, and what happened meanwhile; `pending` if a lane got a block.
-  struct result {
-    void* block;
-    course how;
-  };
-
-  // Searches in turns until each lane of `together` has a block or is refused. Collective.
-  template <class Search>
-  WARPHEAP_FN static void* in_turns(lane_mask together, lane_mask peers, Search search) {
-    void* block = nullptr;
-    bool refused = false;
-    typename halloc_quiescence<Layout>::retry_limits left;  // the same in all lanes of `peers` that wait
-    for (backoff wait;; wait.pause()) {
-      const lane_mask waiting = ballot(peers, block == nullptr && !refused);
-      if ((waiting & lane_bit()) != 0) {
-        const result found = cold_call([search, waiting] { return search(waiting); });
-        block = found.block;
-        refused = block == nullptr && !left.allow(found.how);
-      }
-      if (all(together, block != nullptr || refused)) return block;
-    }
-  }
+  using course = search_course;
 
   // One search for blocks of class `c` for the lanes of `group`. Collective.
-  WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c) const {
+  WARPHEAP_COLD_FN search_result search_blocks(lane_mask group, std::uint32_t c) const {
     const auto wanted = static_cast<std::uint32_t>(group_size(group));
     const std::uint32_t h = shuffle(group, heads_.home(), leader(group));
-    halloc_snapshot before{};
+    search_snapshot before{};
     outcome how = outcome::waits;
     halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
     // While another thread replaces the head, few words are read in a turn: thousands of threads may come so.
     if (got.units == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
-      if (begins_refused(group, c, before)) return {nullptr, course::quiet};
+      if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiet};
       got = heads_.replace(group, c, h, wanted, how);
     }
     if (got.units == 0) got = heads_.draw_busy(group, c, wanted);
@@ -102,11 +81,11 @@ class halloc_search {
   }
 
   // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
-  WARPHEAP_COLD_FN result search_pages(lane_mask group, std::uint32_t order) const {
+  WARPHEAP_COLD_FN search_result search_pages(lane_mask group, std::uint32_t order) const {
     if (order > page_source::largest_order) return {nullptr, course::quiet};
     const std::uint32_t what = classes::count + order;
-    halloc_snapshot before{};
-    if (begins_refused(group, what, before)) return {nullptr, course::quiet};
+    search_snapshot before{};
+    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiet};
     const std::uint32_t page = pages().source().take(group, order, patience{2});
     if (any(group, page != page_source::none)) return {block_of(page), course::pending};
     const bool flushed = heads_.flush_unused(group, classes::count, false);
@@ -121,20 +100,9 @@ class halloc_search {
     return page == page_source::none ? nullptr : reinterpret_cast<void*>(pages().address_of(page));
   }
 
-  // Begins a search, and returns true if a note refuses `what`. `before` is the leader's. Collective.
-  WARPHEAP_FN bool begins_refused(lane_mask group, std::uint32_t what, halloc_snapshot& before) const {
-    bool refused = false;
-    if (is_leader(group)) {
-      before = quiescence().begin_search();
-      refused = quiescence().is_refused(what, before.freed);
-    }
-    sync(group);  // what all lanes read from here on comes after the snapshot
-    return any(group, refused);
-  }
-
   // What happened since the leader's snapshot, in a search that found neither a block of class `c` nor one of 2^`order`
   // pages. If it was quiet, heads and entries are looked at before it counts as proof. Collective.
-  WARPHEAP_COLD_FN course course_of(lane_mask group, const halloc_snapshot& before, std::uint32_t order,
+  WARPHEAP_COLD_FN course course_of(lane_mask group, const search_snapshot& before, std::uint32_t order,
                                     std::uint32_t c) const {
     auto seen = course::pending;
     // The source refuses if it has none for certain. The counts first: mostly they tell, and that is a few loads.

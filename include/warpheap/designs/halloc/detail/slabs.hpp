@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/designs/halloc/detail/pages.hpp>
-#include <warpheap/designs/halloc/detail/quiescence.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
@@ -33,7 +32,7 @@ class halloc_slabs {
 
   WARPHEAP_FN explicit halloc_slabs(const arena& from) : pages_(from) {}
   WARPHEAP_FN const halloc_pages<Layout>& pages() const { return pages_; }
-  WARPHEAP_FN halloc_quiescence<Layout> quiescence() const { return halloc_quiescence<Layout>{pages_}; }
+  WARPHEAP_FN auto quiescence() const { return pages_.quiescence(); }
   WARPHEAP_FN typename Layout::control& control() const { return pages_.control(); }
   WARPHEAP_FN figures_type& figures(std::uint32_t c) const { return control().of_class[c].figures; }
   WARPHEAP_FN slab_entry& entry(std::uint32_t slab) const { return control().entries[slab]; }

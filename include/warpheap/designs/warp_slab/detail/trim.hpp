@@ -17,28 +17,12 @@ WARPHEAP_FN inline void warp_slab::coalesce() const {
   });
 }
 
-WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* units) const {
-  const bit_tree set = free_units();
-  const std::uint64_t leaves = divide_up(control_->units, bit_tree::leaf_bits);
-  for (std::uint64_t i = grid_thread_index(); i < leaves; i += grid_threads()) {
-    const auto leaf = static_cast<std::uint32_t>(i);
-    std::uint64_t taken = 0;
-    for (std::uint64_t left = set.leaf_word(leaf); left != 0;) {  // not a spin: one turn a run of neighbours
-      const int first = lowest_bit(left);
-      const std::uint32_t count = detail::trailing_ones(left >> first);
-      const std::uint64_t run = detail::bit_range(first, count);
-      if (set.take_exactly({i * bit_tree::leaf_bits + first, count})) taken |= run;
-      left &= ~run;
-    }
-    units[i] = taken;
-  }
+WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* taken) const {
+  units().withdraw(control_->units, taken, grid_thread_index(), grid_threads());
 }
 
-WARPHEAP_FN inline void warp_slab::restore(const std::uint64_t* units) const {
-  const std::uint64_t leaves = divide_up(control_->units, bit_tree::leaf_bits);
-  for (std::uint64_t i = grid_thread_index(); i < leaves; i += grid_threads()) {
-    if (units[i] != 0) free_units().add(static_cast<std::uint32_t>(i), units[i]);
-  }
+WARPHEAP_FN inline void warp_slab::restore(const std::uint64_t* given) const {
+  units().restore(control_->units, given, grid_thread_index(), grid_threads());
 }
 
 }  // namespace warpheap

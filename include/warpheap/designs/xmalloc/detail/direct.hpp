@@ -17,7 +17,7 @@ class xmalloc_direct {
   WARPHEAP_FN explicit xmalloc_direct(const arena& from) : lists_(from) {}
   WARPHEAP_FN const xmalloc_lists<Layout>& lists() const { return lists_; }
   WARPHEAP_FN const xmalloc_pages<Layout>& pages() const { return lists_.pages(); }
-  WARPHEAP_FN xmalloc_quiescence<Layout> quiescence() const { return lists_.quiescence(); }
+  WARPHEAP_FN auto quiescence() const { return lists_.quiescence(); }
 
   /// A block of class `c` for each lane of `group`; `none` for the lanes that get none. Collective.
   WARPHEAP_COLD_FN std::uint32_t refill(lane_mask group, std::uint32_t c) const {

@@ -72,16 +72,10 @@ struct xmalloc_layout {
   // Requests that can be refused: of each class, then of blocks of pages of each order.
   static constexpr std::uint32_t notes = classes + page_source::largest_order + 1;
 
-  // Counts that only rise, one copy of each for some multiprocessors: changes, and frees whose blocks can be found.
-  struct alignas(128) tally : change_counter<std::uint32_t> {
-    std::uint64_t freed;
-  };
-
   struct alignas(128) control {
     page_source::state pages;
     std::uint32_t end;  // number after the last page
-    alignas(128) std::uint64_t refused[notes];
-    striped_change_counter<tally, 4> changes;
+    search_counts<4, notes> searches;
     index_ring::state lists[classes][Options.lists];
     index_ring::state superblocks[classes];
     index_ring::slot list_slots[classes][Options.lists][Options.list_capacity];

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/xmalloc/detail/quiescence.hpp>
+#include <warpheap/designs/xmalloc/detail/pages.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
@@ -22,7 +22,7 @@ class xmalloc_lists {
 
   WARPHEAP_FN explicit xmalloc_lists(const arena& from) : pages_(from) {}
   WARPHEAP_FN const xmalloc_pages<Layout>& pages() const { return pages_; }
-  WARPHEAP_FN xmalloc_quiescence<Layout> quiescence() const { return xmalloc_quiescence<Layout>{pages_}; }
+  WARPHEAP_FN auto quiescence() const { return pages_.quiescence(); }
 
   /// The queue at which the caller's warp begins.
   WARPHEAP_FN static std::uint32_t home() { return spread(grid_warp_index()) >> 16 & (Layout::lists - 1); }

@@ -6,6 +6,7 @@
 #include <warpheap/designs/xmalloc/detail/layout.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -44,6 +45,11 @@ class xmalloc_pages {
 
   WARPHEAP_FN page_source source() const {
     return {&control_->pages, &spans_->pages, first_span(), static_cast<std::uint32_t>(sizeof(span_type))};
+  }
+  /// What searches prove. A change has basic blocks on their way from a superblock to a queue or back, a
+  /// superblock on its way to a queue or to pages. Frees are counted for themselves, of basic blocks and of pages.
+  WARPHEAP_FN auto quiescence() const {
+    return search_proof<decltype(Layout::control::searches), page_source>{control_->searches, source()};
   }
 
   WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const {

@@ -11,7 +11,7 @@ namespace warpheap::detail {
 /// The slow path of malloc: what the queue at home lacks comes from the other queues of the class, from a superblock,
 /// from the source of pages; and free blocks in the queues of other classes give way before a request is refused.
 ///
-/// Invariant: null means that a search was proof of exhaustion (`xmalloc_quiescence`); or that another thread noted
+/// Invariant: null means that a search was proof of exhaustion (`search_proof`); or that another thread noted
 /// such a proof and nothing was freed since; or that a limited number of searches found nothing while others took and
 /// freed during each.
 ///
@@ -28,15 +28,15 @@ class xmalloc_search {
   WARPHEAP_FN const blocks_type& blocks() const { return blocks_; }
   WARPHEAP_FN const xmalloc_lists<Layout>& lists() const { return blocks_.lists(); }
   WARPHEAP_FN const xmalloc_pages<Layout>& pages() const { return blocks_.pages(); }
-  WARPHEAP_FN xmalloc_quiescence<Layout> quiescence() const { return blocks_.quiescence(); }
+  WARPHEAP_FN auto quiescence() const { return blocks_.quiescence(); }
 
   /// A block of class `c` for the caller, or null. Collective over `together`, whose lanes may want different classes
   /// and use different heaps.
   WARPHEAP_COLD_FN void* find(lane_mask together, std::uint32_t c) const {
     const lane_mask peers = match(together, pages().key() | c);
     const xmalloc_search self = *this;
-    return in_turns(together, peers,
-                    [self, c](lane_mask waiting, bool last) { return self.search_blocks(waiting, c, last); });
+    return search_in_turns(together, peers,
+                           [self, c](lane_mask waiting, bool last) { return self.search_blocks(waiting, c, last); });
   }
   /// A block of 2^`order` pages for the caller, for which all free basic blocks give way, or null. Collective over
   /// `together`, whose lanes may want different orders and use different heaps.
@@ -44,44 +44,20 @@ class xmalloc_search {
     static_assert(page_source::largest_order < alignof(typename Layout::control));  // the key leaves room for the order
     const lane_mask peers = match(together, pages().key() | order);
     const xmalloc_search self = *this;
-    return in_turns(together, peers,
-                    [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
+    return search_in_turns(together, peers,
+                           [self, order](lane_mask waiting, bool) { return self.search_pages(waiting, order); });
   }
 
  private:
-  using course = typename xmalloc_quiescence<Layout>::course;
-
-  // What a search found: a block for the caller or null, and what happened meanwhile; `pending` if a lane got a block.
-  struct result {
-    void* block;
-    course how;
-  };
-
-  // Searches in turns until each lane of `together` has a block or is refused. Collective.
-  template <class Search>
-  WARPHEAP_FN static void* in_turns(lane_mask together, lane_mask peers, Search search) {
-    void* block = nullptr;
-    bool refused = false;
-    typename xmalloc_quiescence<Layout>::retry_limits left;  // the same in all lanes of `peers` that wait
-    for (backoff wait;; wait.pause()) {
-      const lane_mask waiting = ballot(peers, block == nullptr && !refused);
-      if ((waiting & lane_bit()) != 0) {
-        const bool last = left.at_end();
-        const result found = cold_call([search, waiting, last] { return search(waiting, last); });
-        block = found.block;
-        refused = block == nullptr && !left.allow(found.how);
-      }
-      if (all(together, block != nullptr || refused)) return block;
-    }
-  }
+  using course = search_course;
 
   // One search for blocks of class `c` for the lanes of `group`; `last`: the lanes may be refused if it finds none.
   // Collective.
-  WARPHEAP_COLD_FN result search_blocks(lane_mask group, std::uint32_t c, bool last) const {
+  WARPHEAP_COLD_FN search_result search_blocks(lane_mask group, std::uint32_t c, bool last) const {
     std::uint32_t number = lists().pop(group, c);
     if (any(group, number != none)) return {block_of(number), course::pending};
-    xmalloc_snapshot before{};
-    if (begins_refused(group, c, before)) return {nullptr, course::quiet};
+    search_snapshot before{};
+    if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiet};
     number = blocks_.refill(group, c);
     if (any(group, number != none)) return {block_of(number), course::pending};
     if (flush(group, c)) return {nullptr, course::moved};
@@ -97,11 +73,11 @@ class xmalloc_search {
   }
 
   // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
-  WARPHEAP_COLD_FN result search_pages(lane_mask group, std::uint32_t order) const {
+  WARPHEAP_COLD_FN search_result search_pages(lane_mask group, std::uint32_t order) const {
     if (order > page_source::largest_order) return {nullptr, course::quiet};
     const std::uint32_t what = Layout::classes + order;
-    xmalloc_snapshot before{};
-    if (begins_refused(group, what, before)) return {nullptr, course::quiet};
+    search_snapshot before{};
+    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiet};
     const std::uint32_t page = pages().source().take(group, order, patience{2});
     if (any(group, page != page_source::none)) return {pages_at(page), course::pending};
     if (flush(group, none)) return {nullptr, course::moved};
@@ -113,17 +89,6 @@ class xmalloc_search {
   }
   WARPHEAP_FN void* pages_at(std::uint32_t page) const {
     return page == page_source::none ? nullptr : reinterpret_cast<void*>(pages().address_of(page));
-  }
-
-  // Begins a search, and returns true if a note refuses `what`. `before` is the leader's. Collective.
-  WARPHEAP_FN bool begins_refused(lane_mask group, std::uint32_t what, xmalloc_snapshot& before) const {
-    bool refused = false;
-    if (is_leader(group)) {
-      before = quiescence().begin_search();
-      refused = quiescence().is_refused(what, before.freed);
-    }
-    sync(group);  // what all lanes read from here on comes after the snapshot
-    return any(group, refused);
   }
 
   // Gives the free blocks in the queues of all classes but `kept` back to the part below; true if there were any. A
@@ -168,7 +133,7 @@ class xmalloc_search {
 
   // What happened since the leader's snapshot, in a search that found neither a block of class `c` nor one of 2^`order`
   // pages. Collective.
-  WARPHEAP_COLD_FN course course_of(lane_mask group, const xmalloc_snapshot& before, std::uint32_t c,
+  WARPHEAP_COLD_FN course course_of(lane_mask group, const search_snapshot& before, std::uint32_t c,
                                     std::uint32_t order) const {
     auto seen = course::moved;
     sync(group);  // what all lanes read comes before the leader's second readings
@@ -181,8 +146,8 @@ class xmalloc_search {
     return static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)));
   }
   // The result of such a search, and a note if it is proof. Collective.
-  WARPHEAP_COLD_FN result refuse(lane_mask group, std::uint32_t what, const xmalloc_snapshot& before, std::uint32_t c,
-                                 std::uint32_t order) const {
+  WARPHEAP_COLD_FN search_result refuse(lane_mask group, std::uint32_t what, const search_snapshot& before,
+                                        std::uint32_t c, std::uint32_t order) const {
     const course seen = course_of(group, before, c, order);
     if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(what, before);
     return {nullptr, seen};

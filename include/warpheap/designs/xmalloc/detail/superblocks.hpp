@@ -25,7 +25,7 @@ namespace warpheap::detail {
 /// A superblock whose blocks are all free goes back to the source at once. Its page stays in the queue and does no
 /// harm: who takes it out finds an entry that is not of the class, or one that has units, which it may take.
 ///
-/// What moves superblocks and blocks is a change (`xmalloc_quiescence`).
+/// What moves superblocks and blocks is a change (`search_proof`).
 ///
 /// Orders. `listed` releases when it is set and acquires when it is cleared: who clears a bit that a giver found set
 /// sees the giver's units. Marks in `class_of` are plain bytes: the owner of the superblock writes them before it hands
@@ -38,7 +38,7 @@ class xmalloc_superblocks {
   WARPHEAP_FN explicit xmalloc_superblocks(const arena& from) : lists_(from) {}
   WARPHEAP_FN const xmalloc_lists<Layout>& lists() const { return lists_; }
   WARPHEAP_FN const xmalloc_pages<Layout>& pages() const { return lists_.pages(); }
-  WARPHEAP_FN xmalloc_quiescence<Layout> quiescence() const { return lists_.quiescence(); }
+  WARPHEAP_FN auto quiescence() const { return lists_.quiescence(); }
 
   /// Takes all free blocks of a superblock of class `c`, or of a new one. Lanes of `group` get a block each as far as
   /// there are; what is left goes to the queue at home, and back if that is full. `none` for the lanes that get none.

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""warpheap::dropin without a GPU: device malloc and free are warpheap's, and the host's are the system's."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = REPOSITORY / "examples/dropin/hash_table.cu"
+SOURCE = REPOSITORY / "src/dropin/dropin.cu"
+
+
+def run(*words: object) -> str:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def nvcc() -> Path:
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not Path(found).exists() or not shutil.which("readelf"):
+        pytest.skip("nvcc or readelf is not installed")
+    return Path(found).resolve()
+
+
+def compiled(nvcc: Path, source: Path, folder: Path, *more: str) -> Path:
+    """An object for separate linking, with machine code for one GPU."""
+    result = folder / f"{source.stem}.o"
+    run(nvcc, "-std=c++20", "-arch=sm_90", f"-I{REPOSITORY}/include", *more, "-c", "-o", result, source)
+    return result
+
+
+@pytest.fixture(scope="module")
+def objects(nvcc, tmp_path_factory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("dropin")
+    return [compiled(nvcc, source, folder, "-rdc=true") for source in (PROGRAM, SOURCE)]
+
+
+def device_symbols(nvcc: Path, objects: list[Path], folder: Path) -> dict[str, str]:
+    """The symbols of linked device code, with what defines them: a section's number, or UND."""
+    linked = folder / "linked.cubin"
+    run(nvcc.parent / "nvlink", "--arch=sm_90", *objects, "-o", linked)
+    rows = re.findall(r"^ *\d+: \S+ +\S+ +\S+ +\S+ +\S+ +(\S+) (\S+)$", run("readelf", "-sW", linked), re.MULTILINE)
+    return {name: section for section, name in rows}
+
+
+def test_device_code_gets_malloc_and_free_of_warpheap(nvcc, objects, tmp_path):
+    assert device_symbols(nvcc, objects[:1], tmp_path)["malloc"] == "UND"  # else this test could not fail
+    symbols = device_symbols(nvcc, objects, tmp_path)
+    for name in ("malloc", "free"):
+        assert symbols[name].isdigit(), f"{name} is still the toolkit's"
+
+
+def test_host_code_keeps_malloc_and_free_of_the_system(objects):
+    for name in ("malloc", "free", "_Znwm", "_ZdlPv"):
+        defined = run("nm", "--defined-only", objects[1])
+        assert not re.search(rf" [TtWw] {name}$", defined, re.MULTILINE), f"the host's {name} is replaced"
+
+
+def test_program_starts_and_its_launches_come_to_the_dropin_first(nvcc, objects, tmp_path):
+    listed = (REPOSITORY / "cmake/dropin.cmake").read_text()
+    calls = re.search(r"foreach\(call IN ITEMS ([^)]*)\)", listed).group(1).split()
+    wrapped = [f"--wrap={call}{suffix}" for call in calls for suffix in ("", "_ptsz")]
+    program = tmp_path / "hash_table"
+    run(nvcc, "-arch=sm_90", *(f"-Xlinker={word}" for word in wrapped), "-o", program, *objects)
+    symbols = run("nm", program)
+    assert "__wrap___cudaLaunchKernel" in symbols
+    # The program's own launch stub calls the wrapper.
+    undefined = run("nm", "--undefined-only", objects[0])
+    assert re.search(r"U (__cudaLaunchKernel|cudaLaunchKernel)$", undefined, re.MULTILINE)
+    status = subprocess.run([program, "1000"], capture_output=True, text=True, timeout=120)
+    assert status.returncode in (0, 77), status.stdout + status.stderr  # 77: without a GPU
+
+
+def test_whole_program_compilation_is_refused_with_the_remedy(nvcc, tmp_path):
+    done = subprocess.run(
+        [nvcc, "-std=c++20", "-arch=sm_90", f"-I{REPOSITORY}/include", "-E", "-o", tmp_path / "x", SOURCE],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "CUDA_SEPARABLE_COMPILATION" in done.stderr
