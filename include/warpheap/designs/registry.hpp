@@ -19,6 +19,7 @@
 #if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
 #include <warpheap/designs/atomic_wrap/atomic_wrap.hpp>
 #include <warpheap/designs/fdg/fdg.hpp>
+#include <warpheap/designs/kma/kma.hpp>
 #include <warpheap/designs/reg_eff/reg_eff.hpp>
 #include <warpheap/designs/xmalloc/xmalloc.hpp>
 #endif

@@ -15,6 +15,7 @@
 #include <warpheap/designs/dynasoar/dynasoar.hpp>
 #include <warpheap/designs/halloc/halloc.hpp>
 #include <warpheap/designs/halloc/statistics.hpp>
+#include <warpheap/designs/kma/kma.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
 #include <warpheap/designs/reg_eff/reg_eff.hpp>
@@ -54,7 +55,7 @@ template <class A>
 class figures : public testing::Test {};
 using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, dynasoar, bump, ouroboros_s_p,
                                ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c,
-                               random_walk, xmalloc, xmalloc_flat, reg_eff_c, reg_eff_cfm>;
+                               random_walk, xmalloc, xmalloc_flat, kma, reg_eff_c, reg_eff_cfm>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
