@@ -8,6 +8,7 @@
 
 #include "cases/arena.hpp"
 #include "cases/churn.hpp"
+#include "cases/compaction.hpp"
 #include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
 #include "cases/graph_init.hpp"
@@ -51,6 +52,7 @@ void for_each_case(Visitor&& visit) {
   visit(case_tag<fragmentation>{});
   visit(case_tag<exhaustion>{});
   visit(case_tag<out_of_memory>{});
+  visit(case_tag<compaction>{});
   visit(case_tag<growth>{});
   visit(case_tag<huge>{});
   visit(case_tag<phases>{});

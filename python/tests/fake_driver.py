@@ -39,6 +39,10 @@ CASES = {
     "fragmentation": ("thread mixed", "range:ratio:lower:still total_range:ratio:lower:still"),
     "out_of_memory": ("thread mixed", "share:ratio:higher:still total:us last_tenth:us"),
     "exhaustion": ("thread", "rate:ops/s:higher served:ops/s:higher refused:ratio:lower:still"),
+    "compaction": (
+        "all_freed few_kept",
+        "regained:ratio:higher:still given_back:ratio:higher:still trim:us first_fill:us fill:us fresh:us",
+    ),
     "growth": ("thread mixed", "share:ratio:higher:still iteration:us slowdown:ratio"),
     "huge": ("single largest", f"{TIMES} share:ratio:higher:still"),
     "phases": ("thread mixed", "phase:us refused:ratio:lower:still share:ratio:higher:still"),

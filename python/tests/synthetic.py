@@ -82,6 +82,8 @@ def _points() -> Iterator[tuple[str, str, int, int, int]]:
         yield from (("out_of_memory", mode, 100_000, size, 1 << 30) for size in (16, 64, 256, 1024, 8192))
         yield from (("growth", mode, threads, size, 1 << 30) for threads, size in ((100_000, 64), (10_000, 1024)))
         yield from (("churn", mode, threads, size, heap) for threads in (4096, 65_536) for size in (16, 64, 1024))
+    for mode in ("all_freed", "few_kept"):
+        yield from (("compaction", mode, 100_000, size, 256 << 20) for size in (16, 256))
     for size in (8, 64, 512, 4096, 65_536):
         most = min(size << 20, 512 << 20)
         yield ("exhaustion", "thread", most // size, size, most)
@@ -115,6 +117,7 @@ def _run(design: Design, point: dict[str, Any], chance: random.Random) -> Record
         return record(**point, status="failed", reason="the design serves requests of up to 8192 bytes")
     if not design.free and case in (
         "orders",
+        "compaction",
         "growth",
         "graph_update",
         "churn",
@@ -188,6 +191,11 @@ def _measures(design: Design, point: dict[str, Any], chance: random.Random) -> d
         rate = threads / cost * 1e6
         return {"rate": timed(rate, unit="ops/s", better="higher"),
                 "served": timed(share * rate, unit="ops/s", better="higher"), "refused": single(1 - share)}  # fmt: skip
+    if case == "compaction":
+        left = 1.0 if mode == "all_freed" else 0.99 ** (8192 / size)
+        return {"regained": single(left, better="higher"), "given_back": single(left / 2, better="higher"),
+                "trim": timed(50 * cost), "first_fill": timed(30 * cost), "fill": timed(20 * cost),
+                "fresh": timed(20 * cost)}  # fmt: skip
     if case == "growth":
         return {"share": single(0.9 * share, better="higher"), "iteration": timed(cost),
                 "slowdown": timed(1 + design.with_threads, unit="ratio")}  # fmt: skip

@@ -33,6 +33,7 @@ ORDER = [
     "fragmentation",
     "exhaustion",
     "out_of_memory",
+    "compaction",
     "growth",
     "huge",
     "phases",

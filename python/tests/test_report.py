@@ -75,6 +75,7 @@ def test_every_case_has_its_chapter(page_of: Page) -> None:
         "Fragmentation", "Out of memory", "Growth until the heap is full", "Registers, stack and code",
         "One huge block", "Phases of other sizes", "From one size to another", "Many blocks, one release",
         "A heap that is too small",
+        "What freed small blocks leave",
         "Initialisation", "Work generation", "Access to the blocks", "Churn inside a kernel", "Replay of traces",
         "Which allocator for my program", "Verdict", "Did not finish", "What was verified", "Machine and sources",
     ):  # fmt: skip

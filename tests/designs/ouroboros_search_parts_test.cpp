@@ -165,5 +165,42 @@ TEST(ouroboros_inspector, each_chunk_is_counted_in_one_place) {
   EXPECT_EQ(found.free_chunks, 32u - 3 - 1 - found.page_sizes[q].queue_chunks);
 }
 
+/// Queues five hints, then says of each chunk of the segment that it is out of the heap.
+struct queue_in_withdrawn_chunks {
+  WARPHEAP_FN void operator()(c::queues of, std::uint64_t* out) const {
+    const std::uint64_t before = of.chunks().free_chunks().leaf_word(0);
+    for (std::uint32_t i = 0; i < 5; ++i) require(of.queue(q).push(active_group(), 10 + i), "no room");
+    const std::uint64_t segment = before & ~of.chunks().free_chunks().leaf_word(0);
+    const auto first = static_cast<std::uint32_t>(highest_bit(segment));
+    out[0] = of.is_readable(first, 32) && of.is_readable(first | chunk_segments::dense, 32);
+    out[1] = of.is_readable(first, first);
+    for (std::uint64_t left = segment; left != 0; left &= left - 1) {
+      of.chunks().set_owner(static_cast<std::uint64_t>(lowest_bit(left)), chunk_record::withdrawn);
+    }
+    out[2] = of.is_readable(first, 32) || of.is_readable(first | chunk_segments::dense, 32);
+    out[3] = static_cast<std::uint64_t>(popcount(segment));
+  }
+};
+struct count_heap {
+  WARPHEAP_FN void operator()(c::allocator of, std::uint64_t* out) const {
+    allocator_counts counts{};
+    of.count(counts);
+    out[0] = counts.live_bytes;
+  }
+};
+// A name that is out of date may name a chunk that the host has withdrawn and that has no memory: it is not followed.
+TEST(ouroboros_queues, in_withdrawn_chunks_are_not_looked_into) {
+  stage<c> s{32};
+  const std::vector<std::uint64_t> seen = s.run<c::queues>(queue_in_withdrawn_chunks{});
+  EXPECT_EQ(seen[0], 1u);
+  EXPECT_EQ(seen[1], 0u);
+  EXPECT_EQ(seen[2], 0u);
+  const ouroboros_statistics found = c::inspector{c::queues{s.from()}}.statistics();
+  EXPECT_EQ(found.page_sizes[q].queue_entries, 0u);
+  EXPECT_EQ(found.page_sizes[q].queue_chunks, 0u);
+  EXPECT_EQ(found.withdrawn_chunks, seen[3]);
+  EXPECT_EQ(s.run<c::allocator>(count_heap{})[0], 0u) << "the queue's chunks count as withdrawn, and not once more";
+}
+
 }  // namespace
 }  // namespace warpheap::test::ouroboros_search_parts_test

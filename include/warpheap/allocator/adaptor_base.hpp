@@ -40,6 +40,8 @@ class adaptor_base {
   static constexpr const char* name = A::name;
   /// What the adaptor promises.
   static constexpr allocator_capabilities capabilities = Promised;
+  /// True if a whole grid may call `coalesce`.
+  static constexpr bool coalesces_in_parallel = warpheap::coalesces_in_parallel<A>;
 
   /// Bytes of metadata of `A` for an arena of `bytes` bytes.
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) { return A::metadata_bytes(bytes); }

@@ -101,7 +101,8 @@ concept serves_host = true;
 ///
 /// `a.trim_begin()`, host: bytes of the arena before the first unit; the others follow side by side.
 ///
-/// `a.coalesce()`, device, each thread of one block calls: makes whole units of what is free, as far as it can be.
+/// `a.coalesce()`, device, each thread of one block calls: makes whole units of what is free, as far as it can be. With
+/// a static member `A::coalesces_in_parallel` that is true, each thread of any grid may call instead.
 ///
 /// `a.withdraw(units)`, device, each thread calls: takes all units that are free out of the heap, and sets their bits
 /// in `units`, one for each unit of the arena.
@@ -157,6 +158,13 @@ concept device_allocator =
       { allocator.open_arena(group).release(group) } -> std::same_as<void>;
       static_cast<bool>(allocator.open_arena(group));
     }) && detail::serves_host<A>;
+
+/// True for a design whose `coalesce` a whole grid may call.
+template <class A>
+inline constexpr bool coalesces_in_parallel = false;
+template <class A>
+  requires requires { A::coalesces_in_parallel; }
+inline constexpr bool coalesces_in_parallel<A> = A::coalesces_in_parallel;
 
 /// A design with figures of its own, beyond those that each heap tells.
 template <class A>

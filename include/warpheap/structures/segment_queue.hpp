@@ -72,7 +72,12 @@ class segment_queue {
   /// What the queue holds; `chunks` is how many chunks there are for segments to lie in, where they do. Exact while
   /// nobody uses the queue. While others do it may be anything up to what segments can hold, but all reads stay within
   /// the queue's memory and those chunks, and it ends after as many segments as there can be. One lane.
-  WARPHEAP_FN contents look(std::uint64_t chunks = unbounded) const;
+  WARPHEAP_FN contents look(std::uint64_t chunks = unbounded) const {
+    return look(chunks, [chunks](segment_name segment) { return (segment.id & ~chunk_segments::dense) < chunks; });
+  }
+  /// As `look`, where chunks may lack memory: reads no segment in chunks for which `exists(name)` is false.
+  template <class Exists>
+  WARPHEAP_FN contents look(std::uint64_t chunks, Exists exists) const;
   /// Entries that can be adopted, as `look` tells.
   WARPHEAP_FN std::uint64_t size() const { return look().entries; }
   /// Chunks that hold them or are kept in reserve, as `look` tells.

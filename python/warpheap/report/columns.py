@@ -29,6 +29,7 @@ _DECIDING = {
     "fragmentation": ("range", "total_range"),
     "out_of_memory": ("share", "total"),
     "exhaustion": ("rate", "refused"),
+    "compaction": ("regained", "given_back", "trim"),
     "growth": ("share", "iteration"),
     "huge": ("share", "malloc", "free"),
     "phases": ("phase", "refused", "share"),

@@ -11,6 +11,7 @@ TITLES = {
     "fragmentation": "Fragmentation",
     "out_of_memory": "Out of memory",
     "exhaustion": "Exhaustion",
+    "compaction": "What freed small blocks leave",
     "growth": "Growth until the heap is full",
     "huge": "One huge block",
     "phases": "Phases of other sizes",
@@ -42,6 +43,10 @@ TEXTS = {
     "took. Here a refusal is how the case ends and no fault.",
     "exhaustion": "As many requests at once as the heap would hold if nothing of it were lost, averaged over thread "
     "blocks of 1 to 1,024: how many a second, and the share that was refused. Here a refusal is no fault.",
+    "compaction": "A heap full of small blocks frees all of them, or keeps one in a hundred at random. It is trimmed, "
+    "gets its memory again, and is filled with blocks of 8 KiB. Regained is what these are over those of a new heap; "
+    "given back is the share of the heap's memory that trim returned to the machine. The first fill is that of a heap "
+    "that was not trimmed: what it takes longer than the fill is the price of compaction inside kernels.",
     "growth": "Each iteration frees half of what it allocates, so the heap fills by half a batch each time, until it "
     "refuses: the share of the heap that was live at the end, and what an iteration came to cost.",
     "huge": "One thread takes one block that is a good part of the heap, and frees it; and the largest block that an "
@@ -83,6 +88,8 @@ MODES = {
     "reversed": "a later kernel frees in reverse order",
     "shuffled": "a later kernel frees in random order",
     "other_block": "a later kernel frees from other thread blocks",
+    "all_freed": "all small blocks freed",
+    "few_kept": "one small block in 100 kept",
     "cold": "a new or reset heap in each round",
     "warm": "a heap that has served rounds before",
     "uniform": "all blocks have the same size",

@@ -82,6 +82,8 @@ class checked : public adaptor_base<A, detail::checked_capabilities<A>> {
       : base(arena{from.data, from.bytes, from.reserved_bytes, from.metadata + own_bytes()}),
         own_(reinterpret_cast<own_state*>(from.metadata)) {}
 
+  /// The quarantine is emptied before, so one block calls.
+  static constexpr bool coalesces_in_parallel = false;
   WARPHEAP_FN void coalesce() const
     requires(A::capabilities.trim_bytes != 0);
 

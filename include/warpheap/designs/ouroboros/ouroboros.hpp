@@ -33,6 +33,7 @@ namespace warpheap {
 ///   duty        the pending action of a lane that counted pages: queue, list or give back
 ///   move        a page on its way from a count to where a search finds it
 ///   sweep       reclamation of what other sizes hold
+///   compaction  a sweep of all sizes by a whole grid, which no other kernel disturbs
 ///   run         a span of neighbouring chunks
 ///
 /// Call tree, downwards only; the file of a part has its name
@@ -54,8 +55,9 @@ namespace warpheap {
 ///   |  |- hints: push_hint       queues -> parking: list_instead -> partial_lists
 ///   |  '- parking: end_duty      partial_lists, or chunks
 ///   '- free_run          chunks: the set of free ones
-///   coalesce             each size: reclamation: sweep_class; then queues: trim_queues      trim.hpp
-///   withdraw, restore    chunks: the set of free ones                                       trim.hpp
+///   coalesce             trim.hpp: no kernel uses the heap
+///   '- compaction: compact    share of the pages -> last: settle
+///   withdraw, restore    trim.hpp: the set of free chunks
 ///   statistics           inspector, on the host
 ///
 /// `Items` says which page sizes queue single pages (P) and which queue chunks that have free pages
@@ -77,6 +79,7 @@ class basic_ouroboros {
 
  public:
   static constexpr const char* name = ouroboros_name<Items, Kind>;
+  static constexpr bool coalesces_in_parallel = true;
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .knows_size = true,
                                                        .reset = true,

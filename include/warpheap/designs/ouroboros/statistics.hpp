@@ -26,11 +26,12 @@ struct ouroboros_page_statistics {
 };
 
 /// What an Ouroboros has of everything, by page size. Each chunk of the heap is in one place:
-/// `chunks == free_chunks + large_chunks`, and the `chunks` and `queue_chunks` of each size.
+/// `chunks == free_chunks + withdrawn_chunks + large_chunks`, and the `chunks` and `queue_chunks` of each size.
 struct ouroboros_statistics {
   std::uint64_t chunk_bytes;                          ///< size of a chunk
   std::uint64_t chunks;                               ///< chunks that the heap has
   std::uint64_t free_chunks;                          ///< chunks that serve any request
+  std::uint64_t withdrawn_chunks;                     ///< chunks out of service, since `heap::trim` gave memory back
   std::uint64_t large_blocks;                         ///< blocks above the largest page size
   std::uint64_t large_chunks;                         ///< chunks that those are made of
   std::vector<ouroboros_page_statistics> page_sizes;  ///< from 16 bytes up, each twice the size before

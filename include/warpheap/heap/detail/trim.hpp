@@ -76,7 +76,7 @@ std::uint64_t heap<A>::trim()
   unit_bits taken{arena_.bytes};
   std::vector<std::uint64_t> stays(taken.here.size());
   trimmed_.resize(taken.here.size());  // the heap may have grown
-  launch({1, 256}, detail::coalesce_heap{}, allocator_);
+  launch(coalesces_in_parallel<A> ? detail::upkeep_grid() : grid_shape{1, 256}, detail::coalesce_heap{}, allocator_);
   withdraw(taken);
   std::vector<std::uint64_t>& free = taken.here;
   for (std::uint64_t i = 0; i < free.size(); ++i) free[i] |= trimmed_[i];

@@ -50,11 +50,12 @@ WARPHEAP_FN bool segment_queue<Kind>::has_entries() const {
 // A look while others use the queue may find a name that is no longer one, in storage that became something else. So
 // names are checked before they are followed, and counts are never believed beyond what a segment can have.
 template <class Kind>
-WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks) const -> contents {
+template <class Exists>
+WARPHEAP_FN auto segment_queue<Kind>::look(std::uint64_t chunks, Exists exists_in_chunks) const -> contents {
   using enum memory_order;
   using enum thread_scope;
   const auto exists = [&](segment_name segment) {
-    if constexpr (requires { state_.reserve; }) return (segment.id & ~chunk_segments::dense) < chunks;
+    if constexpr (requires { state_.reserve; }) return exists_in_chunks(segment);
     return true;
   };
   const auto chunks_of = [&](segment_name segment) -> std::uint64_t {

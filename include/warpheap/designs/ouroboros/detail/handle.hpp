@@ -33,9 +33,11 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
   for (std::uint64_t i = grid_thread_index(); i < chunks().control().chunks; i += grid_threads()) {
     const std::uint64_t free = chunks().free_chunks().leaf_word(static_cast<std::uint32_t>(i / chunk_group::chunks));
     if ((free >> i % chunk_group::chunks & 1) != 0) continue;
-    live += Options.chunk_bytes;
     chunk_record& chunk = chunks().record(i);
-    const std::uint32_t q = atomic_view{chunk.owner}.load(relaxed, device) - 1;
+    const std::uint32_t owner = chunks().owner_of(i);
+    if (owner == chunk_record::withdrawn) continue;
+    live += Options.chunk_bytes;
+    const std::uint32_t q = owner - 1;
     if (q >= layout::chunk_classes) continue;
     const std::uint32_t parked = chunk_state{atomic_view{chunk.state}.load(relaxed, device)}.count();
     live -= std::uint64_t{parked < layout::pages(q) ? parked : layout::pages(q)} * layout::page_bytes(q);
@@ -43,7 +45,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     const page_class& mine = chunks().of_class(q);
     const segment_queue<Kind> queue{chunks().of_class(q).queue, queues().kind(q, chunks().control().chunks)};
-    const auto held = queue.look(chunks().control().chunks);
+    const auto is_readable = [&](std::uint32_t id) { return queues().is_readable(id, chunks().control().chunks); };
+    const auto held = queue.look(chunks().control().chunks, [&](segment_name of) { return is_readable(of.id); });
     const source from{mine.stock.what(mine.stock.newest())};
     const std::int32_t balance = from.what() != source::none ? mine.stock.balance() : 0;
     const std::uint64_t unclaimed = balance < 0 ? 0 : static_cast<std::uint64_t>(balance);
@@ -54,8 +57,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
     live -= (pages < most ? pages : most) * layout::page_bytes(q);
     if constexpr (uses_chunks<Kind>) {
       std::uint64_t of_queue = held.chunks;
-      if (from.what() == source::queued && unclaimed != 0) {
-        // It was named by its renewer, so it exists, though it may have been retired meanwhile.
+      if (from.what() == source::queued && unclaimed != 0 && is_readable(static_cast<std::uint32_t>(from.base()))) {
+        // Its renewer named it, though it may have been retired meanwhile.
         const std::uint32_t all = speculative_load(
             queues().kind(q, chunks().control().chunks).chunks.header(static_cast<std::uint32_t>(from.base())).chunks);
         of_queue += all < segment_header::most_chunks ? all : segment_header::most_chunks;

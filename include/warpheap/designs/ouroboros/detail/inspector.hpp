@@ -68,7 +68,12 @@ class ouroboros_inspector {
     const std::uint64_t all_chunks = aside.size() * chunk_group::chunks;
     const kind_type of = queues().kind(q, all_chunks);
     const auto exists = [&](std::uint32_t id) {
-      return !Layout::queues_use_chunks || (id & ~chunk_segments::dense) < all_chunks;
+      if constexpr (!Layout::queues_use_chunks) return true;
+      const std::uint32_t chunk = id & ~chunk_segments::dense;
+      if (chunk >= all_chunks) return false;
+      std::uint32_t owner = 0;
+      device_snapshot(&owner, &chunks().record(chunk).owner, sizeof(owner));
+      return owner != chunk_record::withdrawn;
     };
     const auto fetch = [&](std::uint32_t id) {
       segment_header header{};
@@ -184,6 +189,8 @@ class ouroboros_inspector {
           ++result.free_chunks;
         } else if ((aside[at / chunk_group::chunks] & bit) != 0) {
           // counted with its size
+        } else if (chunk.owner == chunk_record::withdrawn) {
+          ++result.withdrawn_chunks;
         } else if (chunk.owner > chunk_record::run_base) {
           length = std::min<std::uint64_t>(chunk.owner - chunk_record::run_base, result.chunks - at);
           ++result.large_blocks;

@@ -12,14 +12,16 @@ namespace warpheap {
 
 /// What is known of one chunk. Zero bytes: free, or never used.
 struct chunk_record {
-  /// What uses the chunk: a page size (1 + its number), or the first of a run of n chunks (`run_base` + n). Written
-  /// with each page that is handed out, always the same value as long as the chunk stays with its owner.
+  /// What uses the chunk: a page size (1 + its number), the first of a run of n chunks (`run_base` + n), or the host
+  /// (`withdrawn`). Written with each page that is handed out, always the same value as long as the chunk stays with
+  /// its owner.
   std::uint32_t owner;
   std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1; `link_pending` until that is known
   /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).
   std::uint64_t state;
   std::uint32_t bits[16];  ///< a bit for each page that waits here; set before it is counted, cleared after
 
+  static constexpr std::uint32_t withdrawn = 31;  ///< not in the heap for now, perhaps without memory
   static constexpr std::uint32_t run_base = 32;
   static constexpr std::uint32_t link_pending = ~0u;
 };
@@ -120,6 +122,7 @@ struct ouroboros_layout {
     std::uint32_t chain;    // parked chunks that were taken off the list and not looked at yet
     std::uint32_t carried;  // parked chunks that were taken off the list and did not fit a batch
     std::uint32_t carry[32];
+    std::uint64_t arrived;  // threads that have done their share of a compaction; else 0
   };
 
   struct control {

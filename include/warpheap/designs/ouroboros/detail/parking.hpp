@@ -103,6 +103,35 @@ class ouroboros_parking {
     if (then != ouroboros_duty::none) end_move(q);
   }
 
+  /// Counts `freed` more pages of `chunk`, whose bits are set, and says nothing of a hint: for a compaction, which
+  /// lists the chunk afterwards. Relaxed: the group that lists it has met the caller. One lane.
+  WARPHEAP_COLD_FN void count_unhinted(std::uint64_t chunk, std::uint32_t freed) const {
+    atomic_view{chunks().record(chunk).state}.fetch_add(freed, memory_order::relaxed, thread_scope::device);
+  }
+
+  /// Says that the hint to `chunk` lies on the list of its size, as a compaction puts it there; or, with `gives_back`,
+  /// that its pages are counted no more, since it is given back. Relaxed, as `count_unhinted`.
+  WARPHEAP_COLD_FN void settle_hint(std::uint64_t chunk, bool gives_back) const {
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
+    chunk_state next{};
+    do {  // not a spin: another size drops its hint to the chunk, once
+      next = gives_back ? now.with_count(0).with_hint(chunk_state::no_hint).next_life()
+                        : now.with_hint(chunk_state::in_list);
+    } while (!state.compare_exchange(now.word, next.word, memory_order::relaxed, thread_scope::device));
+  }
+
+  /// Says that no hint to `chunk` is in the queue of size q, which a compaction has emptied; whichever size the chunk
+  /// is of. Relaxed, as `count_unhinted`.
+  WARPHEAP_COLD_FN void drop_hint(std::uint32_t q, std::uint64_t chunk) const {
+    const atomic_view state{chunks().record(chunk).state};
+    chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
+    while (now.hint() == q + 1) {  // not a spin: it ends when the size of the chunk has counted what it frees
+      const chunk_state next = now.with_hint(chunk_state::no_hint);
+      if (state.compare_exchange(now.word, next.word, memory_order::relaxed, thread_scope::device)) return;
+    }
+  }
+
   /// Puts a chunk on the list whose hint the queue had no room for, or whose hint a sweep took from
   /// the queue. Drops a hint that is out of date.
   WARPHEAP_COLD_FN void list_instead(std::uint32_t q, std::uint64_t chunk) const {

@@ -57,6 +57,11 @@ class ouroboros_queues {
     queue(q).open(openers, newest);
   }
 
+  /// Returns what the queue of size q keeps in reserve; true if it kept anything. One lane.
+  ///
+  /// A call of its own for the same reason as `open`.
+  WARPHEAP_COLD_FN bool trim_queue(std::uint32_t q) const { return queue(q).trim(); }
+
   /// Returns what the queues of all sizes keep in reserve; true if they kept anything. Collective;
   /// any group may call it.
   WARPHEAP_COLD_FN bool trim_queues(lane_mask group) const {
@@ -69,6 +74,14 @@ class ouroboros_queues {
       }
     }
     return any(group, found);
+  }
+
+  /// True if the chunk that `segment` begins in exists and has memory, where segments lie in chunks: `heap_chunks` is
+  /// how many chunks the heap has. For a look at a name that may be out of date.
+  WARPHEAP_FN bool is_readable(std::uint32_t segment, std::uint64_t heap_chunks) const {
+    if constexpr (!Layout::queues_use_chunks) return true;
+    const std::uint32_t chunk = segment & ~chunk_segments::dense;
+    return chunk < heap_chunks && chunks().owner_of(chunk) != chunk_record::withdrawn;
   }
 
   /// Entries of staging segment `id`, as 64-bit numbers of pages.
@@ -124,9 +137,8 @@ class ouroboros_queues {
   }
 
  private:
-  // A call of its own for the same reason as `open`.
-  WARPHEAP_COLD_FN bool trim_queue(std::uint32_t q) const { return queue(q).trim(); }
   WARPHEAP_COLD_FN static void retire_flat(flat_segments segments, std::uint32_t id) { segments.retire(id); }
+  // A call of its own for the same reason as `open`.
   WARPHEAP_COLD_FN void retire_any(std::uint32_t q, source from) const {
     const auto id = static_cast<std::uint32_t>(from.base());
     if (from.what() == source::queued) {
