@@ -34,7 +34,9 @@ endif()
 if(WARPHEAP_WITH_CUDA)
   # No header above the platform has text for one compiler alone (an #if), but for those that keep designs which no GPU
   # has tested out of CUDA programs. So the others lean on the same with nvcc as without,
-  # and the outermost ones bring all of them in. Those that use the toolkit for themselves are compiled, too.
+  # and the outermost ones bring all of them in. Those that use the toolkit for themselves are compiled, too. What is
+  # to be linked has a test of its own.
+  list(FILTER headers EXCLUDE REGEX "/device_hot")
   list(FILTER headers INCLUDE REGEX "^warpheap[^/]*$|^warpheap/[^/]*$|^warpheap/platform/|/cuda_malloc/|/adaptors/cccl")
   sources_of(${headers})
   warpheap_cuda_sources(headers_alone_cuda wrappers ${sources})

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import warpheap
-from warpheap.dynamic import Csr, DeviceArray, EdgeCounts, Graph, NotConverged, arrays, dlpack, graph, library
+from warpheap.dynamic import Csr, DeviceArray, EdgeCounts, Graph, NotConverged, graph, library
 from warpheap.dynamic.library import Library, find_library, load_library
 from warpheap.errors import UsageError
 from warpheap.graphs import read_graph
 from warpheap.graphs.triangles import count_triangles
+from warpheap.native import arrays, dlpack
 
 REPOSITORY = Path(__file__).parents[2]
 HEAP = 16 << 20

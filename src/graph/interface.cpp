@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The C interface: arguments are checked here, and nothing that is thrown leaves for C.
+// The C interface: arguments are checked here, and nothing that is thrown leaves for C (../interface/guard.hpp).
 
 // Only what the header declares is seen from outside; graph.map keeps in what standard headers mark as visible.
 #pragma GCC visibility push(default)
@@ -10,20 +10,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <limits>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
+#include "../interface/arrays.hpp"
 #include "any_graph.hpp"
 
 namespace {
 
-using warpheap::device_context;
 using warpheap::scoped_device;
 namespace interface = warpheap::interface;
 
@@ -39,46 +36,14 @@ constexpr const char* design_names = "warp_slab,bulk,ouroboros_va_p";
 constexpr std::uint32_t known_flags =
     WH_GRAPH_UNDIRECTED | WH_GRAPH_KEEP_LOOPS | WH_GRAPH_WEIGHTS | WH_GRAPH_REPLACE_WEIGHTS;
 
-thread_local std::string last_error;
+using interface::require;
+using interface::tell;
 
-// Keeps the text for `wh_graph_error`. Without memory for it the text is empty, which says that much.
-wh_graph_status failed(wh_graph_status status, const char* text) noexcept {
-  constexpr std::string_view prefix = "warpheap: ";
-  std::string_view said = text;
-  if (said.substr(0, prefix.size()) == prefix) said.remove_prefix(prefix.size());
-  try {
-    last_error = said;
-  } catch (const std::bad_alloc&) {
-    last_error.clear();
-  }
-  return status;
-}
+wh_graph_status status(interface::outcome how) { return static_cast<wh_graph_status>(how); }
 
-// Runs `call` and makes a status of what it throws.
 template <class Call>
 wh_graph_status guarded(Call call) noexcept {
-  try {
-    call();
-    return WH_GRAPH_OK;
-  } catch (const std::length_error& error) {
-    return failed(WH_GRAPH_TOO_LARGE, error.what());
-  } catch (const std::logic_error& error) {
-    return failed(WH_GRAPH_INVALID_ARGUMENT, error.what());
-  } catch (const std::bad_alloc&) {
-    return failed(WH_GRAPH_OUT_OF_MEMORY, "the host has no memory left: free some, or make a smaller graph");
-  } catch (const std::system_error& error) {
-    return failed(WH_GRAPH_OUT_OF_MEMORY, error.what());
-  } catch (const warpheap::launch_failure& error) {
-    return failed(WH_GRAPH_DEVICE_FAILURE, error.what());
-  } catch (const std::exception& error) {
-    return failed(WH_GRAPH_INTERNAL_ERROR, error.what());
-  } catch (...) {
-    return failed(WH_GRAPH_INTERNAL_ERROR, "something was thrown that is no std::exception: report this");
-  }
-}
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
+  return status(interface::guarded(call));
 }
 
 // Runs `call(graph)` on the graph's device, and waits until what it wrote to device memory is there.
@@ -107,11 +72,6 @@ wh_graph_edge_counts for_c(const warpheap::edge_counts& counts) {
           counts.repeated, counts.loops, counts.refused, counts.invalid};
 }
 
-template <class T, class U>
-void tell(T* place, const U& value) {
-  if (place != nullptr) *place = value;
-}
-
 const named_design& find_design(const char* name) {
   if (name == nullptr) return designs[0];
   for (const named_design& each : designs) {
@@ -132,35 +92,6 @@ struct narrow {
   }
 };
 
-struct widen {
-  WARPHEAP_FN std::uint64_t operator()(std::uint32_t number) const { return number; }
-};
-
-template <class To, class From, class Rule>
-struct convert_all {
-  To* to;
-  const From* from;
-  std::uint64_t count;
-
-  WARPHEAP_FN void operator()() const {
-    for (std::uint64_t i = warpheap::grid_thread_index(); i < count; i += warpheap::grid_threads()) {
-      to[i] = Rule{}(from[i]);
-    }
-  }
-};
-
-template <class Rule, class To, class From>
-wh_graph_status convert(To* to, const From* from, std::uint64_t count) noexcept {
-  return guarded([&] {
-    if (count == 0) return;
-    require(to != nullptr && from != nullptr, "an array is null and its size is not 0");
-    const std::uint64_t most = std::uint64_t{warpheap::describe_machine().multiprocessors} * 8;
-    const std::uint64_t blocks = std::min(warpheap::divide_up(count, 256), most);
-    warpheap::launch({blocks, 256}, convert_all<To, From, Rule>{to, from, count});
-    warpheap::synchronise();
-  });
-}
-
 }  // namespace
 
 extern "C" {
@@ -171,53 +102,32 @@ const char* wh_graph_backend(void) { return warpheap::backend_name(warpheap::thi
 
 const char* wh_graph_designs(void) { return design_names; }
 
-uint32_t wh_graph_device_available(void) {
-  bool available = false;
-  static_cast<void>(guarded([&] { available = warpheap::machine_available(); }));
-  return available ? 1 : 0;
-}
+uint32_t wh_graph_device_available(void) { return interface::device_answers() ? 1 : 0; }
 
-int32_t wh_graph_device(void) {
-  int32_t device = -1;
-  static_cast<void>(guarded([&] { device = device_context::current().device(); }));
-  return device;
-}
+int32_t wh_graph_device(void) { return interface::current_device(); }
 
-const char* wh_graph_error(void) { return last_error.c_str(); }
+const char* wh_graph_error(void) { return interface::last_error().c_str(); }
 
 wh_graph_status wh_graph_array_make(uint64_t bytes, void** array) {
-  return guarded([&] {
-    require(array != nullptr, "there is no place for the array's pointer");
-    *array = warpheap::device_allocate(std::max<std::uint64_t>(bytes, 1));
-  });
+  return guarded([&] { interface::array_make(bytes, array); });
 }
 
-void wh_graph_array_end(void* array) {
-  static_cast<void>(guarded([&] { warpheap::device_release(array); }));
-}
+void wh_graph_array_end(void* array) { interface::array_end(array); }
 
 wh_graph_status wh_graph_array_copy(void* to, const void* from, uint64_t bytes) {
-  return guarded([&] {
-    if (bytes == 0) return;
-    require(to != nullptr && from != nullptr, "an array is null and its size is not 0");
-    warpheap::device_copy(to, from, bytes);
-  });
+  return guarded([&] { interface::array_copy(to, from, bytes); });
 }
 
 wh_graph_status wh_graph_array_narrow(uint32_t* to, const int64_t* from, uint64_t count) {
-  return convert<narrow>(to, from, count);
+  return guarded([&] { interface::convert<narrow>(to, from, count); });
 }
 
 wh_graph_status wh_graph_array_widen(uint64_t* to, const uint32_t* from, uint64_t count) {
-  return convert<widen>(to, from, count);
+  return guarded([&] { interface::convert<interface::widen>(to, from, count); });
 }
 
 wh_graph_status wh_graph_await_stream(uint64_t stream) {
-  return guarded([&] {
-    warpheap::device_streams::event mark;
-    warpheap::device_streams::record(mark, reinterpret_cast<warpheap::device_streams::stream>(stream));
-    warpheap::device_streams::synchronise(mark);
-  });
+  return guarded([&] { interface::await_stream(stream); });
 }
 
 wh_graph_status wh_graph_create(uint32_t vertices, const wh_graph_options* options, wh_graph** graph) {

@@ -87,6 +87,14 @@
 #define WARPHEAP_RUNS_ON_HOST 1
 #endif
 
+#if defined(__CUDACC__) && !defined(__CUDACC_RDC__)
+/// For `#if`: 1 if kernels may call functions of other translation units, so that what they call is linked.
+#define WARPHEAP_LINKS_KERNELS 0
+#else
+/// For `#if`: 1 if kernels may call functions of other translation units, so that what they call is linked.
+#define WARPHEAP_LINKS_KERNELS 1
+#endif
+
 /// In front of a loop that kernels seldom come to: its body is not copied, so it needs fewer registers and less code.
 #define WARPHEAP_ROLLED
 #if defined(__CUDA_ARCH__)

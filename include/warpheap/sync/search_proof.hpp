@@ -158,6 +158,7 @@ WARPHEAP_FN void* search_in_turns(lane_mask together, lane_mask peers, Search se
   bool refused = false;
   search_limits left;  // the same in all lanes of `peers` that wait
   for (backoff wait;; wait.pause()) {
+    wait.end();  // a search is work
     const lane_mask waiting = ballot(peers, block == nullptr && !refused);
     if ((waiting & lane_bit()) != 0) {
       const bool last = left.at_end();

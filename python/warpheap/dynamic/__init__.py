@@ -5,9 +5,9 @@
 `warpheap.Graph` is this package's class. docs/graph_python.md shows how it is used.
 """
 
-from warpheap.dynamic.arrays import DeviceArray
 from warpheap.dynamic.graph import Graph
 from warpheap.dynamic.library import GraphError, NotConverged
 from warpheap.dynamic.results import Csr, EdgeCounts, Memory, VertexCounts
+from warpheap.native.arrays import DeviceArray
 
 __all__ = ["Csr", "DeviceArray", "EdgeCounts", "Graph", "GraphError", "Memory", "NotConverged", "VertexCounts"]

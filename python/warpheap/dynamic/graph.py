@@ -15,20 +15,11 @@ from typing import Any, ParamSpec, Self, TypeVar
 import numpy as np
 
 from warpheap.dynamic import library as lib
-from warpheap.dynamic.arrays import (
-    NOTHING,
-    Taken,
-    address_of,
-    is_array,
-    make,
-    take_floats,
-    take_ids,
-    take_offsets,
-    to_host,
-)
+from warpheap.dynamic.arrays import take_floats, take_ids, take_offsets
 from warpheap.dynamic.library import Library, NotConverged, load_library
 from warpheap.dynamic.results import Csr, EdgeCounts, Memory, VertexCounts
 from warpheap.graphs import read_graph
+from warpheap.native.arrays import NOTHING, Taken, address_of, is_array, make, to_host
 
 # As many vertices as a graph can have.
 MOST_VERTICES = 2**31 - 1

@@ -3,19 +3,15 @@
 """The compiled library of graphs: where it is, and its functions as ctypes knows them."""
 
 import ctypes
-import os
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from warpheap.errors import UsageError
-from warpheap.project import find_checkout
+from warpheap.native import library as native
 
 ABI = 1
 VARIABLE = "WARPHEAP_GRAPH_LIBRARY"
-# Build folders that can hold the library of a backend, the best for measuring first.
-_FOLDERS = {"cuda": ("cuda-bench", "cuda"), "host": ("host",)}
 
 UNDIRECTED, KEEP_LOOPS, WEIGHTS, REPLACE_WEIGHTS = 1, 2, 4, 8
 
@@ -82,114 +78,60 @@ class BreadthFirstResult(ctypes.Structure):
 _ARRAY = c_void_p
 _GRAPH = c_void_p
 _CALLS: dict[str, tuple[Any, ...]] = {
-    "wh_graph_array_make": (c_uint64, POINTER(c_void_p)),
-    "wh_graph_array_copy": (_ARRAY, _ARRAY, c_uint64),
-    "wh_graph_array_narrow": (_ARRAY, _ARRAY, c_uint64),
-    "wh_graph_array_widen": (_ARRAY, _ARRAY, c_uint64),
-    "wh_graph_await_stream": (c_uint64,),
-    "wh_graph_create": (c_uint32, POINTER(GraphOptions), POINTER(c_void_p)),
-    "wh_graph_add_edges": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
-    "wh_graph_remove_edges": (_GRAPH, _ARRAY, _ARRAY, c_uint64, c_void_p),
-    "wh_graph_has_edges": (_GRAPH, _ARRAY, _ARRAY, c_uint64, _ARRAY),
-    "wh_graph_assign_edges": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
-    "wh_graph_assign_csr": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
-    "wh_graph_clear": (_GRAPH,),
-    "wh_graph_add_vertices": (_GRAPH, c_uint32, POINTER(c_uint32)),
-    "wh_graph_remove_vertices": (_GRAPH, _ARRAY, c_uint64, c_void_p),
-    "wh_graph_degrees": (_GRAPH, _ARRAY),
-    "wh_graph_to_csr": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64),
-    "wh_graph_neighbours": (_GRAPH, c_uint32, _ARRAY, c_uint64, POINTER(c_uint64)),
-    "wh_graph_memory": (_GRAPH, c_void_p),
-    "wh_graph_grow_heap": (_GRAPH, c_uint64),
-    "wh_graph_changed_vertices": (_GRAPH, _ARRAY, c_uint64, POINTER(c_uint64)),
-    "wh_graph_clear_changed": (_GRAPH,),
-    "wh_graph_page_rank": (_GRAPH, POINTER(PageRankOptions), _ARRAY, POINTER(PageRankResult)),
-    "wh_graph_triangle_count": (_GRAPH, _ARRAY, POINTER(c_uint64)),
-    "wh_graph_breadth_first": (_GRAPH, c_uint32, _ARRAY, POINTER(BreadthFirstResult)),
+    "array_make": (c_uint64, POINTER(c_void_p)),
+    "array_copy": (_ARRAY, _ARRAY, c_uint64),
+    "array_narrow": (_ARRAY, _ARRAY, c_uint64),
+    "array_widen": (_ARRAY, _ARRAY, c_uint64),
+    "await_stream": (c_uint64,),
+    "create": (c_uint32, POINTER(GraphOptions), POINTER(c_void_p)),
+    "add_edges": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
+    "remove_edges": (_GRAPH, _ARRAY, _ARRAY, c_uint64, c_void_p),
+    "has_edges": (_GRAPH, _ARRAY, _ARRAY, c_uint64, _ARRAY),
+    "assign_edges": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
+    "assign_csr": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64, c_void_p),
+    "clear": (_GRAPH,),
+    "add_vertices": (_GRAPH, c_uint32, POINTER(c_uint32)),
+    "remove_vertices": (_GRAPH, _ARRAY, c_uint64, c_void_p),
+    "degrees": (_GRAPH, _ARRAY),
+    "to_csr": (_GRAPH, _ARRAY, _ARRAY, _ARRAY, c_uint64),
+    "neighbours": (_GRAPH, c_uint32, _ARRAY, c_uint64, POINTER(c_uint64)),
+    "memory": (_GRAPH, c_void_p),
+    "grow_heap": (_GRAPH, c_uint64),
+    "changed_vertices": (_GRAPH, _ARRAY, c_uint64, POINTER(c_uint64)),
+    "clear_changed": (_GRAPH,),
+    "page_rank": (_GRAPH, POINTER(PageRankOptions), _ARRAY, POINTER(PageRankResult)),
+    "triangle_count": (_GRAPH, _ARRAY, POINTER(c_uint64)),
+    "breadth_first": (_GRAPH, c_uint32, _ARRAY, POINTER(BreadthFirstResult)),
 }
 _ANSWERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "wh_graph_abi": (c_uint32, ()),
-    "wh_graph_backend": (c_char_p, ()),
-    "wh_graph_designs": (c_char_p, ()),
-    "wh_graph_device_available": (c_uint32, ()),
-    "wh_graph_device": (c_int32, ()),
-    "wh_graph_error": (c_char_p, ()),
-    "wh_graph_array_end": (None, (_ARRAY,)),
-    "wh_graph_destroy": (None, (_GRAPH,)),
-    "wh_graph_vertices": (c_uint32, (_GRAPH,)),
-    "wh_graph_edges": (c_uint64, (_GRAPH,)),
-    "wh_graph_version": (c_uint64, (_GRAPH,)),
-    "wh_graph_flags": (c_uint32, (_GRAPH,)),
+    "device_available": (c_uint32, ()),
+    "device": (c_int32, ()),
+    "array_end": (None, (_ARRAY,)),
+    "destroy": (None, (_GRAPH,)),
+    "vertices": (c_uint32, (_GRAPH,)),
+    "edges": (c_uint64, (_GRAPH,)),
+    "version": (c_uint64, (_GRAPH,)),
+    "flags": (c_uint32, (_GRAPH,)),
 }
 # What the numbers of `wh_graph_status` are raised as; all others as a GraphError.
 _ERRORS: dict[int, type[Exception]] = {1: ValueError, 2: OverflowError, 3: MemoryError}
+INTERFACE = native.Interface("graph", "graphs", VARIABLE, _CALLS, _ANSWERS, _ERRORS, GraphError)
 
 
-class Library:
+class Library(native.CLibrary):
     """A loaded library. Its functions are attributes without the prefix `wh_graph_`; a call that fails raises."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self._loaded = ctypes.CDLL(str(path))
-        except OSError as error:
-            raise UsageError(f"the library of graphs {path} cannot be loaded: {error}; {_remedy(path)}") from error
-        for name, (result, arguments) in _ANSWERS.items():
-            self._declare(name, result, arguments)
-        found = self.abi()
-        if found != ABI:
-            raise UsageError(f"{path} has interface {found} and this package needs {ABI}; {_remedy(path)}")
-        for name, arguments in _CALLS.items():
-            self._declare(name, c_int32, arguments)
-        self.backend: str = self._loaded.wh_graph_backend().decode()
-        # Arrays of the caller are in memory of a GPU, and results too.
-        self.uses_device_arrays = self.backend == "cuda"
-        self.designs: list[str] = self._loaded.wh_graph_designs().decode().split(",")
+        super().__init__(path, INTERFACE, ABI)
 
-    def _declare(self, name: str, result: Any, arguments: tuple[Any, ...]) -> None:
-        try:
-            function = getattr(self._loaded, name)
-        except AttributeError as error:
-            raise UsageError(f"{self.path} has no {name} and is no library of graphs; {_remedy(self.path)}") from error
-        function.restype = result
-        function.argtypes = arguments
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        whole = f"wh_graph_{name}"
-        function = getattr(self._loaded, whole)
-        if whole not in _CALLS:
-            return function
-
-        # ctypes lets other threads of Python run meanwhile, so a caller guards what it calls with a lock of its own.
-        def call(*arguments: Any) -> None:
-            status = function(*arguments)
-            if status != 0:
-                text = self._loaded.wh_graph_error().decode(errors="replace")
-                raise _ERRORS.get(status, GraphError)(text or "no memory for the text of an error")
-
-        return call
-
-
-def _remedy(path: Path) -> str:
-    backend = "cuda" if "cuda" in path.name else "host"
-    return f"build it anew: {_command(backend)}"
-
-
-def _command(backend: str) -> str:
-    preset = _FOLDERS[backend][0]
-    return f"cmake --preset {preset} && cmake --build --preset {preset} --target warpheap_graph_{backend}"
+    def array_device(self) -> int:
+        """Number of the device that arrays are made on."""
+        return int(self.device())
 
 
 def find_library(backend: str) -> Path | None:
     """The library of a backend that was built in the checkout."""
-    checkout = find_checkout()
-    if checkout is None:
-        return None
-    name = f"libwarpheap_graph_{backend}.so"
-    paths = (checkout / "build" / folder / "lib" / name for folder in _FOLDERS[backend])
-    return next((path for path in paths if path.is_file()), None)
+    return native.find_built(INTERFACE, backend)
 
 
 @lru_cache
@@ -203,22 +145,4 @@ def load_library(backend: str | None = None) -> Library:
     The environment variable WARPHEAP_GRAPH_LIBRARY names another file than the one that the checkout's build made.
     Raises `UsageError` that says what to build.
     """
-    if backend not in (None, "cuda", "host"):
-        raise UsageError(f"backend is '{backend}'; use 'cuda', 'host' or None")
-    named = os.environ.get(VARIABLE)
-    if named:
-        library = _load(Path(named))
-        if backend not in (None, library.backend):
-            raise UsageError(f"{VARIABLE} names a library of the backend '{library.backend}', not of '{backend}'")
-        return library
-    if backend is None:
-        path = find_library("cuda")
-        if path is not None and _load(path).device_available():
-            return _load(path)
-    path = find_library(backend or "host")
-    if path is None:
-        raise UsageError(
-            f"no library of graphs was found for the backend '{backend or 'host'}'. In the checkout: "
-            f"{_command(backend or 'host')}. Or name one with the environment variable {VARIABLE}."
-        )
-    return _load(path)
+    return native.load(INTERFACE, backend, find_library, _load)

@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <warpheap/allocator.hpp>
-#include <warpheap/designs/ouroboros/detail/inspector.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/layout.hpp>
 #include <warpheap/designs/ouroboros/detail/renewal.hpp>
 #include <warpheap/designs/ouroboros/items.hpp>
-#include <warpheap/designs/ouroboros/statistics.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
+#if WARPHEAP_COMPILES_HOST
+#include <warpheap/designs/ouroboros/detail/inspector.hpp>
+#endif
 
 namespace warpheap {
 
@@ -96,15 +95,17 @@ class basic_ouroboros {
     return layout::metadata_bytes(bytes);
   }
 
-  explicit basic_ouroboros(const arena& from) : renewal_(from) {}
+  WARPHEAP_FN explicit basic_ouroboros(const arena& from) : renewal_(from) {}
 
   /// Bytes that an arena at this address needs for one block: up to the end of its first whole
   /// chunk.
-  std::uint64_t least_bytes() const { return chunks().lead() + std::uint64_t{Options.chunk_bytes}; }
-  std::uint64_t trim_begin() const { return chunks().lead(); }
+  WARPHEAP_FN std::uint64_t least_bytes() const { return chunks().lead() + std::uint64_t{Options.chunk_bytes}; }
+  WARPHEAP_FN std::uint64_t trim_begin() const { return chunks().lead(); }
   WARPHEAP_FN void initialise() const;
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
+#if WARPHEAP_COMPILES_HOST
   void relocate(const arena& from, const arena& to) const;
+#endif
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
   WARPHEAP_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
   WARPHEAP_FN void free(void* block) const;
@@ -113,9 +114,11 @@ class basic_ouroboros {
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
   WARPHEAP_FN void restore(const std::uint64_t* units) const;
+#if WARPHEAP_COMPILES_HOST
   /// Where the heap's chunks and pages are, by page size. The host copies the records of all chunks
   /// for it: 10 MB for each GiB.
   ouroboros_statistics statistics() const { return detail::ouroboros_inspector<layout>{queues()}.statistics(); }
+#endif
 
  private:
   // The parts. The lower ones are members of the upper ones.
@@ -158,5 +161,7 @@ static_assert(device_allocator<ouroboros_s_p> && device_allocator<ouroboros_vl_c
 #include <warpheap/designs/ouroboros/detail/free.hpp>
 #include <warpheap/designs/ouroboros/detail/handle.hpp>
 #include <warpheap/designs/ouroboros/detail/malloc.hpp>
+#if WARPHEAP_COMPILES_HOST
 #include <warpheap/designs/ouroboros/detail/relocation.hpp>
+#endif
 #include <warpheap/designs/ouroboros/detail/trim.hpp>

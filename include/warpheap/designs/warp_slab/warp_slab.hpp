@@ -26,6 +26,10 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///
+/// With WARPHEAP_COLD_LINKED a translation unit has the hot part alone (<warpheap/device_hot.hpp>). It then calls five
+/// functions that the device library has: `take_elsewhere`, `take_without_slab`, `malloc_run`, `show_of` and
+/// `free_run_of`.
+///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.
 class warp_slab {
@@ -72,6 +76,8 @@ class warp_slab {
   WARPHEAP_COLD_FN block_location locate(const void* pointer) const;
 
  private:
+  friend struct warp_slab_cold_part;  // src/device/cold.cu
+
   using layout = warp_slab_layout;
   using classes = slab_classes;
   using unit_header = layout::unit_header;
@@ -309,7 +315,8 @@ class warp_slab {
 
   // runs.hpp
   WARPHEAP_COLD_FN void* take_without_slab(std::uint32_t c) const;
-  WARPHEAP_COLD_FN void* malloc_run(std::uint64_t bytes, std::uint64_t alignment) const;
+  // Linked by name: std::uint64_t is `unsigned long` to nvcc and `unsigned long long` to NVRTC.
+  WARPHEAP_COLD_FN void* malloc_run(unsigned long long bytes, unsigned long long alignment) const;
   WARPHEAP_COLD_FN bool take_run_at_once(lane_mask group, std::uint32_t count, std::uint32_t& first) const;
   WARPHEAP_COLD_FN bool take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                           std::uint32_t& first) const;
@@ -344,12 +351,14 @@ static_assert(locates_blocks<warp_slab>);
 
 }  // namespace warpheap
 
-#include <warpheap/designs/warp_slab/detail/ahead.hpp>
 #include <warpheap/designs/warp_slab/detail/claim.hpp>
+#include <warpheap/designs/warp_slab/detail/free.hpp>
+#include <warpheap/designs/warp_slab/detail/handle.hpp>
+#if !defined(WARPHEAP_COLD_LINKED)
+#include <warpheap/designs/warp_slab/detail/ahead.hpp>
 #include <warpheap/designs/warp_slab/detail/compact.hpp>
 #include <warpheap/designs/warp_slab/detail/elsewhere.hpp>
 #include <warpheap/designs/warp_slab/detail/extend.hpp>
-#include <warpheap/designs/warp_slab/detail/handle.hpp>
 #include <warpheap/designs/warp_slab/detail/locate.hpp>
 #include <warpheap/designs/warp_slab/detail/need.hpp>
 #include <warpheap/designs/warp_slab/detail/reclaim.hpp>
@@ -360,4 +369,5 @@ static_assert(locates_blocks<warp_slab>);
 #include <warpheap/designs/warp_slab/detail/trim.hpp>
 #if WARPHEAP_COMPILES_HOST
 #include <warpheap/designs/warp_slab/detail/host.hpp>
+#endif
 #endif

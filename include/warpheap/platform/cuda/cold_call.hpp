@@ -13,10 +13,11 @@ namespace warpheap::target {
 // of their own. (Otherwise ptxas 13.0 lays the frames of the whole chain into registers side by side: malloc of
 // warp_slab takes 126 of them instead of 32. With a call through a pointer nobody counts the stack.) A function that is
 // compiled apart from its kernel keeps the convention anyhow, and its address would count as a call of all functions of
-// this type.
+// this type. LTO-IR is compiled apart and then together with its kernel: what becomes LTO-IR defines
+// WARPHEAP_OPTIMISED_AT_LINK.
 template <class Body>
 WARPHEAP_COLD_FN std::invoke_result_t<const Body&> cold_entry(const Body* body) {
-#if !defined(__CUDACC_RDC__)
+#if !defined(__CUDACC_RDC__) || defined(WARPHEAP_OPTIMISED_AT_LINK)
   [[maybe_unused]] const auto self = &cold_entry<Body>;
   NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("" : : "l"(self));))
 #endif

@@ -277,8 +277,8 @@ class halloc_heads {
   }
 
   WARPHEAP_COLD_FN found find_listed(std::uint32_t c, std::uint32_t seed) const {
-    const auto set = [c](auto kind) { return Layout::set_of(kind, c); };
-    halloc_units at = slabs_.take_listed(set_order::of(set(Layout::roomy), set(Layout::sparse)), c, seed);
+    const auto listed = set_order::of(Layout::set_of(Layout::roomy, c), Layout::set_of(Layout::sparse, c));
+    halloc_units at = slabs_.take_listed(listed, c, seed);
     if (at.units != 0) return {outcome::replaced, false, at};
     at = slabs_.take_free(seed);
     if (at.slab != slab_sets::none) return {outcome::replaced, false, at};
@@ -288,7 +288,7 @@ class halloc_heads {
     at = slabs_.take_new();
     if (at.slab != slab_sets::none) return {outcome::replaced, true, at};
     leave(making);
-    if (has_busy(c, seed)) at = slabs_.take_listed(set_order::of(set(Layout::busy)), c, seed);
+    if (has_busy(c, seed)) at = slabs_.take_listed(set_order::of(Layout::set_of(Layout::busy, c)), c, seed);
     return {at.units != 0 ? outcome::replaced : outcome::nothing, false, at};
   }
   WARPHEAP_FN static void leave(occupancy_gate making) {

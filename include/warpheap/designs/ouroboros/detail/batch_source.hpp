@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/reclamation.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -22,7 +21,7 @@ class ouroboros_batch_source {
  public:
   using source = ouroboros_source;
 
-  explicit ouroboros_batch_source(const arena& from) : reclamation_(from) {}
+  WARPHEAP_FN explicit ouroboros_batch_source(const arena& from) : reclamation_(from) {}
   WARPHEAP_FN const ouroboros_reclamation<Layout>& reclamation() const { return reclamation_; }
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return reclamation_.hints(); }
   WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return reclamation_.parking(); }

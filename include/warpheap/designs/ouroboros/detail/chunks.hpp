@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/layout.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -27,7 +25,7 @@ class ouroboros_chunks {
   using control_type = typename Layout::control;
   using chunk_heap = page_heap<Layout::chunk_shift>;
 
-  explicit ouroboros_chunks(const arena& from)
+  WARPHEAP_FN explicit ouroboros_chunks(const arena& from)
       : data_(chunk_heap::first_page(from.data)),
         control_(reinterpret_cast<control_type*>(from.metadata)),
         words_(reinterpret_cast<std::uint32_t*>(from.metadata + Layout::words_at())),

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/parking.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -22,7 +21,7 @@ namespace warpheap::detail {
 template <class Layout>
 class ouroboros_hints {
  public:
-  explicit ouroboros_hints(const arena& from) : parking_(from) {}
+  WARPHEAP_FN explicit ouroboros_hints(const arena& from) : parking_(from) {}
   WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return parking_; }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return parking_.lists(); }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return parking_.bits(); }

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <warpheap/designs/ouroboros/items.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -193,7 +192,7 @@ struct ouroboros_layout {
     return {first.packed(), ring_segments(bytes, q)};
   }
   // True if heaps of these sizes have the same rings.
-  static constexpr bool same_rings(std::uint64_t bytes, std::uint64_t others) {
+  WARPHEAP_FN static constexpr bool same_rings(std::uint64_t bytes, std::uint64_t others) {
     for (std::uint32_t q = 0; q < classes; ++q) {
       if (ring(bytes, q) != ring(others, q)) return false;
     }

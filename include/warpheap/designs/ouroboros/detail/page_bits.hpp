@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/queues.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 
@@ -20,7 +19,7 @@ namespace warpheap::detail {
 template <class Layout>
 class ouroboros_page_bits {
  public:
-  explicit ouroboros_page_bits(const arena& from) : queues_(from) {}
+  WARPHEAP_FN explicit ouroboros_page_bits(const arena& from) : queues_(from) {}
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return queues_; }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return queues_.chunks(); }
 

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/partial_lists.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 
@@ -40,7 +39,7 @@ enum class ouroboros_duty : std::uint32_t {
 template <class Layout>
 class ouroboros_parking {
  public:
-  explicit ouroboros_parking(const arena& from) : lists_(from) {}
+  WARPHEAP_FN explicit ouroboros_parking(const arena& from) : lists_(from) {}
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return lists_; }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return lists_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return lists_.queues(); }

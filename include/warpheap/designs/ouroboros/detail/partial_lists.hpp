@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/page_bits.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 
 namespace warpheap::detail {
 
@@ -29,7 +28,7 @@ class ouroboros_partial_lists {
  public:
   using page_class = typename Layout::page_class;
 
-  explicit ouroboros_partial_lists(const arena& from) : bits_(from) {}
+  WARPHEAP_FN explicit ouroboros_partial_lists(const arena& from) : bits_(from) {}
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return bits_; }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return bits_.queues(); }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return bits_.chunks(); }

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/chunks.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
 namespace warpheap::detail {
@@ -28,7 +27,7 @@ class ouroboros_queues {
   using source = ouroboros_source;
   using kind_type = typename Layout::kind_type;
 
-  explicit ouroboros_queues(const arena& from) : chunks_(from) {}
+  WARPHEAP_FN explicit ouroboros_queues(const arena& from) : chunks_(from) {}
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return chunks_; }
 
   WARPHEAP_FN flat_segments flat() const { return flat_segments{chunks().words()}; }

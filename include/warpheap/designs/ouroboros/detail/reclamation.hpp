@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/hints.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -26,7 +25,7 @@ class ouroboros_reclamation {
   using page_class = typename Layout::page_class;
   using source = ouroboros_source;
 
-  explicit ouroboros_reclamation(const arena& from) : hints_(from) {}
+  WARPHEAP_FN explicit ouroboros_reclamation(const arena& from) : hints_(from) {}
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return hints_; }
   WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return hints_.parking(); }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return hints_.lists(); }

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <warpheap/allocator.hpp>
+#include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/batch_source.hpp>
-#include <warpheap/platform.hpp>
+#include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
@@ -28,7 +27,7 @@ class ouroboros_renewal {
   using page_class = typename Layout::page_class;
   using source = ouroboros_source;
 
-  explicit ouroboros_renewal(const arena& from) : batches_(from) {}
+  WARPHEAP_FN explicit ouroboros_renewal(const arena& from) : batches_(from) {}
   WARPHEAP_FN const ouroboros_batch_source<Layout>& batches() const { return batches_; }
   WARPHEAP_FN const ouroboros_reclamation<Layout>& reclamation() const { return batches_.reclamation(); }
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return batches_.hints(); }

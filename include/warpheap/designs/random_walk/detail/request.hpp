@@ -67,7 +67,7 @@ struct walk_request {
     return {shuffle(group, pages, source), shuffle(group, lines, source), shuffle(group, stride, source),
             shuffle(group, phase, source), shuffle(group, noted, source)};
   }
-  friend constexpr bool operator==(const walk_request&, const walk_request&) = default;
+  WARPHEAP_FN friend constexpr bool operator==(const walk_request&, const walk_request&) = default;
 };
 
 /// Where a lane has its block.

@@ -151,6 +151,7 @@ class scatter_search {
     scatter_quiescence::retry_limits more;
     searched got{nullptr, true};
     for (backoff wait;; wait.pause()) {
+      wait.end();  // a search is work
       got = search_once(group, wanted, got.block, more);
       if (!got.again) break;
     }

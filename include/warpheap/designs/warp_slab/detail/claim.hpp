@@ -135,8 +135,11 @@ WARPHEAP_FN inline void warp_slab::take_seen(lane_mask group, lane_mask lacking,
   slab_claim found;
   if ((finders & lane_bit()) != 0 && group_rank(finders) < wanted) {
     const std::uint32_t asked = best != 0 ? static_cast<std::uint32_t>(wanted) : 1;
-    // On the cold way what is foreign goes back at once.
-    found = hot ? claim_for_seat(c, look, asked) : go_to(c, look, asked);
+    if constexpr (hot) {
+      found = claim_for_seat(c, look, asked);
+    } else {
+      found = go_to(c, look, asked);  // on the cold way what is foreign goes back at once
+    }
   }
   const lane_mask met = meet(group);  // what the finders acquired is acquired for all
   const int rank = group_rank(wanting);

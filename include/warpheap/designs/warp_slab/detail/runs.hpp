@@ -13,7 +13,7 @@
 namespace warpheap {
 
 // A block of `bytes` bytes at a multiple of `alignment`, or null.
-WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(std::uint64_t bytes, std::uint64_t alignment) const {
+WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(unsigned long long bytes, unsigned long long alignment) const {
   const std::uint64_t heap_bytes = control_->units << classes::unit_shift;
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
   const auto count = static_cast<std::uint32_t>(divide_up(bytes, classes::unit_bytes));

@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Heaps in kernels of numba-cuda: a `warpheap.Heap` is an argument, and has `malloc`, `free` and `empty` there.
+
+    import warpheap, warpheap.numba
+    from numba import cuda
+
+    @warpheap.numba.jit
+    def kernel(heap, sums):
+        i = cuda.grid(1)
+        row = heap.empty(i % 7 + 1, np.float32)   # shape (n,), or (0,) if the heap is full
+        ...
+        heap.free(row)
+
+    kernel[blocks, threads](heap, sums)
+
+In a kernel:
+
+* `heap.malloc(bytes)`: the address of a block of at least `bytes` bytes, aligned to 16, as a uint64; 0 if the heap
+  cannot serve it.
+* `heap.aligned_malloc(alignment, bytes)`: the same at a multiple of a power of two.
+* `heap.empty(n, dtype)`: an array of shape (n,) in a block of its own, any contents; of shape (0,) if the heap cannot
+  serve it.
+* `heap.free(block)`: gives back an array of `empty`, or an address of `malloc`; 0 is ignored.
+
+Kernels with a heap are linked with the device library, so Numba cannot cache them on disk (`cache=True`). The library
+is of the default design, and so is the heap.
+"""
+
+import functools
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+from warpheap.device_code import libraries
+from warpheap.errors import UsageError
+from warpheap.heaps import Heap
+
+
+def _versions() -> str:
+    found = []
+    for name in ("numba-cuda", "numba", "numpy"):
+        try:
+            found.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            found.append(f"no {name}")
+    return ", ".join(found)
+
+
+try:
+    from llvmlite import ir
+    from numba import cuda
+    from numba.cuda import types
+    from numba.cuda.cudadrv.linkable_code import Fatbin
+    from numba.cuda.extending import intrinsic, models, overload_method, register_model, typeof_impl
+    from numba.cuda.np.arrayobj import carray, make_array
+    from numba.cuda.np.numpy_support import as_dtype
+except ImportError as error:
+    raise UsageError(
+        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.4, and found {_versions()} ({error}): "
+        "pip install 'numba-cuda>=0.30' 'numpy<2.4'"
+    ) from error
+
+_WORD = types.uint64
+
+
+class HeapType(types.Type):
+    """The type of a heap in a kernel, whose value is the address of the handle."""
+
+    def __init__(self, checked: bool) -> None:
+        self.checked = checked
+        super().__init__(name=f"warpheap.Heap(checked={checked})")
+
+
+@typeof_impl.register(Heap)
+def _type_of(heap: Heap, context: Any) -> HeapType:
+    if heap.design != "warp_slab":
+        raise ValueError(
+            f"the heap is of the design '{heap.design}', and kernels of Numba are linked with 'warp_slab': make it "
+            "with that, or take blocks by Heap.malloc before the launch"
+        )
+    return HeapType(heap.checked)
+
+
+@register_model(HeapType)
+class _HeapModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: HeapType) -> None:
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+class _HandsOverHeaps:
+    """What Numba asks for each argument of a launch."""
+
+    def prepare_args(self, kind: Any, value: Any, **others: Any) -> tuple[Any, Any]:
+        """Return a heap as its handle, and all else as it is."""
+        if not isinstance(kind, HeapType):
+            return kind, value
+        if value.backend != "cuda":
+            raise ValueError("the heap is on the host, and kernels of Numba run on a GPU: make it with backend='cuda'")
+        return _WORD, value.handle
+
+
+# For `cuda.jit(extensions=...)`: with it a kernel takes heaps as arguments.
+extensions = [_HandsOverHeaps()]
+
+# How kernels that are made from now on are linked: "device", "hot" or "whole", as `warpheap.device_code.libraries`
+# tells.
+line = "device"
+
+
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """`numba.cuda.jit` for kernels that take heaps; all options are those of Numba."""
+    if function is None:
+        return functools.partial(jit, **options)
+    options["extensions"] = [*options.get("extensions", []), *extensions]
+    if line != "device":
+        options.setdefault("lto", True)  # LTO-IR becomes code at link time
+    return cuda.jit(**options)(function)
+
+
+@functools.lru_cache
+def _functions(checked: bool, line: str) -> dict[str, Any]:
+    """The functions of the device library, by name: what uses one is linked with it."""
+    code = [Fatbin(file.read_bytes(), name=file.name) for file in libraries("device" if checked else line, checked)]
+    words = {"malloc": 2, "aligned_malloc": 3, "free": 2}
+    return {
+        name: cuda.declare_device(f"whn_{name}", _WORD(*(_WORD,) * count), link=code) for name, count in words.items()
+    }
+
+
+@intrinsic
+def _handle(typing_context: Any, heap: Any) -> Any:
+    return _WORD(heap), lambda context, builder, signature, arguments: arguments[0]
+
+
+@intrinsic
+def _pointer(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(address), generate
+
+
+@intrinsic
+def _address_of(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, ir.IntType(64))
+
+    return _WORD(array), generate
+
+
+# Without `inline` Numba refuses functions that return arrays, unless its own runtime is on.
+@overload_method(HeapType, "malloc", target="cuda", inline="always")
+def _malloc(heap: Any, bytes: Any) -> Any:
+    take = _functions(heap.checked, line)["malloc"]
+
+    def malloc(heap: Any, bytes: Any) -> Any:
+        return take(_handle(heap), _WORD(bytes))
+
+    return malloc
+
+
+@overload_method(HeapType, "aligned_malloc", target="cuda", inline="always")
+def _aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
+    take = _functions(heap.checked, line)["aligned_malloc"]
+
+    def aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
+        return take(_handle(heap), _WORD(alignment), _WORD(bytes))
+
+    return aligned_malloc
+
+
+@overload_method(HeapType, "empty", target="cuda", inline="always")
+def _empty(heap: Any, n: Any, dtype: Any) -> Any:
+    take = _functions(heap.checked, line)["malloc"]
+    item = as_dtype(dtype.dtype).itemsize
+
+    def empty(heap: Any, n: Any, dtype: Any) -> Any:
+        address = take(_handle(heap), _WORD(n) * _WORD(item))
+        return carray(_pointer(address), (n if address != 0 else 0,), dtype)
+
+    return empty
+
+
+@overload_method(HeapType, "free", target="cuda", inline="always")
+def _free(heap: Any, block: Any) -> Any:
+    give = _functions(heap.checked, line)["free"]
+    if isinstance(block, types.Array):
+
+        def free_array(heap: Any, block: Any) -> Any:
+            give(_handle(heap), _address_of(block))
+
+        return free_array
+
+    def free(heap: Any, block: Any) -> Any:
+        give(_handle(heap), _WORD(block))
+
+    return free

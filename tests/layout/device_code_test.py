@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of Numba and of CuPy with a heap: they compile and link, which needs no GPU."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cuda_tools import REPOSITORY, compile_text, device_library, find_toolkit, link
+
+sys.path.insert(0, str(REPOSITORY / "python"))
+from warpheap import device_code
+from warpheap.cases.registers.cubin import read_cubin
+from warpheap.errors import UsageError
+
+BY_SHIM = """
+#include <warpheap/heap/device_library.h>
+extern "C" __global__ void kernel(const wh_device_heap* heap, void** blocks) {
+  wh_free(heap, blocks[threadIdx.x]);
+  blocks[threadIdx.x] = wh_malloc(heap, threadIdx.x);
+}
+"""
+
+
+def needs(*packages: str) -> pytest.MarkDecorator:
+    """Skip where a package is not installed, and say which."""
+    missing = [name for name in packages if importlib.util.find_spec(name.split(".")[0]) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+@pytest.fixture(scope="module")
+def toolkit() -> Path:
+    return find_toolkit("nvrtc", "nvJitLink")
+
+
+@pytest.fixture
+def folder(toolkit: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the device library, where the package looks for it."""
+    made = device_library(toolkit)
+    monkeypatch.setenv(device_code.VARIABLE, str(made))
+    return made
+
+
+def kernels(code: bytes, tmp_path: Path) -> dict[str, Any]:
+    file = tmp_path / "linked.cubin"
+    file.write_bytes(code)
+    return read_cubin(file)
+
+
+# --- Where everything is ----------------------------------------------------------------------------------------------
+
+
+def test_the_options_compile_a_kernel(toolkit):
+    text = "#include <warpheap/device.hpp>\n__global__ void kernel(warpheap::heap_ref<> heap) { heap.free(nullptr); }\n"
+    made = compile_text(toolkit, text, *device_code.options())
+    assert made.status == 0, made.log
+
+
+def test_the_options_of_the_hot_part_compile_it(toolkit):
+    kernel = "__global__ void kernel(warpheap::heap_ref<> heap) { heap.free(nullptr); }\n"
+    text = f"#include <warpheap/device_hot.hpp>\n{kernel}"
+    assert compile_text(toolkit, text, *device_code.hot_options()).status == 0
+    assert compile_text(toolkit, text, *device_code.options()).status != 0
+
+
+def test_each_line_names_its_files(folder):
+    for line, names in device_code.LINES.items():
+        assert [file.name for file in device_code.libraries(line)] == [f"warpheap_{name}.fatbin" for name in names]
+    assert [file.name for file in device_code.libraries(checked=True)] == ["warpheap_device_checked.fatbin"]
+
+
+def test_what_cannot_be_linked_is_refused(folder):
+    with pytest.raises(UsageError, match="use one of: device, hot, whole"):
+        device_code.libraries("cold")
+    with pytest.raises(UsageError, match="checked heaps are linked by 'device' only"):
+        device_code.libraries("hot", checked=True)
+
+
+def test_what_to_build_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv(device_code.VARIABLE, str(tmp_path))
+    with pytest.raises(UsageError, match="--target warpheap_device"):
+        device_code.libraries()
+
+
+# --- Numba ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`warpheap.numba`, for a GPU that it believes to be there."""
+    pytest.importorskip("numba.cuda.cudadrv.linkable_code", reason="numba-cuda is not installed")
+    from numba.cuda import compiler, dispatcher
+
+    device = SimpleNamespace(compute_capability=(9, 0))
+    for module in (compiler, dispatcher):
+        monkeypatch.setattr(module, "get_current_device", lambda: device)
+    import warpheap.numba
+
+    warpheap.numba._functions.cache_clear()
+    return warpheap.numba
+
+
+def compiled(numba: Any, function: Any, *types: Any, checked: bool = False) -> bytes:
+    from numba import cuda
+    from numba.cuda import types as t
+
+    signature = t.void(numba.HeapType(checked), *types)
+    ptx, _ = cuda.compile(function, signature, cc=(9, 0), device=False, abi="numba", output="ptx")
+    return ptx.encode()
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_a_kernel_of_numba_links(toolkit, folder, numba, tmp_path, checked):
+    import numpy as np
+    from numba import cuda
+    from numba.cuda import types
+
+    def rows(heap, sums, count):
+        i = cuda.grid(1)
+        if i < count:
+            row = heap.empty(i % 7 + 1, np.float32)
+            for k in range(row.size):
+                row[k] = i + k
+            total = np.float32(0)
+            for k in range(row.size):
+                total += row[k]
+            sums[i] = total
+            heap.free(row)
+            heap.free(heap.malloc(i))
+            heap.free(heap.aligned_malloc(64, 100))
+
+    ptx = compiled(numba, rows, types.float32[::1], types.int64, checked=checked)
+    alone = link(toolkit, ("PTX", ptx))
+    assert alone.status != 0
+    for name in ("whn_malloc", "whn_aligned_malloc", "whn_free"):
+        assert name in alone.log
+    files = device_code.libraries(checked=checked)
+    linked = link(toolkit, ("PTX", ptx), *(("FATBIN", file.read_bytes()) for file in files))
+    assert linked.status == 0, linked.log
+    found = [kernel for name, kernel in kernels(linked.code, tmp_path).items() if "rows" in name]
+    assert found
+    assert max(kernel.registers for kernel in found) <= 40
+
+
+@pytest.mark.parametrize(
+    ("checked", "line", "names"),
+    [
+        (False, "device", ["warpheap_device.fatbin"]),
+        (False, "hot", ["warpheap_hot.fatbin", "warpheap_cold.fatbin"]),
+        (True, "hot", ["warpheap_device_checked.fatbin"]),
+    ],
+)
+def test_a_use_of_a_heap_brings_the_library_along(numba, monkeypatch, checked, line, names):
+    asked: dict[str, list[str]] = {}
+
+    def declare_device(name: str, signature: Any, link: list[Any]) -> None:
+        asked[name] = [code.name for code in link]
+
+    monkeypatch.setattr(numba.cuda, "declare_device", declare_device)
+    numba._functions(checked, line)
+    numba._functions.cache_clear()
+    assert asked == dict.fromkeys(("whn_malloc", "whn_aligned_malloc", "whn_free"), names)
+
+
+def test_a_heap_is_handed_over_as_its_handle(numba):
+    from numba.cuda import types
+
+    heap = SimpleNamespace(backend="cuda", handle=4096)
+    hand_over = numba.extensions[0].prepare_args
+    assert hand_over(numba.HeapType(False), heap, stream=0, retr=[]) == (types.uint64, 4096)
+    assert hand_over(types.int32, 7) == (types.int32, 7)
+    heap.backend = "host"
+    with pytest.raises(ValueError, match="backend='cuda'"):
+        hand_over(numba.HeapType(False), heap)
+
+
+def test_a_heap_of_another_design_is_refused(numba):
+    assert numba._type_of(SimpleNamespace(design="warp_slab", checked=True), None) == numba.HeapType(True)
+    with pytest.raises(ValueError, match="'bulk'"):
+        numba._type_of(SimpleNamespace(design="bulk", checked=False), None)
+
+
+def test_lto_ir_is_linked_as_such(numba, monkeypatch):
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(numba.cuda, "jit", lambda **options: asked.append(options) or (lambda function: function))
+    numba.jit(lambda heap: None)
+    monkeypatch.setattr(numba, "line", "hot")
+    numba.jit(lambda heap: None)
+    assert [options.get("lto") for options in asked] == [None, True]
+    assert all(options["extensions"] == numba.extensions for options in asked)
+
+
+def test_checked_heaps_are_of_another_type(numba):
+    assert numba.HeapType(False) != numba.HeapType(True)
+    assert numba.HeapType(True) == numba.HeapType(True)
+
+
+def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
+    with pytest.raises(UsageError, match=r"NumPy below 2\.4") as raised:
+        importlib.import_module("warpheap.numba")
+    assert "\n" not in str(raised.value)
+    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
+
+
+# --- CuPy -------------------------------------------------------------------------------------------------------------
+
+
+@needs("cuda.core")
+@pytest.mark.parametrize(("line", "checked"), [("device", False), ("hot", False), ("whole", False), ("device", True)])
+def test_a_source_for_cupy_links(folder, tmp_path, line, checked):
+    pytest.importorskip("cuda.core", reason="cuda-core is not installed")
+    import warpheap.cupy
+
+    cubin = warpheap.cupy.link(BY_SHIM, capability=(9, 0), line=line, checked=checked)
+    assert kernels(cubin, tmp_path)["kernel"].registers <= 40
+
+
+def test_a_missing_package_gets_one_clear_line(monkeypatch):
+    import warpheap.cupy
+
+    monkeypatch.setitem(sys.modules, "cuda.core", None)
+    with pytest.raises(UsageError, match="pip install 'cuda-core"):
+        warpheap.cupy.link("", capability=(9, 0))
