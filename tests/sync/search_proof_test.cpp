@@ -155,6 +155,36 @@ TEST(search_in_turns, searches_until_a_block_is_found_or_the_limit_is_met) {
   EXPECT_EQ(take_turns(freed, 5), (turns{5, 1, 0}));
 }
 
+/// A search that reads many words finds a block after some turns.
+struct long_search_kernel {
+  WARPHEAP_FN void operator()(std::uint32_t* words, std::uint32_t* served) const {
+    const lane_mask group = active_group();
+    std::uint32_t turns = 0;
+    void* const got = search_in_turns(group, group, [=, &turns](lane_mask, bool) {
+      std::uint32_t sum = 0;
+      for (int i = 0; i < 64; ++i) {
+        sum += atomic_view{words[i]}.load(memory_order::relaxed, thread_scope::device);
+      }
+      const bool finds = ++turns > 50 && sum == 0;
+      return search_result{finds ? words : nullptr, search_course::pending};
+    });
+    if (got != nullptr) atomic_view{*served}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  }
+};
+
+// A host executor that watches for launches in which all lanes only wait must not take searches for that.
+TEST(search_in_turns, a_search_is_work) {
+  schedule plan = current_schedule();
+  plan.order = schedule::policy::random;
+  plan.fuzz = true;  // lanes change at each access, so a search takes many turns
+  plan.stalled_rounds = 16;
+  const scoped_schedule use{plan};
+  const device_array<std::uint32_t> words(64);
+  const device_array<std::uint32_t> served(1);
+  launch({2, 64}, long_search_kernel{}, words.data(), served.data());
+  EXPECT_EQ(served.at(0), 128u);
+}
+
 /// Blocks lie in two rows, or in the hands of a thread that moves one within a change.
 constexpr std::uint32_t blocks = 8;
 struct room {

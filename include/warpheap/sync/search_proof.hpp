@@ -156,9 +156,8 @@ template <class Search>
 WARPHEAP_FN void* search_in_turns(lane_mask together, lane_mask peers, Search search) {
   void* block = nullptr;
   bool refused = false;
-  search_limits left;  // the same in all lanes of `peers` that wait
-  for (backoff wait;; wait.pause()) {
-    wait.end();  // a search is work
+  search_limits left;                              // the same in all lanes of `peers` that wait
+  for (backoff wait;; wait.pause(), wait.end()) {  // a search is work, however long
     const lane_mask waiting = ballot(peers, block == nullptr && !refused);
     if ((waiting & lane_bit()) != 0) {
       const bool last = left.at_end();

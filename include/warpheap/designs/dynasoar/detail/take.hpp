@@ -107,7 +107,7 @@ WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std:
   std::uint32_t begun = 0;
   backoff wait;
   WARPHEAP_ROLLED
-  for (std::uint32_t searches = 0; searches < most_searches; wait.pause()) {
+  for (std::uint32_t searches = 0; searches < most_searches; wait.pause(), wait.end()) {
     const slab_sets::watch before = sets_.begin_watch();
     searches += before.begun != begun ? 1 : 0;
     begun = before.begun;

@@ -54,7 +54,8 @@ class scatter_large {
     lane_mask waiting = ballot(group, page == page_source::none);
     if (page != page_source::none || waiting == 0) return page;
     scatter_quiescence::retry_limits more;
-    for (backoff wait;; wait.pause()) {  // the lanes of `waiting`, which have no block
+    // The lanes of `waiting` have no block. A search is work, however long.
+    for (backoff wait;; wait.pause(), wait.end()) {
       scatter_snapshot before = changes.begin_search();
       page = source.take(waiting, order, patience{2});
       const lane_mask left = ballot(waiting, page == page_source::none);

@@ -150,8 +150,7 @@ class scatter_search {
   WARPHEAP_COLD_FN void* take_slowly(lane_mask group, request wanted) const {
     scatter_quiescence::retry_limits more;
     searched got{nullptr, true};
-    for (backoff wait;; wait.pause()) {
-      wait.end();  // a search is work
+    for (backoff wait;; wait.pause(), wait.end()) {  // a search is work, however long
       got = search_once(group, wanted, got.block, more);
       if (!got.again) break;
     }
