@@ -35,8 +35,12 @@ __device__ inner* build(unsigned tree, unsigned first, unsigned count, unsigned*
   }
   *made = {position(tree, first), position(tree, first + count - 1), {nullptr, nullptr}, nullptr};
   if (count <= in_leaf) {
-    made->held = new leaf{first, count};
-    if (made->held == nullptr) atomicAdd(refused, 1);
+    made->held = new leaf;
+    if (made->held == nullptr) {
+      atomicAdd(refused, 1);
+    } else {
+      *made->held = {first, count};
+    }
     return made;
   }
   const unsigned half = count / 2;

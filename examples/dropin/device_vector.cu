@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 namespace {
 
@@ -48,11 +49,13 @@ using numbers = device_vector<std::uint32_t>;
 __global__ void divisors(numbers** all, unsigned count, unsigned* refused) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  all[i] = new numbers;
-  if (all[i] == nullptr) {
+  void* const place = malloc(sizeof(numbers));
+  all[i] = static_cast<numbers*>(place);
+  if (place == nullptr) {
     atomicAdd(refused, 1);
     return;
   }
+  new (place) numbers;
   for (unsigned d = 1; d <= 64; ++d) {
     if ((i + 1) % d == 0 && !all[i]->push_back(d)) atomicAdd(refused, 1);
   }
@@ -69,7 +72,8 @@ __global__ void check(numbers** all, unsigned count, unsigned* wrong) {
     ++at;
   }
   if (fails || at != all[i]->size()) atomicAdd(wrong, 1);
-  delete all[i];
+  all[i]->~numbers();
+  free(all[i]);
 }
 
 void must(cudaError_t error, const char* what) {

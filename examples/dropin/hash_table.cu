@@ -27,11 +27,13 @@ __host__ __device__ std::uint32_t hash(std::uint32_t key) {
 __global__ void insert(node** buckets, std::uint32_t mask, std::uint32_t count, unsigned* refused) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  node* const made = new node{i, hash(~i), nullptr};
+  node* const made = new node;  // without a constructor, which would write to null when the heap is full
   if (made == nullptr) {
     atomicAdd(refused, 1);
     return;
   }
+  made->key = i;
+  made->value = hash(~i);
   auto* const bucket = reinterpret_cast<unsigned long long*>(&buckets[hash(i) & mask]);
   unsigned long long first = *bucket;
   for (;;) {

@@ -62,10 +62,21 @@ def test_host_code_keeps_malloc_and_free_of_the_system(objects):
         assert not re.search(rf" [TtWw] {name}$", defined, re.MULTILINE), f"the host's {name} is replaced"
 
 
+def test_two_libraries_of_a_process_have_a_dropin_each(objects):
+    """What one shared library exports another one finds: so the drop-in exports nothing."""
+    exported = run("readelf", "-sW", objects[1])
+    for name in ("__wrap_", "use_as_default", "use_no_default", "devices8instance"):
+        rows = [row for row in exported.splitlines() if name in row and " UND " not in row]
+        assert rows, name
+        assert not [row for row in rows if re.search(r"(GLOBAL|WEAK|UNIQUE) +DEFAULT", row)]
+
+
 def test_program_starts_and_its_launches_come_to_the_dropin_first(nvcc, objects, tmp_path):
     listed = (REPOSITORY / "cmake/dropin.cmake").read_text()
-    calls = re.search(r"foreach\(call IN ITEMS ([^)]*)\)", listed).group(1).split()
-    wrapped = [f"--wrap={call}{suffix}" for call in calls for suffix in ("", "_ptsz")]
+    launches, others = (
+        re.search(rf"set\(\s*dropin_{kind}\s+([^)]*)\)", listed).group(1).split() for kind in ("launches", "others")
+    )
+    wrapped = [f"--wrap={call}" for call in [*launches, *(f"{call}_ptsz" for call in launches), *others]]
     program = tmp_path / "hash_table"
     run(nvcc, "-arch=sm_90", *(f"-Xlinker={word}" for word in wrapped), "-o", program, *objects)
     symbols = run("nm", program)

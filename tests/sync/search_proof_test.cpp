@@ -45,7 +45,10 @@ struct watch_kernel {
     *below += 1;
     out[6] = tell(last);
     p.begin_change();
-    out[7] = tell(last);  // freed and moved: the blocks are what counts
+    out[7] = tell(last);  // freed and moved: what moves may be what the search missed
+    const search_snapshot during = p.begin_search();
+    p.note_free();
+    out[8] = tell(during);  // freed while memory was on its way
     p.end_change();
   }
 };
@@ -53,10 +56,10 @@ struct watch_kernel {
 TEST(search_proof, only_a_search_that_nothing_slipped_by_is_proof) {
   device_array<counts> state(1);
   device_array<std::uint64_t> below(1);
-  device_array<std::uint32_t> out(8);
+  device_array<std::uint32_t> out(9);
   launch({1, 1}, watch_kernel{}, state.data(), below.data(), out.data());
   using enum search_course;
-  const std::vector<search_course> expected{quiet, moved, pending, pending, quiet, freed, freed, freed};
+  const std::vector<search_course> expected{quiet, moved, pending, pending, quiet, freed, freed, moved, moved};
   const auto got = out.to_host();
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got[i], static_cast<std::uint32_t>(expected[i])) << i;
 }

@@ -10,7 +10,7 @@ namespace warpheap {
 /// What happened during a search that found nothing.
 enum class search_course : std::uint32_t {
   quiet,   ///< nothing: the search is proof
-  freed,   ///< blocks came back
+  freed,   ///< blocks came back, and no memory moved
   moved,   ///< memory moved
   pending  ///< memory was on its way all the time
 };
@@ -58,7 +58,7 @@ struct search_counts {
 /// Tells what a search that found nothing proves, and notes what was proved for those who ask after it.
 ///
 /// A view over `Counts`, a `search_counts`. `Source` is a part below that counts frees of its own: `epoch()` is their
-/// number, read relaxed.
+/// number.
 ///
 /// A *change* has memory in its hands that other threads may need: it is on its way from one place where a search finds
 /// it to another. Frees are counted for themselves.
@@ -105,8 +105,10 @@ class search_proof {
   /// What happened since a search began. One lane; lanes that searched with it have met since.
   WARPHEAP_COLD_FN search_course since(const search_snapshot& before) const {
     fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these readings
-    if (freed() != before.freed) return search_course::freed;
+    const bool came_back = freed() != before.freed;
+    // Memory that moves counts more than what came back: the move may be of what the search missed.
     if (counts_->changes.changes_begun() != before.changes.begun) return search_course::moved;
+    if (came_back) return before.changes.quiet ? search_course::freed : search_course::moved;
     return before.changes.quiet ? search_course::quiet : search_course::pending;
   }
 

@@ -14,8 +14,8 @@ namespace warpheap::detail {
 ///
 /// Of each size, every group of the grid first frees its share of the pages in the newest batch and
 /// in the queue: into the bitmaps of their chunks, or whole chunks into the set of free ones. Then
-/// it arrives at the size. The last group to arrive settles the size alone: it takes the queue and
-/// the batch, whose pages are all free by then, and looks at the records of all chunks. Chunks
+/// it arrives at the size, and goes on to the next one. The last group to arrive settles the size
+/// alone, when it has arrived at all sizes: it takes the queue and the batch, whose pages are all free by then, and looks at the records of all chunks. Chunks
 /// whose pages are all counted become free; the others are listed in the order of their addresses.
 /// Hints need no share: the counts say which chunks they name. A hint that is out of date names a
 /// chunk without a count, perhaps of another size, and is dropped there.
@@ -40,11 +40,12 @@ class ouroboros_compaction {
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return reclamation_.queues(); }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return reclamation_.chunks(); }
 
-  /// Compacts size q. Each thread of a grid calls, `group` is those of the caller's warp. Collective.
-  WARPHEAP_COLD_FN void compact(std::uint32_t q, lane_mask group) const {
+  /// Frees the group's share of size q and arrives at the size; true if all groups of the grid have arrived: then
+  /// `group` settles the size. Each thread of a grid calls, `group` is those of the caller's warp. Collective.
+  WARPHEAP_COLD_FN bool free_share(std::uint32_t q, lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
-    if (!holds_any(q)) return;
+    if (!holds_any(q)) return false;
     free_batch(q, group);
     free_queued(q, group);
     sync(group);
@@ -56,7 +57,46 @@ class ouroboros_compaction {
     }
     last = any(group, last);
     sync(group);
-    if (last) settle(q, group);
+    return last;
+  }
+
+  /// Takes what size q has, whose pages the grid has freed, and lists its chunks anew. Collective;
+  /// no other group has a share of the size left.
+  WARPHEAP_COLD_FN void settle(std::uint32_t q, lane_mask group) const {
+    using enum memory_order;
+    using enum thread_scope;
+    page_class& size = chunks().of_class(q);
+    batch_ring::batch newest{0};
+    std::uint32_t rest = 0;
+    if (is_leader(group)) {
+      // As a renewer: each ticket drawn has a unit, and no other thread draws.
+      std::uint32_t ticket = 0;
+      const bool drawn = size.stock.try_draw_all(newest, ticket);
+      invariant(drawn, "ouroboros: a malloc waits while the heap is coalesced");
+      (void)drawn;
+      rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, newest.end()));
+      const source from{size.stock.what(newest)};
+      if (rest != 0 && size.stock.finish(newest, rest) && from.what() != source::none && from.what() != source::run) {
+        queues().retire(q, from);
+      }
+      while (queues().queue(q).has_entries()) {  // not a spin: each turn takes a segment
+        queues().retire(q, source::make(source::queued, queues().queue(q).adopt().segment.id));
+      }
+      queues().trim_queue(q);
+      lists().set_carried(q, 0);
+      size.chain = 0;
+      size.fresh = 0;
+      atomic_view{size.whole}.store(0, relaxed, device);
+      atomic_view{size.arrived}.store(0, relaxed, device);
+    }
+    sync(group);
+    const std::uint32_t first = q < Layout::chunk_classes ? list_chunks(q, group) : 0;
+    if (is_leader(group)) {
+      atomic_view{size.parked}.store(first, relaxed, device);
+      // Units of no thread, so that the next malloc is the renewer.
+      size.stock.publish(newest, 0, batch_ring::all - rest, 0);
+    }
+    sync(group);
   }
 
  private:
@@ -154,45 +194,6 @@ class ouroboros_compaction {
     const warp_request mine{match(group, chunk)};
     bits().set_bits(mine.lanes, q, offset);
     if (mine.leads()) parking().count_unhinted(chunk, mine.size());
-  }
-
-  /// Takes what size q has, whose pages the grid has freed, and lists its chunks anew. Collective;
-  /// no other group has a share of the size left.
-  WARPHEAP_COLD_FN void settle(std::uint32_t q, lane_mask group) const {
-    using enum memory_order;
-    using enum thread_scope;
-    page_class& size = chunks().of_class(q);
-    batch_ring::batch newest{0};
-    std::uint32_t rest = 0;
-    if (is_leader(group)) {
-      // As a renewer: each ticket drawn has a unit, and no other thread draws.
-      std::uint32_t ticket = 0;
-      const bool drawn = size.stock.try_draw_all(newest, ticket);
-      invariant(drawn, "ouroboros: a malloc waits while the heap is coalesced");
-      (void)drawn;
-      rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, newest.end()));
-      const source from{size.stock.what(newest)};
-      if (rest != 0 && size.stock.finish(newest, rest) && from.what() != source::none && from.what() != source::run) {
-        queues().retire(q, from);
-      }
-      while (queues().queue(q).has_entries()) {  // not a spin: each turn takes a segment
-        queues().retire(q, source::make(source::queued, queues().queue(q).adopt().segment.id));
-      }
-      queues().trim_queue(q);
-      lists().set_carried(q, 0);
-      size.chain = 0;
-      size.fresh = 0;
-      atomic_view{size.whole}.store(0, relaxed, device);
-      atomic_view{size.arrived}.store(0, relaxed, device);
-    }
-    sync(group);
-    const std::uint32_t first = q < Layout::chunk_classes ? list_chunks(q, group) : 0;
-    if (is_leader(group)) {
-      atomic_view{size.parked}.store(first, relaxed, device);
-      // Units of no thread, so that the next malloc is the renewer.
-      size.stock.publish(newest, 0, batch_ring::all - rest, 0);
-    }
-    sync(group);
   }
 
   /// Frees the chunks of size q whose pages are all counted, and links the others that have counted

@@ -90,6 +90,9 @@ struct ouroboros_layout {
   static constexpr std::uint32_t classes = log2(Options.largest_page) - page_shift + 1;
   static constexpr std::uint32_t chunk_classes = chunk_shift - page_shift + 1;  // page sizes up to a chunk
 
+  static_assert(classes < chunk_record::withdrawn,
+                "ouroboros: the largest page is so large that its number means more");
+
   WARPHEAP_FN static constexpr std::uint32_t page_bytes(std::uint32_t q) { return 1u << (page_shift + q); }
   // Pages of a chunk; for sizes above a chunk one, of several chunks.
   WARPHEAP_FN static constexpr std::uint32_t pages(std::uint32_t q) { return 1u << pages_log2(q); }

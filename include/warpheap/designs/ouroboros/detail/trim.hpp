@@ -13,7 +13,15 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::coalesce() const {
   const lane_mask group = active_group();
   const detail::ouroboros_compaction<layout> sizes{reclamation()};
-  for (std::uint32_t q = 0; q < layout::classes; ++q) sizes.compact(q, group);
+  // Blocks begin at different sizes, so that they arrive last at different ones: settling is the work of one group.
+  std::uint32_t to_settle = 0;
+  for (std::uint32_t i = 0; i < layout::classes; ++i) {
+    const auto q = static_cast<std::uint32_t>((i + block_index()) % layout::classes);
+    if (sizes.free_share(q, group)) to_settle |= 1u << q;
+  }
+  for (std::uint32_t q = 0; q < layout::classes; ++q) {
+    if ((to_settle >> q & 1) != 0) sizes.settle(q, group);
+  }
 }
 
 template <class Items, class Kind, ouroboros_options Options>
