@@ -15,10 +15,11 @@ namespace warpheap::detail {
 /// Of each size, every group of the grid first frees its share of the pages in the newest batch and
 /// in the queue: into the bitmaps of their chunks, or whole chunks into the set of free ones. Then
 /// it arrives at the size, and goes on to the next one. The last group to arrive settles the size
-/// alone, when it has arrived at all sizes: it takes the queue and the batch, whose pages are all free by then, and looks at the records of all chunks. Chunks
-/// whose pages are all counted become free; the others are listed in the order of their addresses.
-/// Hints need no share: the counts say which chunks they name. A hint that is out of date names a
-/// chunk without a count, perhaps of another size, and is dropped there.
+/// alone, when it has arrived at all sizes. It takes the queue and the batch, whose pages are all
+/// free by then, and looks at the records of all chunks. Chunks whose pages are all counted become
+/// free; the others are listed in the order of their addresses. Hints need no share: the counts say
+/// which chunks they name. A hint that is out of date names a chunk without a count, perhaps of
+/// another size, and is dropped there.
 ///
 /// Invariant: until the last group has arrived no thread changes what the groups find their shares
 /// by: the stock, the queue, and the storage of segments. A count may pass for a moment without a
