@@ -8,6 +8,7 @@ import re
 import subprocess
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import warpheap
 from warpheap.errors import UsageError
 from warpheap.heaps import DeviceArray, Heap, HeapError, NotSupported, heap, library
 from warpheap.heaps.library import Library, find_library
+from warpheap.native import dlpack
+from warpheap.native.arrays import on_device
 
 REPOSITORY = Path(__file__).parents[2]
 MEBIBYTE = 1 << 20
@@ -332,3 +335,16 @@ def test_the_examples_for_a_gpu_are_of_the_language() -> None:
 
 def test_the_module_is_typed() -> None:
     assert (Path(heap.__file__).parents[1] / "py.typed").is_file()
+
+
+def test_an_array_of_another_gpu_is_refused():
+    class Elsewhere:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (dlpack.CUDA, 1)
+
+        def __dlpack__(self, **words: Any) -> Any:
+            raise AssertionError("it is not to be read")
+
+    library: Any = SimpleNamespace(uses_device_arrays=True, backend="cuda", array_device=lambda: 0)
+    with pytest.raises(ValueError, match="lies on GPU 1, and this works on GPU 0"):
+        on_device(library, Elsewhere(), "sizes")

@@ -67,9 +67,10 @@ _WORD = types.uint64
 class HeapType(types.Type):
     """The type of a heap in a kernel, whose value is the address of the handle."""
 
-    def __init__(self, checked: bool) -> None:
+    def __init__(self, checked: bool, line: str = "device") -> None:
         self.checked = checked
-        super().__init__(name=f"warpheap.Heap(checked={checked})")
+        self.line = line  # Numba keeps code by the types of arguments, and this says what it was linked with
+        super().__init__(name=f"warpheap.Heap(checked={checked}, line={line})")
 
 
 @typeof_impl.register(Heap)
@@ -79,7 +80,7 @@ def _type_of(heap: Heap, context: Any) -> HeapType:
             f"the heap is of the design '{heap.design}', and kernels of Numba are linked with 'warp_slab': make it "
             "with that, or take blocks by Heap.malloc before the launch"
         )
-    return HeapType(heap.checked)
+    return HeapType(heap.checked, line)
 
 
 @register_model(HeapType)
@@ -97,6 +98,12 @@ class _HandsOverHeaps:
             return kind, value
         if value.backend != "cuda":
             raise ValueError("the heap is on the host, and kernels of Numba run on a GPU: make it with backend='cuda'")
+        current = cuda.get_current_device().id
+        if value.device != current:
+            raise ValueError(
+                f"the heap is on GPU {value.device}, and the kernel is launched on GPU {current}: launch it within "
+                f"numba.cuda.gpus[{value.device}]"
+            )
         return _WORD, value.handle
 
 
@@ -153,7 +160,7 @@ def _address_of(typing_context: Any, array: Any) -> Any:
 # Without `inline` Numba refuses functions that return arrays, unless its own runtime is on.
 @overload_method(HeapType, "malloc", target="cuda", inline="always")
 def _malloc(heap: Any, bytes: Any) -> Any:
-    take = _functions(heap.checked, line)["malloc"]
+    take = _functions(heap.checked, heap.line)["malloc"]
 
     def malloc(heap: Any, bytes: Any) -> Any:
         return take(_handle(heap), _WORD(bytes))
@@ -163,7 +170,7 @@ def _malloc(heap: Any, bytes: Any) -> Any:
 
 @overload_method(HeapType, "aligned_malloc", target="cuda", inline="always")
 def _aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
-    take = _functions(heap.checked, line)["aligned_malloc"]
+    take = _functions(heap.checked, heap.line)["aligned_malloc"]
 
     def aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
         return take(_handle(heap), _WORD(alignment), _WORD(bytes))
@@ -173,19 +180,20 @@ def _aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
 
 @overload_method(HeapType, "empty", target="cuda", inline="always")
 def _empty(heap: Any, n: Any, dtype: Any) -> Any:
-    take = _functions(heap.checked, line)["malloc"]
+    take = _functions(heap.checked, heap.line)["malloc"]
     item = as_dtype(dtype.dtype).itemsize
 
     def empty(heap: Any, n: Any, dtype: Any) -> Any:
-        address = take(_handle(heap), _WORD(n) * _WORD(item))
-        return carray(_pointer(address), (n if address != 0 else 0,), dtype)
+        count = types.intp(n)  # of one type with the 0 of a full heap
+        address = take(_handle(heap), _WORD(count) * _WORD(item))
+        return carray(_pointer(address), (count if address != 0 else types.intp(0),), dtype)
 
     return empty
 
 
 @overload_method(HeapType, "free", target="cuda", inline="always")
 def _free(heap: Any, block: Any) -> Any:
-    give = _functions(heap.checked, line)["free"]
+    give = _functions(heap.checked, heap.line)["free"]
     if isinstance(block, types.Array):
 
         def free_array(heap: Any, block: Any) -> Any:

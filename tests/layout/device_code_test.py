@@ -94,11 +94,12 @@ def numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("numba.cuda.cudadrv.linkable_code", reason="numba-cuda is not installed")
     from numba.cuda import compiler, dispatcher
 
-    device = SimpleNamespace(compute_capability=(9, 0))
+    device = SimpleNamespace(compute_capability=(9, 0), id=0)
     for module in (compiler, dispatcher):
         monkeypatch.setattr(module, "get_current_device", lambda: device)
     import warpheap.numba
 
+    monkeypatch.setattr(warpheap.numba.cuda, "get_current_device", lambda: device)
     warpheap.numba._functions.cache_clear()
     return warpheap.numba
 
@@ -145,6 +146,20 @@ def test_a_kernel_of_numba_links(toolkit, folder, numba, tmp_path, checked):
     assert max(kernel.registers for kernel in found) <= 40
 
 
+def test_a_length_of_any_integer_type_compiles(numba):
+    import numpy as np
+    from numba import cuda
+    from numba.cuda import types
+
+    def rows(heap, lengths):
+        row = heap.empty(lengths[cuda.grid(1)], np.float64)
+        row[0] = 1
+        heap.free(row)
+
+    for kind in (types.uint64, types.int64, types.uint32, types.int8):
+        assert b"whn_malloc" in compiled(numba, rows, kind[::1])
+
+
 @pytest.mark.parametrize(
     ("checked", "line", "names"),
     [
@@ -168,10 +183,13 @@ def test_a_use_of_a_heap_brings_the_library_along(numba, monkeypatch, checked, l
 def test_a_heap_is_handed_over_as_its_handle(numba):
     from numba.cuda import types
 
-    heap = SimpleNamespace(backend="cuda", handle=4096)
+    heap = SimpleNamespace(backend="cuda", handle=4096, device=0)
     hand_over = numba.extensions[0].prepare_args
     assert hand_over(numba.HeapType(False), heap, stream=0, retr=[]) == (types.uint64, 4096)
     assert hand_over(types.int32, 7) == (types.int32, 7)
+    heap.device = 1
+    with pytest.raises(ValueError, match="GPU 1, .* GPU 0"):
+        hand_over(numba.HeapType(False), heap)
     heap.backend = "host"
     with pytest.raises(ValueError, match="backend='cuda'"):
         hand_over(numba.HeapType(False), heap)
@@ -196,6 +214,13 @@ def test_lto_ir_is_linked_as_such(numba, monkeypatch):
 def test_checked_heaps_are_of_another_type(numba):
     assert numba.HeapType(False) != numba.HeapType(True)
     assert numba.HeapType(True) == numba.HeapType(True)
+
+
+def test_code_is_kept_by_what_it_was_linked_with(numba, monkeypatch):
+    heap = SimpleNamespace(design="warp_slab", checked=False)
+    before = numba._type_of(heap, None)
+    monkeypatch.setattr(numba, "line", "hot")
+    assert numba._type_of(heap, None) != before
 
 
 def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):

@@ -13,8 +13,9 @@
  * here.
  *
  * A heap lives on the device that it was made on, and each call uses that device, whichever is current. Calls work on
- * the default stream of the device and end when their result is there. One thread at a time calls for a heap, and no
- * kernel uses it meanwhile, but for `wh_heap_statistics_of` and the batches; several heaps are independent.
+ * the default stream and wait for all work that the device has, so none is made while a stream is captured. One thread
+ * at a time calls for a heap. No kernel uses it meanwhile, but for `wh_heap_statistics_of` and the batches; several
+ * heaps are independent.
  *
  * A function returns WH_HEAP_OK or says what went wrong; `wh_heap_error` then has a sentence. A call that fails has
  * changed nothing. Where there is no driver the library can be loaded, and each call says so.

@@ -207,9 +207,13 @@ def on_device(library: ArrayLibrary, values: Any, name: str) -> dlpack.Layout | 
     else:
         found = _by_cuda_interface(library, values, name)
     if found is None and hasattr(values, "__dlpack__") and hasattr(values, "__dlpack_device__"):
-        device = int(values.__dlpack_device__()[0])
+        device, number = (int(part) for part in values.__dlpack_device__())
         if device in (dlpack.CUDA, dlpack.CUDA_MANAGED):
             _require_device(library, name)
+            if device == dlpack.CUDA and number != library.array_device():
+                raise ValueError(
+                    f"{name} lies on GPU {number}, and this works on GPU {library.array_device()}: copy it there"
+                )
             found = dlpack.read(values, dlpack.DEFAULT_STREAM)
         elif device != dlpack.CPU:
             raise TypeError(f"{name} lies on a device of DLPack's type {device}: it is to be on the host or CUDA")
