@@ -188,7 +188,7 @@ def test_a_heap_is_handed_over_as_its_handle(numba):
     assert hand_over(numba.HeapType(False), heap, stream=0, retr=[]) == (types.uint64, 4096)
     assert hand_over(types.int32, 7) == (types.int32, 7)
     heap.device = 1
-    with pytest.raises(ValueError, match="GPU 1, .* GPU 0"):
+    with pytest.raises(ValueError, match=r"GPU 1, .* GPU 0"):
         hand_over(numba.HeapType(False), heap)
     heap.backend = "host"
     with pytest.raises(ValueError, match="backend='cuda'"):

@@ -74,6 +74,8 @@ template <kma_options Options>
 WARPHEAP_COLD_FN void* basic_kma<Options>::take_pages(std::uint64_t bytes) const {
   if (bytes > capabilities.largest_bytes) return nullptr;
   const std::uint32_t order = page_source::order_for(divide_up(bytes, layout::page_bytes));
+  // More than the heap has: nothing gives way for it.
+  if (std::uint64_t{1} << order > pages().control().end - pages().first_page()) return nullptr;
   const lane_mask group = active_group();
   void* const block = search().find_pages(group, order);
   sync(group);
