@@ -8,9 +8,9 @@
 #include <allocator/reference.hpp>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
+#include "case_outcome.hpp"
 #include "cases/compaction.hpp"
 
 namespace warpheap::bench::compaction_test {
@@ -48,33 +48,16 @@ struct clinging : sound {
 
 namespace {
 
+using namespace test_of_cases;
+
 run_options options_of(const char* mode, std::uint64_t size) {
-  run_options options;
-  options.mode = mode;
-  options.threads = this_backend == backend::host ? 128 : 10'000;
-  options.size = size;
-  options.heap_bytes = this_backend == backend::host ? 1 << 20 : 64 << 20;
-  options.iterations = 2;
-  return options;
+  constexpr bool host = this_backend == backend::host;
+  return small_run(mode, host ? 128 : 10'000, size, host ? 1 << 20 : 64 << 20, 2);
 }
 
-struct outcome {
-  std::string reason;
-  std::string record;
-
-  double median(const std::string& measure) const {
-    const std::size_t place = record.find("\"" + measure + "\": {");
-    const std::string member = "\"median\": ";
-    const std::size_t at = place == std::string::npos ? place : record.find(member, place);
-    return at == std::string::npos ? -1 : std::stod(record.substr(at + member.size()));
-  }
-};
-
 template <class A>
-outcome result_of(const run_options& options) {
-  json_object record;
-  std::string reason = compaction::run<A>(options, record);
-  return {std::move(reason), record.text()};
+outcome compacted(const run_options& options) {
+  return result_of<compaction, A>(options);
 }
 
 class compaction_case : public testing::Test {
@@ -87,7 +70,7 @@ class compaction_case : public testing::Test {
 template <class A>
 void expect_all_back() {
   SCOPED_TRACE(A::name);
-  const outcome result = result_of<A>(options_of("all_freed", 256));
+  const outcome result = compacted<A>(options_of("all_freed", 256));
   EXPECT_EQ(result.reason, "");
   EXPECT_EQ(result.median("regained"), 1) << result.record;
   EXPECT_EQ(result.median("given_back"), 1) << result.record;
@@ -101,34 +84,34 @@ TEST_F(compaction_case, all_comes_back_if_all_is_freed) {
 
 TEST_F(compaction_case, survivors_keep_their_chunks) {
   // Of 0.99^32 = 72 % of the chunks no page survives; a small heap is a small sample.
-  const outcome result = result_of<ouroboros_vl_p>(options_of("few_kept", 256));
+  const outcome result = compacted<ouroboros_vl_p>(options_of("few_kept", 256));
   EXPECT_EQ(result.reason, "");
   EXPECT_GT(result.median("regained"), 0.55) << result.record;
   EXPECT_LT(result.median("regained"), 0.9) << result.record;
   EXPECT_LT(result.median("given_back"), 0.9) << result.record;
-  const outcome small = result_of<ouroboros_s_c>(options_of("few_kept", 16));
+  const outcome small = compacted<ouroboros_s_c>(options_of("few_kept", 16));
   EXPECT_EQ(small.reason, "");
   EXPECT_LT(small.median("regained"), 0.1) << small.record;
 }
 
 TEST_F(compaction_case, a_heap_that_keeps_its_memory_gives_nothing_back) {
-  const outcome result = result_of<clinging>(options_of("all_freed", 256));
+  const outcome result = compacted<clinging>(options_of("all_freed", 256));
   EXPECT_EQ(result.reason, "");
   EXPECT_EQ(result.median("given_back"), 0) << result.record;
   EXPECT_EQ(result.median("regained"), 1) << result.record;
 }
 
 TEST_F(compaction_case, finds_what_is_wrong) {
-  EXPECT_NE(result_of<hoarding>(options_of("all_freed", 256)).reason.find("bytes are live after all blocks were freed"),
+  EXPECT_NE(compacted<hoarding>(options_of("all_freed", 256)).reason.find("bytes are live after all blocks were freed"),
             std::string::npos);
-  const std::string lost = result_of<repeating>(options_of("few_kept", 256)).reason;
+  const std::string lost = compacted<repeating>(options_of("few_kept", 256)).reason;
   EXPECT_NE(lost.find("lost what was written"), std::string::npos) << lost;
 }
 
 TEST_F(compaction_case, is_for_designs_that_trim) {
-  EXPECT_EQ(result_of<test::locked_list<>>(options_of("all_freed", 256)).reason,
+  EXPECT_EQ(compacted<test::locked_list<>>(options_of("all_freed", 256)).reason,
             "the design gives no memory back to the machine");
-  EXPECT_NE(result_of<ouroboros_s_c>(options_of("all_freed", 20)).reason, "");
+  EXPECT_NE(compacted<ouroboros_s_c>(options_of("all_freed", 20)).reason, "");
 }
 
 }  // namespace

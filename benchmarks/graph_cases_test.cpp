@@ -11,8 +11,6 @@
 #include <allocator/reference.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <support/child_process.hpp>
@@ -22,6 +20,7 @@
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/platform.hpp>
 
+#include "case_outcome.hpp"
 #include "cases/graph_init.hpp"
 #include "cases/graph_update.hpp"
 #include "measure/graph_lists.hpp"
@@ -29,20 +28,14 @@
 namespace warpheap::bench::graph_cases_test {
 namespace {
 
+using namespace test_of_cases;
+
 using sound = test::locked_list<>;
 
 constexpr std::uint64_t vertices = 1000;
 
 run_options options_of(const char* mode, std::uint64_t heap_bytes = std::uint64_t{1} << 20) {
-  run_options options;
-  options.mode = mode;
-  options.threads = vertices;
-  options.size = 400 * graph_update::edge_bytes;
-  options.heap_bytes = heap_bytes;
-  options.iterations = 2;
-  options.warmup = 1;
-  options.verify = verify_policy::ends;
-  return options;
+  return small_run(mode, vertices, 400 * graph_update::edge_bytes, heap_bytes, 2);
 }
 
 // Blocks of more than 16 bytes are half as long as was asked for.
@@ -90,19 +83,7 @@ struct small_blocks : sound {
       .individual_free = true, .reset = true, .uses_arena = true, .state_in_arena = true, .largest_bytes = 32};
 };
 
-// Runs a case, prints why it is not ok and ends the process: with 0 if it is.
-template <class Case, class A>
-[[noreturn]] void run_and_exit(const run_options& options) {
-  json_object record;
-  const std::string reason = Case::template run<A>(options, record);
-  std::fprintf(stderr, "%s\n", reason.c_str());
-  std::exit(reason.empty() ? 0 : 1);
-}
-
-class graph_cases : public testing::Test {
- protected:
-  void SetUp() override { test::start_children_anew(); }
-};
+using graph_cases = with_children;
 
 #define EXPECT_CAUGHT(measured, allocator, options, words) \
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)

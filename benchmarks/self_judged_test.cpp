@@ -9,8 +9,6 @@
 #include <allocator/mutants.hpp>
 #include <allocator/reference.hpp>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <support/child_process.hpp>
 #include <support/schedules.hpp>
@@ -18,6 +16,7 @@
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/platform.hpp>
 
+#include "case_outcome.hpp"
 #include "cases/churn.hpp"
 #include "cases/latency.hpp"
 #include "cases/orders.hpp"
@@ -28,34 +27,15 @@
 namespace warpheap::bench::self_judged_test {
 namespace {
 
+using namespace test_of_cases;
+
 using sound = test::locked_list<>;
 
 run_options options_of(const char* mode, std::uint64_t threads = 300, std::uint64_t size = 20) {
-  run_options options;
-  options.mode = mode;
-  options.threads = threads;
-  options.size = size;
-  options.heap_bytes = std::uint64_t{1} << 20;
-  options.iterations = 2;
-  options.warmup = 1;
-  // The policy of a GPU, where only some rounds are judged.
-  options.verify = verify_policy::ends;
-  return options;
+  return small_run(mode, threads, size, std::uint64_t{1} << 20, 2);
 }
 
-// Runs a case, prints why it is not ok and ends the process: with 0 if it is.
-template <class Case, class A>
-[[noreturn]] void run_and_exit(const run_options& options) {
-  json_object record;
-  const std::string reason = Case::template run<A>(options, record);
-  std::fprintf(stderr, "%s\n", reason.c_str());
-  std::exit(reason.empty() ? 0 : 1);
-}
-
-class self_judged : public testing::Test {
- protected:
-  void SetUp() override { test::start_children_anew(); }
-};
+using self_judged = with_children;
 
 #define EXPECT_CAUGHT(measured, allocator, options, words) \
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, test::mutants::allocator>(options)), words)

@@ -11,14 +11,13 @@
 #include <allocator/reference.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <support/child_process.hpp>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/platform.hpp>
 
+#include "case_outcome.hpp"
 #include "cases/exhaustion.hpp"
 #include "cases/fragmentation.hpp"
 #include "cases/growth.hpp"
@@ -128,54 +127,13 @@ namespace {
 
 using namespace known;
 using namespace test::mutants;
+using namespace test_of_cases;
 
 run_options options_of(const char* mode, std::uint64_t threads = 100, std::uint64_t size = 32) {
-  run_options options;
-  options.mode = mode;
-  options.threads = threads;
-  options.size = size;
-  options.heap_bytes = std::uint64_t{1} << 16;
-  options.iterations = 4;
-  options.warmup = 1;
-  // The policy of a GPU, where only some rounds are judged.
-  options.verify = verify_policy::ends;
-  return options;
+  return small_run(mode, threads, size, std::uint64_t{1} << 16, 4);
 }
 
-struct outcome {
-  std::string reason;
-  std::string record;
-
-  bool says(const std::string& text) const { return record.find(text) != std::string::npos; }
-  /// The value of the first member `name` after the first `within`.
-  double number(const std::string& within, const std::string& name) const {
-    const std::size_t place = record.find("\"" + within + "\": {");
-    const std::string member = "\"" + name + "\": ";
-    const std::size_t at = place == std::string::npos ? place : record.find(member, place);
-    return at == std::string::npos ? -1 : std::stod(record.substr(at + member.size()));
-  }
-  double median(const std::string& measure) const { return number(measure, "median"); }
-};
-
-template <class Case, class A>
-outcome result_of(const run_options& options) {
-  json_object record;
-  std::string reason = Case::template run<A>(options, record);
-  return {std::move(reason), record.text()};
-}
-
-// Runs a case, prints why it is not ok and ends the process: with 0 if it is.
-template <class Case, class A>
-[[noreturn]] void run_and_exit(const run_options& options) {
-  const outcome result = result_of<Case, A>(options);
-  std::fprintf(stderr, "%s\n", result.reason.c_str());
-  std::exit(result.reason.empty() ? 0 : 1);
-}
-
-class whole_heap : public testing::Test {
- protected:
-  void SetUp() override { test::start_children_anew(); }
-};
+using whole_heap = with_children;
 
 #define EXPECT_CAUGHT(measured, allocator, options, words) \
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)

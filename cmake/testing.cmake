@@ -166,3 +166,23 @@ function(warpheap_write_list_of_cuda_tests)
   list(JOIN names "\n" text)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/cuda_tests.txt" CONTENT "${text}\n" @ONLY)
 endfunction()
+
+# warpheap_add_c_interface_test(<name>)
+#
+# The test <name>_c of the library of <name> for C: <name>_c_test.cpp, and <name>_from_c.c, which C compiles. The caller
+# has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not worth its minutes of
+# nvcc.
+function(warpheap_add_c_interface_test name)
+  add_library(${name}_from_c STATIC EXCLUDE_FROM_ALL ${name}_from_c.c)
+  target_include_directories(${name}_from_c PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  set(for_cuda "")
+  if(WARPHEAP_CUDA_PROGRAMS)
+    set(for_cuda CUDA_SOURCES ${name}_c_test.cpp CUDA_LIBRARIES warpheap_${name}_cuda_objects)
+  endif()
+  warpheap_add_test(
+    ${name}_c
+    HOST_SOURCES ${name}_c_test.cpp
+    LIBRARIES ${name}_from_c
+    HOST_LIBRARIES warpheap_${name}_host ${for_cuda}
+  )
+endfunction()

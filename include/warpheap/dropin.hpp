@@ -32,14 +32,15 @@ void use_as_default(const heap<>& of);
 /// `use_as_default` named. Throws `launch_failure` if the device refuses the copy.
 void use_no_default();
 
-/// True if the program names its heaps itself; set before `main`.
+namespace detail {
+
+// True if the program names its heaps itself. Plain, for it changes before `main` alone.
 inline bool program_names_heaps = false;
 
 #if !defined(WARPHEAP_DROPIN_SOURCE)
-namespace detail {
 // Whatever includes this header says so before `main`.
 inline const bool says_that_it_names_heaps = program_names_heaps = true;
-}  // namespace detail
 #endif
 
+}  // namespace detail
 }  // namespace warpheap

@@ -11,6 +11,7 @@
 #include <warpheap/structures/deal.hpp>
 #include <warpheap/structures/header_ring.hpp>
 #include <warpheap/structures/index_ring.hpp>
+#include <warpheap/structures/numbered_pages.hpp>
 #include <warpheap/structures/occupancy_gate.hpp>
 #include <warpheap/structures/page_heap.hpp>
 #include <warpheap/structures/page_source.hpp>

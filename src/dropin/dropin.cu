@@ -75,7 +75,7 @@ class devices {
 
   /// Called before each launch on `stream`. Makes a heap if the device has none and the program names none itself.
   void before_launch(cudaStream_t stream) noexcept {
-    if (is_inside || program_names_heaps) return;
+    if (is_inside || detail::program_names_heaps) return;
     int device = 0;
     if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= most_devices || is_settled(device)) return;
     if (captures(stream)) return;  // a heap cannot be made now; the launch of the graph makes it
@@ -104,7 +104,8 @@ class devices {
     if (cudaGetDevice(&device) != cudaSuccess || device < 0 || device >= most_devices) return;
     const std::lock_guard<std::mutex> lock{mutex_};
     of_limit_[device] = nullptr;
-    settled_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);
+    // Relaxed: under the mutex, and a thread that launches while another one resets the device is wrong anyway.
+    settled_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_relaxed);
   }
 
   /// `of` serves the current device from now on; null: no heap does.

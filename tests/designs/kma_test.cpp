@@ -11,6 +11,7 @@
 #include <allocator/conformance/exhaustion.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <designs/fill_in_turn.hpp>
 #include <designs/part_stage.hpp>
 #include <string>
 #include <support/masks.hpp>
@@ -244,28 +245,12 @@ TEST(kma, a_warp_takes_neighbours) {
 /// One lane fills the heap with blocks of a size, frees all, and does so again with the next size.
 struct fill_in_turn_kernel {
   template <class A>
-  WARPHEAP_FN static std::uint64_t fill(const heap_ref<A>& heap, std::uint64_t bytes) {
-    void* last = nullptr;  // the blocks are a list
-    std::uint64_t count = 0;
-    while (void* const block = heap.malloc(bytes)) {
-      *static_cast<void**>(block) = last;
-      last = block;
-      ++count;
-    }
-    while (last != nullptr) {
-      void* const next = *static_cast<void**>(last);
-      heap.free(last);
-      last = next;
-    }
-    return count;
-  }
-  template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t bytes, std::uint64_t* counts) const {
     std::uint64_t* to = counts;
-    for (std::uint32_t c = 0; c < kma_classes::count; ++c) *to++ = fill(heap, kma_classes::bytes(c));
-    *to++ = fill(heap, page_bytes);
-    *to++ = fill(heap, bytes / 4);
-    *to++ = fill(heap, 16);
+    for (std::uint32_t c = 0; c < kma_classes::count; ++c) *to++ = fill_and_empty(heap, kma_classes::bytes(c));
+    *to++ = fill_and_empty(heap, page_bytes);
+    *to++ = fill_and_empty(heap, bytes / 4);
+    *to++ = fill_and_empty(heap, 16);
   }
 };
 template <class A>

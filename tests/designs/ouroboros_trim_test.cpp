@@ -98,12 +98,8 @@ pieces pieces_of(stage<A>& s) {
 
 std::uint64_t heap_bytes() { return bytes_for(256_KiB, 256_MiB); }
 
-/// True where a test adds nothing: ThreadSanitizer looks at orders, and those are the ones of
-/// `it_finds_all_that_traffic_leaves`.
-bool adds_no_order() { return looks_at_orders; }
-
 TYPED_TEST(ouroboros_trim, a_heap_that_was_full_of_one_size_serves_another_as_a_new_one_does) {
-  if (adds_no_order()) GTEST_SKIP();
+  if (looks_at_orders) GTEST_SKIP() << "it_finds_all_that_traffic_leaves has the orders of this test";
   each_schedule([&](std::uint64_t seed) {
     for (const std::uint64_t bytes : {16, 256, 8192}) {
       stage<TypeParam> fresh{heap_bytes()};
@@ -125,7 +121,7 @@ TYPED_TEST(ouroboros_trim, a_heap_that_was_full_of_one_size_serves_another_as_a_
 }
 
 TYPED_TEST(ouroboros_trim, what_survivors_leave_comes_back_to_the_chunk) {
-  if (adds_no_order()) GTEST_SKIP();
+  if (looks_at_orders) GTEST_SKIP() << "it_finds_all_that_traffic_leaves has the orders of this test";
   struct survival {
     std::uint64_t bytes, every;
   };
@@ -213,7 +209,7 @@ TYPED_TEST(ouroboros_trim, chunks_know_that_their_hints_are_gone) {
 
 /// A renewal takes more chunks off the list than its batch has room for. A compaction lists those again, once.
 TYPED_TEST(ouroboros_trim, chunks_that_a_renewal_carries_are_listed_once) {
-  if (adds_no_order()) GTEST_SKIP();
+  if (looks_at_orders) GTEST_SKIP() << "it_finds_all_that_traffic_leaves has the orders of this test";
   stage<TypeParam> s{2 * heap_bytes()};  // more chunks than a renewal looks at at once
   std::vector<request> live = s.fill(16);
   const std::uint64_t full = live.size();

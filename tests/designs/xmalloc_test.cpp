@@ -10,6 +10,7 @@
 #include <allocator/conformance/exhaustion.hpp>
 #include <allocator/conformance/returns.hpp>
 #include <cstdint>
+#include <designs/fill_in_turn.hpp>
 #include <string>
 #include <support/masks.hpp>
 #include <type_traits>
@@ -117,29 +118,13 @@ TYPED_TEST(xmalloc_family, a_block_of_one_lane_is_whole) {
 /// One lane fills the heap with blocks of `bytes`, frees all, and does so again with the next size.
 struct fill_in_turn_kernel {
   template <class A>
-  WARPHEAP_FN static std::uint64_t fill(const heap_ref<A>& heap, std::uint64_t bytes) {
-    void* last = nullptr;  // the blocks are a list
-    std::uint64_t count = 0;
-    while (void* const block = heap.malloc(bytes)) {
-      *static_cast<void**>(block) = last;
-      last = block;
-      ++count;
-    }
-    while (last != nullptr) {
-      void* const next = *static_cast<void**>(last);
-      heap.free(last);
-      last = next;
-    }
-    return count;
-  }
-  template <class A>
   WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t bytes, std::uint64_t* counts) const {
-    counts[0] = fill(heap, bytes / 2);
-    counts[1] = fill(heap, 512);
-    counts[2] = fill(heap, 8192);
-    counts[3] = fill(heap, 1000);
-    counts[4] = fill(heap, bytes / 2);
-    counts[5] = fill(heap, 512);
+    counts[0] = fill_and_empty(heap, bytes / 2);
+    counts[1] = fill_and_empty(heap, 512);
+    counts[2] = fill_and_empty(heap, 8192);
+    counts[3] = fill_and_empty(heap, 1000);
+    counts[4] = fill_and_empty(heap, bytes / 2);
+    counts[5] = fill_and_empty(heap, 512);
   }
 };
 TYPED_TEST(xmalloc_family, free_blocks_of_a_class_give_way_to_other_requests) {

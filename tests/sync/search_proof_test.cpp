@@ -221,7 +221,10 @@ struct ask_kernel {
       const auto at = static_cast<std::uint32_t>(grid_thread_index() % blocks);
       for (int i = 0; i < moves; ++i) {
         p.begin_change();
-        if (claim(in->row[i % 2][at])) put(in->row[(i + 1) % 2][at]);
+        if (claim(in->row[i % 2][at])) {
+          for (int j = 0; j < 100; ++j) static_cast<void>(p.freed());  // it is in no row for a while
+          put(in->row[(i + 1) % 2][at]);
+        }
         p.end_change();
       }
       return;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exploration/host/explored_heap.hpp>
 #include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
 #include <string>
@@ -32,24 +33,13 @@ constexpr std::uint32_t capacity = 4;
 constexpr std::uint32_t pages = 2;
 constexpr std::uint32_t all_blocks = pages * capacity;
 
-class heap_memory {
- public:
-  heap_memory() : memory_(metadata() + pages * 4096) {
-    in_one_lane([self = self()] { self.initialise(); });
-  }
-  template <class Body>
-  void set_up(Body body) {
-    in_one_lane([self = self(), body] { body(self); });
-    memory_.freeze();
-  }
-  allocator self() const {
-    return allocator{arena{memory_.data() + metadata(), pages * 4096, pages * 4096, memory_.data()}};
-  }
-  const snapshot& memory() const { return memory_; }
+using heap_memory = explored_heap<allocator, pages * 4096>;
+}
+const snapshot& memory() const { return memory_; }
 
- private:
-  static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
-  snapshot memory_;
+private:
+static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
+snapshot memory_;
 };
 
 // Expects that so many blocks are free, that each superblock with units is found, and that all blocks can be had.

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exploration/host/explored_heap.hpp>
 #include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
 #include <string>
@@ -31,24 +32,13 @@ WARPHEAP_TEST_PRIVATE(blocks_of, allocator::blocks)
 constexpr std::uint32_t pages = 2;
 constexpr std::uint32_t all_blocks = pages * 8;  // of class 0
 
-class heap_memory {
- public:
-  heap_memory() : memory_(metadata() + pages * 4096) {
-    in_one_lane([self = self()] { self.initialise(); });
-  }
-  template <class Body>
-  void set_up(Body body) {
-    in_one_lane([self = self(), body] { body(self); });
-    memory_.freeze();
-  }
-  allocator self() const {
-    return allocator{arena{memory_.data() + metadata(), pages * 4096, pages * 4096, memory_.data()}};
-  }
-  const snapshot& memory() const { return memory_; }
+using heap_memory = explored_heap<allocator, pages * 4096>;
+}
+const snapshot& memory() const { return memory_; }
 
- private:
-  static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
-  snapshot memory_;
+private:
+static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
+snapshot memory_;
 };
 
 // Blocks of class 0 that nobody has, wherever they are; and whether superblocks with units are listed.

@@ -54,7 +54,8 @@ struct halloc_layout {
   static constexpr halloc_options options = Options;
   using classes = halloc_classes;
 
-  static constexpr std::uint64_t page_bytes = 4096;
+  static constexpr std::uint32_t page_shift = 12;
+  static constexpr std::uint64_t page_bytes = std::uint64_t{1} << page_shift;
   static constexpr std::uint32_t span_pages = page_source::span_pages;
   static_assert(is_power_of_two(Options.slab_bytes) && Options.slab_bytes >= page_bytes &&
                     Options.slab_bytes <= (16u << 20),

@@ -63,8 +63,9 @@ WARPHEAP_FN void* basic_halloc<Options>::take_block(lane_mask group, std::uint32
   return block;
 }
 
-/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `group` that has none. Of
-/// these, the lowest of `peers` have a unit each: those of `got`, whose units that became blocks are left out.
+/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `group` that has
+/// none. `got` holds the units of its slab that are not blocks yet: one for each of the lowest lanes of `peers` without
+/// a block.
 /// Collective over `group`.
 template <halloc_options Options>
 WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got,

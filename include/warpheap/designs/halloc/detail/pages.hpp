@@ -16,8 +16,8 @@ namespace warpheap::detail {
 /// This is the lowest part of `halloc`. Each part above has the part below as its only member, so a kernel carries
 /// these addresses once, and a part can call only what lies below it.
 ///
-/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of the largest block. So a block of 2^k
-/// pages, which begins at a multiple of 2^k, is aligned to its size.
+/// Invariant: that of `numbered_pages`, whose page 0 is aligned to the largest block. So a block of 2^k pages, which
+/// begins at a multiple of 2^k, is aligned to its size.
 template <class Layout>
 class halloc_pages {
  public:
@@ -25,10 +25,7 @@ class halloc_pages {
   using span_type = typename Layout::span;
 
   WARPHEAP_FN explicit halloc_pages(const arena& from)
-      : base_(align_down(reinterpret_cast<std::uint64_t>(from.data), Layout::base_alignment)),
-        control_(reinterpret_cast<control_type*>(from.metadata)),
-        begin_(reinterpret_cast<std::uint64_t>(from.data) - base_),
-        initial_bytes_(from.bytes) {}
+      : numbers_(from.data), control_(reinterpret_cast<control_type*>(from.metadata)), initial_bytes_(from.bytes) {}
 
   WARPHEAP_FN control_type& control() const { return *control_; }
   /// Key by which lanes that use the same heap find each other. Its low 7 bits are 0.
@@ -55,21 +52,17 @@ class halloc_pages {
   /// The page where a slab begins if `page` is part of it.
   WARPHEAP_FN std::uint32_t slab_begin(std::uint32_t page) const { return page & ~((1u << slab_order()) - 1); }
 
-  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return base_ + page * Layout::page_bytes; }
-  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const {
-    return static_cast<std::uint32_t>((address - base_) / Layout::page_bytes);
-  }
+  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return numbers_.address_of(page); }
+  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const { return numbers_.page_of(address); }
   /// The bitmap of the slab that begins at `page` and has `slots` slots.
   WARPHEAP_FN slot_bits<> bits(std::uint32_t page, std::uint32_t slots) const {
     return {reinterpret_cast<std::uint32_t*>(address_of(page)), slots};
   }
 
   /// The first whole page of the arena, as a number.
-  WARPHEAP_FN std::uint32_t first_page() const {
-    return static_cast<std::uint32_t>(divide_up(begin_, Layout::page_bytes));
-  }
+  WARPHEAP_FN std::uint32_t first_page() const { return numbers_.first_page(); }
   /// Bytes between page 0 and the arena.
-  WARPHEAP_FN std::uint64_t begin() const { return begin_; }
+  WARPHEAP_FN std::uint64_t begin() const { return numbers_.begin(); }
   /// Bytes that the arena has before it grows.
   WARPHEAP_FN std::uint64_t initial_bytes() const { return initial_bytes_; }
 
@@ -80,9 +73,8 @@ class halloc_pages {
   WARPHEAP_FN std::uint32_t first_span() const { return first_page() / Layout::span_pages; }
 
   // Kernels get these fields by value, so no byte of them is padding.
-  std::uint64_t base_;  // address of page 0, at or below the arena
+  numbered_pages<Layout::page_shift, Layout::base_alignment> numbers_;
   control_type* control_;
-  std::uint64_t begin_;
   std::uint64_t initial_bytes_;
 };
 

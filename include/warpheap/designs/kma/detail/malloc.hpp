@@ -55,8 +55,8 @@ WARPHEAP_FN void* basic_kma<Options>::take_block(lane_mask group, std::uint32_t 
   return block;
 }
 
-/// Takes a block for each lane of `group` that has none. Of these, the lowest of `peers` have a unit each: those of
-/// `got`, whose units that became blocks are left out. Collective over `group`.
+/// Takes a block for each lane of `group` that has none. `got` holds the units of its superblock that are not blocks
+/// yet: one for each of the lowest lanes of `peers` without a block. Collective over `group`.
 template <kma_options Options>
 WARPHEAP_COLD_FN void* basic_kma<Options>::take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got,
                                                      void* block) const {

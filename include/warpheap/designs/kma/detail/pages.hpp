@@ -15,8 +15,7 @@ namespace warpheap::detail {
 /// This is the lowest part of `kma`. Each part above has the part below as its only member, so a kernel carries these
 /// addresses once, and a part can call only what lies below it.
 ///
-/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of `base_alignment`. A block of pages
-/// begins at a multiple of its size, up to `base_alignment`.
+/// Invariant: that of `numbered_pages`. A block of pages begins at a multiple of its size, up to `base_alignment`.
 ///
 /// Invariant: the state of a page is assigned exactly while the page is a superblock. So a thread that has a block
 /// knows by the state of its page what the block is: the state stays assigned, or unowned, as long as the block is
@@ -29,11 +28,10 @@ class kma_pages {
   using span_type = typename Layout::span;
 
   WARPHEAP_FN explicit kma_pages(const arena& from)
-      : base_(align_down(reinterpret_cast<std::uint64_t>(from.data), Layout::base_alignment)),
+      : numbers_(from.data),
         control_(reinterpret_cast<control_type*>(from.metadata)),
         spans_(reinterpret_cast<span_type*>(from.metadata + sizeof(control_type) + Layout::leaf_bytes(from.bytes) +
                                             Layout::ring_bytes(from.bytes))),
-        begin_(reinterpret_cast<std::uint64_t>(from.data) - base_),
         bytes_(from.bytes) {}
 
   WARPHEAP_FN control_type& control() const { return *control_; }
@@ -49,12 +47,8 @@ class kma_pages {
     return search_proof<decltype(Layout::control::searches), page_source>{control_->searches, source()};
   }
 
-  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const {
-    return base_ + (std::uint64_t{page} << Layout::page_shift);
-  }
-  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const {
-    return static_cast<std::uint32_t>((address - base_) >> Layout::page_shift);
-  }
+  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return numbers_.address_of(page); }
+  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const { return numbers_.page_of(address); }
 
   /// State word of a page.
   WARPHEAP_FN slab_entry& state(std::uint32_t page) const {
@@ -81,16 +75,11 @@ class kma_pages {
   }
 
   /// The first whole page of the arena, as a number.
-  WARPHEAP_FN std::uint32_t first_page() const {
-    return static_cast<std::uint32_t>(divide_up(begin_, Layout::page_bytes));
-  }
+  WARPHEAP_FN std::uint32_t first_page() const { return numbers_.first_page(); }
   /// Number after the last whole page of the arena.
-  WARPHEAP_FN std::uint32_t end_page() const {
-    const std::uint64_t whole = (begin_ + bytes_) >> Layout::page_shift;
-    return static_cast<std::uint32_t>(whole < Layout::most_pages ? whole : Layout::most_pages);
-  }
+  WARPHEAP_FN std::uint32_t end_page() const { return numbers_.end_page(bytes_, Layout::most_pages); }
   /// Bytes between page 0 and the arena.
-  WARPHEAP_FN std::uint64_t begin() const { return begin_; }
+  WARPHEAP_FN std::uint64_t begin() const { return numbers_.begin(); }
 
  private:
   static constexpr std::uint32_t span_pages = Layout::span_pages;
@@ -99,10 +88,9 @@ class kma_pages {
   WARPHEAP_FN std::byte* leaves() const { return reinterpret_cast<std::byte*>(control_) + sizeof(control_type); }
 
   // Kernels get these fields by value, so no byte of them is padding.
-  std::uint64_t base_;  // address of page 0, at or below the arena
+  numbered_pages<Layout::page_shift, Layout::base_alignment> numbers_;
   control_type* control_;
   span_type* spans_;
-  std::uint64_t begin_;
   std::uint64_t bytes_;
 };
 

@@ -12,16 +12,11 @@
 namespace warpheap {
 namespace detail {
 
-/// Empties all sizes as a sweep does, each by a block of one warp. No other kernel uses the heap,
-/// and sizes share only the set of free chunks, so the kernel needs no lock.
-struct empty_ouroboros_queues {
-  template <class Reclamation>
-  WARPHEAP_FN void operator()(Reclamation sizes) const {
-    const lane_mask group = active_group();
-    // The warp may have come apart. One part is enough, and only one may be the size's renewer.
-    if (!any(group, thread_index() == 0)) return;
-    const auto q = static_cast<std::uint32_t>(block_index());
-    if (any(group, is_leader(group) && sizes.can_sweep(q))) sizes.sweep_class(q, group);
+/// Takes the queues of all sizes apart. No other kernel uses the heap.
+struct coalesce_ouroboros {
+  template <class A>
+  WARPHEAP_FN void operator()(A allocator) const {
+    allocator.coalesce();
   }
 };
 
@@ -35,7 +30,7 @@ void basic_ouroboros<Items, Kind, Options>::relocate(const arena& from, const ar
     if (layout::same_rings(chunks().initial_bytes(), there.chunks().initial_bytes())) {
       segments = layout::ring_begin(chunks().initial_bytes(), layout::classes);
     } else {
-      launch({layout::classes, warp_width}, detail::empty_ouroboros_queues{}, reclamation());
+      launch({layout::classes, 256}, detail::coalesce_ouroboros{}, *this);
     }
   }
   device_copy(to.metadata, from.metadata, layout::words_at() + segments * segment_words * sizeof(std::uint32_t));

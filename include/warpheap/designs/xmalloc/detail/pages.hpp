@@ -23,8 +23,8 @@ struct xmalloc_place {
 /// This is the lowest part of `xmalloc`. Each part above has the part below as its only member, so a kernel carries
 /// these addresses once, and a part can call only what lies below it.
 ///
-/// Invariant: page p lies at `base + p * page_bytes`, and `base` is a multiple of `base_alignment`. A block of pages
-/// and a superblock begin at a multiple of their size, up to `base_alignment`. So a basic block is aligned to its size.
+/// Invariant: that of `numbered_pages`. A block of pages and a superblock begin at a multiple of their size, up to
+/// `base_alignment`. So a basic block is aligned to its size.
 template <class Layout>
 class xmalloc_pages {
  public:
@@ -32,11 +32,10 @@ class xmalloc_pages {
   using span_type = typename Layout::span;
 
   WARPHEAP_FN explicit xmalloc_pages(const arena& from)
-      : base_(align_down(reinterpret_cast<std::uint64_t>(from.data), Layout::base_alignment)),
+      : numbers_(from.data),
         control_(reinterpret_cast<control_type*>(from.metadata)),
         spans_(reinterpret_cast<span_type*>(from.metadata + sizeof(control_type) +
                                             align_up(Layout::queue_bytes(from.bytes), alignof(span_type)))),
-        begin_(reinterpret_cast<std::uint64_t>(from.data) - base_),
         bytes_(from.bytes) {}
 
   WARPHEAP_FN control_type& control() const { return *control_; }
@@ -52,19 +51,15 @@ class xmalloc_pages {
     return search_proof<decltype(Layout::control::searches), page_source>{control_->searches, source()};
   }
 
-  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const {
-    return base_ + (std::uint64_t{page} << Layout::page_shift);
-  }
-  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const {
-    return static_cast<std::uint32_t>((address - base_) >> Layout::page_shift);
-  }
+  WARPHEAP_FN std::uint64_t address_of(std::uint32_t page) const { return numbers_.address_of(page); }
+  WARPHEAP_FN std::uint32_t page_of(std::uint64_t address) const { return numbers_.page_of(address); }
   /// Address of basic block `number`.
   WARPHEAP_FN std::uint64_t address_of_block(std::uint32_t number) const {
-    return base_ + (std::uint64_t{number} << Layout::least_shift);
+    return numbers_.base() + (std::uint64_t{number} << Layout::least_shift);
   }
   /// Number of the basic block at `address`.
   WARPHEAP_FN std::uint32_t block_at(std::uint64_t address) const {
-    return static_cast<std::uint32_t>((address - base_) >> Layout::least_shift);
+    return static_cast<std::uint32_t>((address - numbers_.base()) >> Layout::least_shift);
   }
   /// Number of the basic block that begins at `page`.
   WARPHEAP_FN static std::uint32_t block_of_page(std::uint32_t page) {
@@ -114,16 +109,11 @@ class xmalloc_pages {
   }
 
   /// The first whole page of the arena, as a number.
-  WARPHEAP_FN std::uint32_t first_page() const {
-    return static_cast<std::uint32_t>(divide_up(begin_, Layout::page_bytes));
-  }
+  WARPHEAP_FN std::uint32_t first_page() const { return numbers_.first_page(); }
   /// Number after the last whole page of the arena.
-  WARPHEAP_FN std::uint32_t end_page() const {
-    const std::uint64_t whole = (begin_ + bytes_) >> Layout::page_shift;
-    return static_cast<std::uint32_t>(whole < page_source::most_pages ? whole : page_source::most_pages);
-  }
+  WARPHEAP_FN std::uint32_t end_page() const { return numbers_.end_page(bytes_, page_source::most_pages); }
   /// Bytes between page 0 and the arena.
-  WARPHEAP_FN std::uint64_t begin() const { return begin_; }
+  WARPHEAP_FN std::uint64_t begin() const { return numbers_.begin(); }
 
  private:
   static constexpr std::uint32_t span_pages = Layout::span_pages;
@@ -132,10 +122,9 @@ class xmalloc_pages {
   WARPHEAP_FN span_type& span_at(std::uint32_t page) const { return spans_[page / span_pages - first_span()]; }
 
   // Kernels get these fields by value, so no byte of them is padding.
-  std::uint64_t base_;  // address of page 0, at or below the arena
+  numbered_pages<Layout::page_shift, Layout::base_alignment> numbers_;
   control_type* control_;
   span_type* spans_;
-  std::uint64_t begin_;
   std::uint64_t bytes_;
 };
 
