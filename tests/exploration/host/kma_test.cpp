@@ -34,13 +34,6 @@ constexpr std::uint32_t pages = 2;
 constexpr std::uint32_t all_blocks = pages * capacity;
 
 using heap_memory = explored_heap<allocator, pages * 4096>;
-}
-const snapshot& memory() const { return memory_; }
-
-private:
-static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
-snapshot memory_;
-};
 
 // Expects that so many blocks are free, that each superblock with units is found, and that all blocks can be had.
 std::string expect_free(const allocator& self, std::uint64_t expected) {

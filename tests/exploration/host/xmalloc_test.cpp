@@ -33,13 +33,6 @@ constexpr std::uint32_t pages = 2;
 constexpr std::uint32_t all_blocks = pages * 8;  // of class 0
 
 using heap_memory = explored_heap<allocator, pages * 4096>;
-}
-const snapshot& memory() const { return memory_; }
-
-private:
-static std::uint64_t metadata() { return align_up(allocator::metadata_bytes(pages * 4096), 4096); }
-snapshot memory_;
-};
 
 // Blocks of class 0 that nobody has, wherever they are; and whether superblocks with units are listed.
 std::uint32_t free_blocks(const allocator& self) {
