@@ -212,7 +212,8 @@ void use_no_default() { devices::instance().name(nullptr); }
 }  // namespace warpheap
 
 // Device code alone: without this guard nvcc defines the host's functions of these names, too, as stubs that end the
-// program. `new` and `delete` of device code call these.
+// program. `new` and `delete` of device code call these. The last name is what the compiler makes of a call of
+// `__nv_aligned_device_malloc`, which aligned `new` is: a definition under another name is never called.
 #if defined(__CUDA_ARCH__)
 extern "C" __device__ void* malloc(std::size_t bytes) noexcept {
   const auto* const heap = warpheap::default_heap();
@@ -222,7 +223,7 @@ extern "C" __device__ void free(void* block) noexcept {
   const auto* const heap = warpheap::default_heap();
   if (heap != nullptr) heap->free(block);
 }
-extern "C" __device__ void* __nv_aligned_device_malloc_impl(std::size_t bytes, std::size_t alignment) {
+extern "C" __device__ void* __cuda_syscall_aligned_malloc(std::size_t bytes, std::size_t alignment) {
   const auto* const heap = warpheap::default_heap();
   return heap != nullptr ? heap->aligned_malloc(alignment, bytes) : nullptr;
 }

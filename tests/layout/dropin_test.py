@@ -49,11 +49,37 @@ def device_symbols(nvcc: Path, objects: list[Path], folder: Path) -> dict[str, s
     return {name: section for section, name in rows}
 
 
-def test_device_code_gets_malloc_and_free_of_warpheap(nvcc, objects, tmp_path):
-    assert device_symbols(nvcc, objects[:1], tmp_path)["malloc"] == "UND"  # else this test could not fail
-    symbols = device_symbols(nvcc, objects, tmp_path)
-    for name in ("malloc", "free"):
-        assert symbols[name].isdigit(), f"{name} is still the toolkit's"
+# Each form of `new` and `malloc` that the toolkit has for device code.
+ALL_FORMS = """
+#include <cstdlib>
+struct wide { alignas(64) unsigned long long value; };
+__global__ void use_all_forms(void** blocks) {
+  blocks[0] = malloc(24);
+  blocks[1] = new int;
+  blocks[2] = new char[100];
+  blocks[3] = new wide;
+  blocks[4] = new wide[3];
+  blocks[5] = __nv_aligned_device_malloc(100, 32);
+  free(blocks[0]);
+  delete static_cast<int*>(blocks[1]);
+  delete[] static_cast<char*>(blocks[2]);
+  delete static_cast<wide*>(blocks[3]);
+  delete[] static_cast<wide*>(blocks[4]);
+}
+"""
+
+
+def test_device_code_takes_nothing_of_the_toolkit_s_heap(nvcc, objects, tmp_path):
+    source = tmp_path / "all_forms.cu"
+    source.write_text(ALL_FORMS)
+    program = compiled(nvcc, source, tmp_path, "-rdc=true")
+    alone = {name for name, section in device_symbols(nvcc, [program], tmp_path).items() if section == "UND"}
+    assert len([name for name in alone if "malloc" in name]) == 2  # else this test could not fail
+    assert "free" in alone
+    symbols = device_symbols(nvcc, [program, objects[1]], tmp_path)
+    for name in alone:
+        if "malloc" in name or name == "free":
+            assert symbols.get(name, "UND").isdigit(), f"{name} is still the toolkit's"
 
 
 def test_host_code_keeps_malloc_and_free_of_the_system(objects):
