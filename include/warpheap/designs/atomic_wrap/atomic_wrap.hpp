@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/allocator/device.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 
 namespace warpheap {

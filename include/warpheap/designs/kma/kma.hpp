@@ -6,7 +6,6 @@
 #include <warpheap/designs/kma/detail/layout.hpp>
 #include <warpheap/designs/kma/detail/search.hpp>
 #include <warpheap/designs/kma/options.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

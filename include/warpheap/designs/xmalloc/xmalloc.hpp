@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/allocator/device.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/designs/xmalloc/detail/layout.hpp>
 #include <warpheap/designs/xmalloc/detail/search.hpp>
 #include <warpheap/designs/xmalloc/options.hpp>
