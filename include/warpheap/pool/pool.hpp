@@ -90,6 +90,8 @@ class basic_pool {
 
   /// True if `address` lies in the range that the pool hands out.
   bool contains(const void* address) const { return number(address) - begin_ < end_ - begin_; }
+  /// The lowest address that the pool hands out.
+  const void* data() const { return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(begin_)); }
   /// Bytes of addresses that the pool hands out at most.
   std::uint64_t reserved_bytes() const { return end_ - begin_; }
   /// Sizes are rounded up to multiples of this many bytes.
