@@ -6,6 +6,9 @@
 /// All designs of registry.def at once, for programs that compare them. One that uses a heap includes its design alone.
 
 #include <warpheap/designs/bulk/bulk.hpp>
+#include <warpheap/designs/atomic_wrap/atomic_wrap.hpp>
+#include <warpheap/designs/kma/kma.hpp>
+#include <warpheap/designs/xmalloc/xmalloc.hpp>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/cuda_malloc/cuda_malloc.hpp>
 #include <warpheap/designs/dynasoar/dynasoar.hpp>
@@ -17,11 +20,8 @@
 #include <warpheap/platform.hpp>
 
 #if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
-#include <warpheap/designs/atomic_wrap/atomic_wrap.hpp>
 #include <warpheap/designs/fdg/fdg.hpp>
-#include <warpheap/designs/kma/kma.hpp>
 #include <warpheap/designs/reg_eff/reg_eff.hpp>
-#include <warpheap/designs/xmalloc/xmalloc.hpp>
 #endif
 
 namespace warpheap {
