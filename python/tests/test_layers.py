@@ -17,6 +17,7 @@ LAYERS = (
     ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner"),
     ("device_code", "driver"),
+    ("cuda_core",),
     ("cases", "cupy", "devices", "numba"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),

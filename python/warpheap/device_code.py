@@ -3,11 +3,14 @@
 """What kernels are compiled and linked with: the headers, and the files of <warpheap/heap/device_library.h>."""
 
 import functools
+import importlib.util
 import os
+import shutil
 from pathlib import Path
 
 from warpheap.errors import UsageError, unknown_name
 from warpheap.fingerprints import fingerprint
+from warpheap.heaps import Heap
 from warpheap.project import find_installed, find_sources, library_folders
 
 VARIABLE = "WARPHEAP_DEVICE_LIBRARY"
@@ -41,6 +44,55 @@ def _sources(what: str) -> Path:
     if sources is None:
         raise UsageError(f"the {what} of warpheap were not found: work in the checkout, or install a wheel")
     return sources
+
+
+def is_cccl(folder: str | Path) -> bool:
+    """True for a folder with the headers of libcu++, which <warpheap/device.hpp> includes."""
+    return all((Path(folder) / name).is_file() for name in ("cuda/atomic", "cuda/std/cstdint", "nv/target"))
+
+
+def find_cccl() -> Path | None:
+    """The folder of CCCL's headers, or None.
+
+    It is looked for in the toolkit that CUDA_HOME or CUDA_PATH names, in the packages nvidia-cuda-cccl and cuda-cccl of
+    this Python, and in the toolkit of nvcc.
+    """
+    toolkits = [Path(named) for name in ("CUDA_HOME", "CUDA_PATH") if (named := os.environ.get(name))]
+    folders = [toolkit / "include" / part for toolkit in toolkits for part in ("cccl", "")]
+    folders += [
+        each for root in _namespace("nvidia") for part in ("include/cccl", "include") for each in root.glob(f"*/{part}")
+    ]
+    folders += [root / "cccl" / "headers" / "include" for root in _namespace("cuda")]
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is not None:
+        folders += [Path(nvcc).resolve().parents[1] / "include" / part for part in ("cccl", "")]
+    return next((folder for folder in folders if is_cccl(folder)), None)
+
+
+def no_cccl() -> UsageError:
+    """The error for headers of CCCL that are not there."""
+    return UsageError(
+        "the headers of CCCL (libcu++) were not found, which <warpheap/device.hpp> includes: pip install "
+        "nvidia-cuda-cccl, or set CUDA_HOME to a CUDA toolkit, or name their folder among the folders of headers"
+    )
+
+
+def _namespace(name: str) -> list[Path]:
+    """The folders of a namespace package, without importing it."""
+    spec = importlib.util.find_spec(name)
+    return [] if spec is None else [Path(folder) for folder in spec.submodule_search_locations or ()]
+
+
+def handle_for(heap: Heap, device: int) -> int:
+    """The number that a kernel on GPU `device` takes for a heap. Raises `ValueError` if it could not use that heap."""
+    if heap.backend != "cuda":
+        raise ValueError("the heap is on the host, and kernels run on a GPU: make it with backend='cuda'")
+    if heap.device != device:
+        raise ValueError(
+            f"the heap is on GPU {heap.device}, and the kernel is launched on GPU {device}: launch it there, or make "
+            f"the heap with device={device}"
+        )
+    return heap.handle
 
 
 def options() -> tuple[str, ...]:

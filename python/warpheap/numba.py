@@ -32,7 +32,7 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from warpheap.device_code import libraries
+from warpheap.device_code import handle_for, libraries
 from warpheap.errors import UsageError
 from warpheap.heaps import Heap
 
@@ -96,15 +96,7 @@ class _HandsOverHeaps:
         """Return a heap as its handle, and all else as it is."""
         if not isinstance(kind, HeapType):
             return kind, value
-        if value.backend != "cuda":
-            raise ValueError("the heap is on the host, and kernels of Numba run on a GPU: make it with backend='cuda'")
-        current = cuda.get_current_device().id
-        if value.device != current:
-            raise ValueError(
-                f"the heap is on GPU {value.device}, and the kernel is launched on GPU {current}: launch it within "
-                f"numba.cuda.gpus[{value.device}]"
-            )
-        return _WORD, value.handle
+        return _WORD, handle_for(value, cuda.get_current_device().id)
 
 
 # For `cuda.jit(extensions=...)`: with it a kernel takes heaps as arguments.

@@ -232,22 +232,106 @@ def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):
     monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
 
 
-# --- CuPy -------------------------------------------------------------------------------------------------------------
+# --- cuda.core and CuPy ----------------------------------------------------------------------------------------------
+
+HOT = """
+#include <warpheap/device_hot.hpp>
+extern "C" __global__ void kernel(const warpheap::heap_ref<>* heap, void** blocks) {
+  heap->free(blocks[threadIdx.x]);
+  blocks[threadIdx.x] = heap->malloc(threadIdx.x);
+}
+"""
 
 
 @needs("cuda.core")
-@pytest.mark.parametrize(("line", "checked"), [("device", False), ("hot", False), ("whole", False), ("device", True)])
-def test_a_source_for_cupy_links(folder, tmp_path, line, checked):
+@pytest.mark.parametrize(
+    ("source", "line", "checked"),
+    [
+        (BY_SHIM, "device", False),
+        (BY_SHIM, "hot", False),
+        (BY_SHIM, "whole", False),
+        (BY_SHIM, "device", True),
+        (HOT, "hot", False),
+    ],
+)
+def test_a_source_for_cuda_core_links(folder, tmp_path, source, line, checked):
     pytest.importorskip("cuda.core", reason="cuda-core is not installed")
-    import warpheap.cupy
+    import warpheap.cuda_core
 
-    cubin = warpheap.cupy.link(BY_SHIM, capability=(9, 0), line=line, checked=checked)
-    assert kernels(cubin, tmp_path)["kernel"].registers <= 40
+    linked = warpheap.cuda_core.link(source, capability=(9, 0), line=line, checked=checked)
+    assert kernels(bytes(linked.code), tmp_path)["kernel"].registers <= 40
 
 
 def test_a_missing_package_gets_one_clear_line(monkeypatch):
+    import warpheap.cuda_core
     import warpheap.cupy
 
     monkeypatch.setitem(sys.modules, "cuda.core", None)
     with pytest.raises(UsageError, match="pip install 'cuda-core"):
-        warpheap.cupy.link("", capability=(9, 0))
+        warpheap.cuda_core.link("", capability=(9, 0))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(UsageError, match="pip install cupy"):
+        warpheap.cupy.linked_module("")
+
+
+def test_headers_that_are_not_there_are_named(folder, monkeypatch):
+    import warpheap.cuda_core
+
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace())
+    monkeypatch.setattr(device_code, "find_cccl", lambda: None)
+    with pytest.raises(UsageError, match="CUDA_HOME"):
+        warpheap.cuda_core.link(HOT, capability=(9, 0), line="hot")
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for everything, where no toolkit and no package with headers is found."""
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(device_code.shutil, "which", lambda *words, **options: None)
+    monkeypatch.setattr(device_code, "_namespace", lambda name: [tmp_path / name])
+    return tmp_path
+
+
+def headers(folder: Path) -> Path:
+    for name in ("cuda/atomic", "cuda/std/cstdint", "nv/target"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def test_headers_of_cccl_are_found_where_they_can_be(nowhere, monkeypatch):
+    assert device_code.find_cccl() is None
+    monkeypatch.setattr(device_code.shutil, "which", lambda *words, **options: str(nowhere / "toolkit/bin/nvcc"))
+    by_nvcc = headers(nowhere / "toolkit" / "include" / "cccl")
+    assert device_code.find_cccl() == by_nvcc
+    python_package = headers(nowhere / "cuda" / "cccl" / "headers" / "include")
+    assert device_code.find_cccl() == python_package
+    wheel = headers(nowhere / "nvidia" / "cu13" / "include" / "cccl")
+    assert device_code.find_cccl() == wheel
+    older = headers(nowhere / "older" / "include")
+    monkeypatch.setenv("CUDA_PATH", str(nowhere / "older"))
+    assert device_code.find_cccl() == older
+    (older / "nv" / "target").unlink()
+    assert device_code.find_cccl() == wheel
+
+
+def test_a_launch_hands_heaps_over_as_their_handles(monkeypatch):
+    import warpheap.cuda_core
+
+    class FakeHeap:
+        backend, device, handle = "cuda", 0, 4096
+
+    launched: list[tuple[Any, ...]] = []
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(launch=lambda *words: launched.append(words)))
+    monkeypatch.setattr(warpheap.cuda_core, "Heap", FakeHeap)
+    stream = SimpleNamespace(device=SimpleNamespace(device_id=0))
+    warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap(), 7)
+    assert launched == [(stream, "config", "kernel", 4096, 7)]
+    stream.device.device_id = 1
+    with pytest.raises(ValueError, match=r"GPU 0, .* GPU 1"):
+        warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap())
+    FakeHeap.backend = "host"
+    with pytest.raises(ValueError, match="backend='cuda'"):
+        warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap())
+    assert len(launched) == 1
