@@ -61,6 +61,7 @@ warpheap_device_file(device shims.cu CODE sm FLAGS ${device_alone})
 warpheap_device_file(device_checked shims.cu CODE sm FLAGS -DWARPHEAP_DEVICE_CHECKED)
 warpheap_device_file(cold cold.cu CODE sm FLAGS ${device_alone})
 warpheap_device_file(hot shims.cu CODE lto FLAGS ${device_alone} -DWARPHEAP_COLD_LINKED)
+warpheap_device_file(malloc malloc.cu CODE sm)
 warpheap_device_file(whole shims.cu CODE lto FLAGS ${device_alone} -DWARPHEAP_OPTIMISED_AT_LINK)
 # Beside them what they are up to date with, so that others can tell. Each build writes it, since a change of a header
 # that no file includes makes no file anew.

@@ -328,7 +328,7 @@ def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], monkey
 
 
 def test_the_examples_for_a_gpu_are_of_the_language() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
     for text in EXAMPLES:
         compile(text, "docs/python.md", "exec")
 

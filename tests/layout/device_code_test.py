@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of Numba and of CuPy with a heap: they compile and link, which needs no GPU."""
 
+import ctypes
 import importlib.util
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,7 +104,8 @@ def numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     import warpheap.numba
 
     monkeypatch.setattr(warpheap.numba.cuda, "get_current_device", lambda: device)
-    warpheap.numba._functions.cache_clear()
+    for kept in (warpheap.numba._functions, warpheap.numba._code, warpheap.numba._malloc_of_arrays):
+        kept.cache_clear()
     return warpheap.numba
 
 
@@ -230,6 +235,160 @@ def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):
         importlib.import_module("warpheap.numba")
     assert "\n" not in str(raised.value)
     monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
+
+
+# --- Arrays that Numba makes itself -----------------------------------------------------------------------------------
+
+
+def test_arrays_of_numba_take_their_memory_by_malloc_of_warpheap(toolkit, folder, numba, monkeypatch, tmp_path):
+    import numpy as np
+    from numba import cuda
+    from numba.cuda import config, types
+    from numba.cuda.memory_management import nrt
+
+    monkeypatch.setattr(config, "CUDA_ENABLE_NRT", True)
+
+    def sums_of_rows(sums):
+        i = cuda.grid(1)
+        row = np.empty(i % 7 + 1, np.float32)
+        for k in range(row.size):
+            row[k] = i + k
+        sums[i] = row[0] + row[row.size - 1]
+
+    ptx, _ = cuda.compile(
+        sums_of_rows, types.void(types.float32[::1]), cc=(9, 0), device=False, abi="numba", output="ptx"
+    )
+    assert "NRT_MemInfo_alloc_aligned" in ptx
+    runtime = compile_text(toolkit, nrt.NRT_LIBRARY.data, f"-I{nrt.get_include()}", "-rdc=true")
+    assert runtime.status == 0, runtime.log
+    parts = [("PTX", ptx.encode()), ("PTX", runtime.code)]
+    own = [("FATBIN", code.data) for code in (*numba._code(False, "device"), numba._malloc_of_arrays())]
+    for more, is_defined in (([], False), (own, True)):
+        linked = link(toolkit, *parts, *more)
+        assert linked.status == 0, linked.log
+        assert [bool(defined(linked.code, name, tmp_path)) for name in ("malloc", "free")] == [is_defined] * 2
+    assert defined(linked.code, "wh_default_heap", tmp_path)
+
+
+def defined(code: bytes, name: str, tmp_path: Path) -> bool:
+    """True if a cubin defines a symbol; false if it leaves that to the driver."""
+    if shutil.which("readelf") is None:
+        pytest.skip("readelf is not installed")
+    file = tmp_path / "symbols.cubin"
+    file.write_bytes(code)
+    shown = subprocess.run(["readelf", "-sW", file], check=True, capture_output=True, text=True).stdout
+    rows = re.findall(rf"(?:FUNC|OBJECT) +GLOBAL +\S+ +(?:\[[^]]*\] +)?(\S+) {name}$", shown, re.MULTILINE)
+    assert rows, f"nothing names {name}"
+    return "UND" not in rows
+
+
+class FakeDriver:
+    """The calls of the CUDA driver that name a heap, with a word of memory for each module."""
+
+    def __init__(self) -> None:
+        self.words: dict[int, int] = {}
+        self.status = 0
+
+    @staticmethod
+    def CUlibrary(handle: int) -> int:
+        return handle
+
+    def cuLibraryGetGlobal(self, library: int, name: bytes) -> tuple[int, int, int]:
+        assert name == b"wh_default_heap"
+        self.words.setdefault(library, -1)
+        return self.status, library, 8
+
+    def cuMemcpyHtoD(self, place: int, source: int, size: int) -> tuple[int]:
+        assert size == 8
+        self.words[place] = ctypes.c_uint64.from_address(source).value
+        return (self.status,)
+
+
+@pytest.fixture
+def driver(numba: Any, monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
+    made = FakeDriver()
+    monkeypatch.setattr(numba, "driver", made)
+    monkeypatch.setattr(numba, "_slots", numba._Slots())
+    monkeypatch.setattr(numba.cuda, "synchronize", lambda: None)
+    return made
+
+
+def heap_at(handle: int, **others: Any) -> Any:
+    kept = {"backend": "cuda", "device": 0, "design": "warp_slab", "checked": False, "closed": False}
+    return SimpleNamespace(handle=handle, **(kept | others))
+
+
+def test_each_module_takes_the_heap_that_is_named(numba, driver):
+    first, second = SimpleNamespace(handle=100), SimpleNamespace(handle=SimpleNamespace(handle=200))
+    numba._slots.loaded(first)
+    assert driver.words == {100: 0}
+    with numba.arrays_from(heap_at(4096)):
+        assert driver.words == {100: 4096}
+        numba._slots.loaded(second)
+        assert driver.words == {100: 4096, 200: 4096}
+        with numba.arrays_from(heap_at(8192)):
+            assert driver.words == {100: 8192, 200: 8192}
+            numba._slots.unloaded(first)
+        assert driver.words == {100: 8192, 200: 4096}
+    assert driver.words[200] == 0
+
+
+def test_modules_of_another_gpu_keep_their_heap(numba, driver, monkeypatch):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    with numba.arrays_from(heap_at(4096)):
+        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=1))
+        numba._slots.loaded(SimpleNamespace(handle=200))
+        with numba.arrays_from(heap_at(8192, device=1)):
+            assert driver.words == {100: 4096, 200: 8192}
+        assert driver.words == {100: 4096, 200: 0}
+        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=0))
+
+
+def test_a_heap_that_was_closed_is_not_named(numba, driver):
+    heap = heap_at(4096)
+    with numba.arrays_from(heap):
+        heap.closed = True
+        numba._slots.loaded(SimpleNamespace(handle=100))
+        assert driver.words == {100: 0}
+
+
+@pytest.mark.parametrize(
+    ("others", "text"),
+    [
+        ({"checked": True}, "is checked"),
+        ({"design": "bulk"}, "'bulk'"),
+        ({"device": 1}, "GPU 1, "),
+        ({"backend": "host"}, "backend='cuda'"),
+    ],
+)
+def test_a_heap_that_cannot_serve_arrays_is_refused(numba, driver, others, text):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    with pytest.raises(ValueError, match=text), numba.arrays_from(heap_at(4096, **others)):
+        pass
+    assert driver.words == {100: 0}
+
+
+def test_a_refusal_of_the_driver_is_told(numba, driver):
+    driver.status = 201
+    with pytest.raises(numba.HeapError, match="201"):
+        numba._slots.loaded(SimpleNamespace(handle=100))
+
+
+def test_a_kernel_with_arrays_is_linked_with_malloc(numba, driver, monkeypatch):
+    from numba.cuda import config
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(numba.cuda, "jit", lambda **options: asked.append(options) or (lambda function: function))
+    monkeypatch.setattr(config, "CUDA_ENABLE_NRT", False)
+    numba.jit(lambda: None)
+    assert not config.CUDA_ENABLE_NRT
+    numba.jit(arrays=True, link=["own.cu"])(lambda: None)
+    assert config.CUDA_ENABLE_NRT
+    first, *others = asked[-1]["link"]
+    assert first == "own.cu"
+    assert [code.name for code in others] == ["warpheap_device.fatbin", "warpheap_malloc.fatbin"]
+    assert others[0] is numba._code(False, "device")[0]
+    assert "link" not in asked[0]
 
 
 # --- cuda.core and CuPy ----------------------------------------------------------------------------------------------
