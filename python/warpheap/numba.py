@@ -68,10 +68,11 @@ try:
     from numba.cuda.extending import intrinsic, models, overload_method, register_model, typeof_impl
     from numba.cuda.np.arrayobj import carray, make_array
     from numba.cuda.np.numpy_support import as_dtype
-except ImportError as error:
+# Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
+except (ImportError, AttributeError) as error:
     raise UsageError(
-        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.4, and found {_versions()} ({error}): "
-        "pip install 'numba-cuda>=0.30' 'numpy<2.4'"
+        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.5, and found {_versions()} ({error}): "
+        "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
     ) from error
 
 _WORD = types.uint64

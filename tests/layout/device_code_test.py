@@ -4,6 +4,7 @@
 
 import ctypes
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -228,13 +229,33 @@ def test_code_is_kept_by_what_it_was_linked_with(numba, monkeypatch):
     assert numba._type_of(heap, None) != before
 
 
-def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
-    with pytest.raises(UsageError, match=r"NumPy below 2\.4") as raised:
-        importlib.import_module("warpheap.numba")
-    assert "\n" not in str(raised.value)
-    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
+@pytest.mark.parametrize(
+    ("missing", "text"),
+    [
+        ("raise ImportError('no numba here')", "no numba here"),
+        # numba-cuda 0.30 with NumPy 2.5.
+        ("import numpy; numpy.name_that_was_removed", "name_that_was_removed"),
+    ],
+)
+def test_numba_that_does_not_import_gets_one_clear_line(tmp_path, missing, text):
+    (tmp_path / "numba.py").write_text(missing, encoding="utf-8")
+    (tmp_path / "llvmlite.py").write_text("ir = None", encoding="utf-8")
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda" / "__init__.py").touch()
+    (tmp_path / "cuda" / "bindings.py").write_text("driver = None", encoding="utf-8")
+    source = (
+        "from warpheap.errors import UsageError\n"
+        "try:\n    import warpheap.numba\n"
+        "except UsageError as error:\n    print(error)\n"
+    )
+    path = os.pathsep.join(str(folder) for folder in (tmp_path, REPOSITORY / "python"))
+    done = subprocess.run(
+        [sys.executable, "-c", source], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert text in done.stdout
+    assert "numpy<2.5" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
 
 
 # --- Arrays that Numba makes itself -----------------------------------------------------------------------------------
