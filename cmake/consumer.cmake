@@ -6,15 +6,15 @@
 # `toolkit`.
 
 function(warpheap_add_consumer_test way backend label)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "RUN" "LANGUAGE;PROJECT;OPTION;REFUSED" "")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "RUN" "LANGUAGE;PROJECT;OPTION;REFUSED;HOLDS" "")
   set(name consumer_${way}_${backend})
   list(GET CMAKE_CUDA_ARCHITECTURES 0 architecture)
   add_test(
     NAME ${name}
     COMMAND
       "${CMAKE_COMMAND}" "-DWAY=${way}" "-DLANGUAGE=${arg_LANGUAGE}" "-DRUN=${arg_RUN}" "-DARCHITECTURE=${architecture}"
-      "-DPROJECT=${arg_PROJECT}" "-DOPTION=${arg_OPTION}" "-DREFUSED=${arg_REFUSED}" "-DGENERATOR=${CMAKE_GENERATOR}"
-      "-DBUILD=${PROJECT_BINARY_DIR}" "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${name}" -P
+      "-DPROJECT=${arg_PROJECT}" "-DOPTION=${arg_OPTION}" "-DREFUSED=${arg_REFUSED}" "-DHOLDS=${arg_HOLDS}"
+      "-DGENERATOR=${CMAKE_GENERATOR}" "-DBUILD=${PROJECT_BINARY_DIR}" "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${name}" -P
       "${PROJECT_SOURCE_DIR}/tests/consumer/try_consumer.cmake"
   )
   set_tests_properties(${name} PROPERTIES LABELS "${label};consumer" TIMEOUT 300)
@@ -31,6 +31,8 @@ foreach(way IN ITEMS package subdirectory)
 endforeach()
 
 if(WARPHEAP_WITH_CUDA)
+  # One way only, since each compiles the drop-in.
+  warpheap_add_consumer_test(package dropin toolkit LANGUAGE CUDA PROJECT dropin RUN HOLDS __wrap___cudaLaunchKernel)
   warpheap_add_consumer_test(whole_package cuda_only toolkit LANGUAGE CUDA PROJECT cuda_only)
   warpheap_add_consumer_test(
     package

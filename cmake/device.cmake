@@ -61,9 +61,24 @@ warpheap_device_file(device shims.cu CODE sm FLAGS ${device_alone})
 warpheap_device_file(device_checked shims.cu CODE sm FLAGS -DWARPHEAP_DEVICE_CHECKED)
 warpheap_device_file(cold cold.cu CODE sm FLAGS ${device_alone})
 warpheap_device_file(hot shims.cu CODE lto FLAGS ${device_alone} -DWARPHEAP_COLD_LINKED)
+warpheap_device_file(malloc malloc.cu CODE sm)
 warpheap_device_file(whole shims.cu CODE lto FLAGS ${device_alone} -DWARPHEAP_OPTIMISED_AT_LINK)
-add_custom_target(warpheap_device DEPENDS ${warpheap_device_files})
+# Beside them what they are up to date with, so that others can tell. Each build writes it, since a change of a header
+# that no file includes makes no file anew.
+set(warpheap_device_fingerprint "${PROJECT_BINARY_DIR}/lib/warpheap_device.fingerprint")
+add_custom_target(
+  warpheap_device
+  COMMAND
+    "${CMAKE_COMMAND}" -DSCOPE=device "-DOUTPUT=${warpheap_device_fingerprint}" -P
+    "${PROJECT_SOURCE_DIR}/cmake/fingerprint.cmake"
+  DEPENDS ${warpheap_device_files}
+  VERBATIM
+)
 
 if(WARPHEAP_INSTALL)
-  install(FILES ${warpheap_device_files} DESTINATION "${CMAKE_INSTALL_LIBDIR}" OPTIONAL)
+  install(
+    FILES ${warpheap_device_files} "${warpheap_device_fingerprint}"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    OPTIONAL
+  )
 endif()

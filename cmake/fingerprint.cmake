@@ -6,17 +6,21 @@
 #   cmake -P cmake/fingerprint.cmake                     prints that of the scope `sources`
 #   cmake -D SCOPE=evidence -P cmake/fingerprint.cmake   prints that of the scope `evidence`
 #   cmake -D OUTPUT=<header> -P cmake/fingerprint.cmake  writes a header with that of `sources`, if it changed
+#   cmake -D SCOPE=device -D OUTPUT=<file> -P cmake/fingerprint.cmake  writes a text file with that of `device`
 #
 # `sources` is what a measurement is about: include/, src/ and benchmarks/.
 # `evidence` is what the CUDA tests are made of: include/, src/, benchmarks/, examples/ and tests/, without the host
 # executor, files of host programs alone (folders host/), tests of the layout and of the consumer, CMake's own files and
 # pages. A change of anything else leaves the results of a GPU run valid.
+# `device` is what the device library is made of: include/ and src/device/. python/warpheap/fingerprints.py computes it
+# and `sources`, too.
 
 cmake_policy(VERSION 3.25)
 get_filename_component(root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 
 set(sources include src benchmarks)
 set(evidence ${sources} examples tests)
+set(device include src/device)
 set(
   not_evidence
   "^include/(.+/)?host/"
@@ -28,11 +32,11 @@ set(
 
 if(NOT DEFINED SCOPE)
   set(SCOPE sources)
-elseif(NOT SCOPE MATCHES "^(sources|evidence)$")
-  message(FATAL_ERROR "SCOPE is sources or evidence, not '${SCOPE}'.")
+elseif(NOT SCOPE MATCHES "^(sources|evidence|device)$")
+  message(FATAL_ERROR "SCOPE is sources, evidence or device, not '${SCOPE}'.")
 endif()
-if(DEFINED OUTPUT AND NOT SCOPE STREQUAL "sources")
-  message(FATAL_ERROR "A header has the fingerprint of the sources: give OUTPUT without SCOPE.")
+if(DEFINED OUTPUT AND SCOPE STREQUAL "evidence")
+  message(FATAL_ERROR "A file has the fingerprint of the sources or of the device library: give no SCOPE, or device.")
 endif()
 
 set(patterns ${${SCOPE}})
@@ -53,6 +57,10 @@ string(SHA256 fingerprint "${manifest}")
 
 if(NOT DEFINED OUTPUT)
   execute_process(COMMAND "${CMAKE_COMMAND}" -E echo "${fingerprint}")
+  return()
+endif()
+if(SCOPE STREQUAL "device")
+  file(WRITE "${OUTPUT}" "${fingerprint}\n")
   return()
 endif()
 

@@ -317,7 +317,7 @@ EXAMPLES = re.findall(
 
 def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(library.VARIABLE, str(BUILT))
-    others = ("numba", "cupy")
+    others = ("numba", "cupy", "cuda_core")
     own = [text for text in EXAMPLES if not any(name in text for name in others)]
     assert len(own) == 2
     for text in own:
@@ -328,7 +328,7 @@ def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], monkey
 
 
 def test_the_examples_for_a_gpu_are_of_the_language() -> None:
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 6
     for text in EXAMPLES:
         compile(text, "docs/python.md", "exec")
 

@@ -12,11 +12,12 @@ PACKAGE = Path(__file__).parents[1] / "warpheap"
 
 # From the bottom to the top. Packages and modules of one line do not import each other.
 LAYERS = (
-    ("__init__", "errors", "files", "process", "words"),
+    ("__init__", "errors", "files", "fingerprints", "process", "words"),
     ("project", "units"),
-    ("graphs", "native", "record"),
+    ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner"),
     ("device_code", "driver"),
+    ("cuda_core",),
     ("cases", "cupy", "devices", "numba"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),

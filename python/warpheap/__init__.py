@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 
 # Public names, and the modules that have them.
-_PUBLIC = {"Graph": "dynamic", "Heap": "heaps", "include": "device_code"}
+_PUBLIC = {"Graph": "dynamic", "Heap": "heaps", "cmake": "device_code", "include": "device_code"}
 
 
 def __getattr__(name: str) -> Any:

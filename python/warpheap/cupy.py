@@ -21,15 +21,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from warpheap import device_code
+from warpheap import cuda_core, device_code
 from warpheap.errors import UsageError
-
-
-def _package(name: str, install: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"warpheap.cupy needs {name} here, which cannot be imported ({error}): {install}") from error
 
 
 def options() -> tuple[str, ...]:
@@ -37,40 +30,18 @@ def options() -> tuple[str, ...]:
     return device_code.options()
 
 
-def link(
-    source: str, *, capability: tuple[int, int], line: str = "device", checked: bool = False, more: tuple[str, ...] = ()
-) -> bytes:
-    """The cubin of a source that calls the device library, for a compute capability such as (9, 0).
-
-    `source` is CUDA C++. `line` is how it is linked, as `warpheap.device_code.libraries` tells; sources that include
-    <warpheap/device_hot.hpp> have the line "hot", and are compiled with its options. `checked`: for checked heaps.
-    `more`: folders to look for headers in. Needs cuda-core, and no GPU.
-    """
-    core = _package("cuda.core", "pip install 'cuda-core>=1.0' nvidia-cuda-nvrtc nvidia-nvjitlink")
-    name = f"sm_{capability[0]}{capability[1]}"
-    at_link = line != "device"
-    wanted = core.ProgramOptions(
-        std="c++20",
-        arch=name,
-        relocatable_device_code=True,
-        link_time_optimization=at_link or None,
-        include_path=[str(device_code.include()), *more],
-    )
-    own = core.Program(source, "c++", wanted).compile("ltoir" if at_link else "cubin")
-    parts = [core.ObjectCode.from_fatbin(file.read_bytes()) for file in device_code.libraries(line, checked)]
-    limit = 40 if at_link else None
-    how = core.LinkerOptions(arch=name, link_time_optimization=at_link or None, max_register_count=limit)
-    return bytes(core.Linker(own, *parts, options=how).link("cubin").code)
-
-
 def linked_module(source: str, *, line: str = "device", checked: bool = False, more: tuple[str, ...] = ()) -> Any:
-    """A `cupy.RawModule` of what `link` makes for the current device."""
-    cupy = _package("cupy", "pip install cupy-cuda13x")
+    """A `cupy.RawModule` of what `warpheap.cuda_core.link` makes of a source for the current device."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError as error:
+        raise UsageError(f"CuPy is needed here and cannot be imported ({error}): pip install cupy-cuda13x") from error
     digits = str(cupy.cuda.Device().compute_capability)
-    cubin = link(source, capability=(int(digits[:-1]), int(digits[-1])), line=line, checked=checked, more=more)
+    capability = (int(digits[:-1]), int(digits[-1]))
+    linked = cuda_core.link(source, capability=capability, line=line, checked=checked, more=more)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "linked.cubin"
-        path.write_bytes(cubin)
+        path.write_bytes(bytes(linked.code))
         module = cupy.RawModule(path=str(path))
         module.compile()  # reads the file
         return module

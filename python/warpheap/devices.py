@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from warpheap import process, project
+from warpheap import builds, process, project
 from warpheap.driver import Driver, NoMachineError
 from warpheap.errors import UsageError
 
@@ -75,6 +75,9 @@ def _find(path: Path | None, backend: str, environment: dict[str, str]) -> Drive
         if backend not in ("auto", driver.backend) and not environment:
             raise UsageError(f"--driver: {path} runs on the {driver.backend} backend, --backend asks for {backend}")
         return driver
+    if project.find_installed() is not None:
+        on_gpu = backend == "cuda" or (backend == "auto" and builds.prefers_gpu())
+        return _first_use("cuda", environment, "warpheap_footprints") if on_gpu else _first_use("host", {})
     if backend in ("cuda", "auto"):
         built = project.find_built_driver("cuda")
         if built is not None:
@@ -89,6 +92,14 @@ def _find(path: Path | None, backend: str, environment: dict[str, str]) -> Drive
     if built is None:
         raise project.no_driver("host")
     return Driver.start(built)
+
+
+def _first_use(backend: str, environment: dict[str, str], *beside: str) -> Driver:
+    """The driver of the wheel's sources, which is built if nobody has used it on this machine."""
+    program = builds.find_program(f"warpheap_bench_{backend}", backend, *beside)
+    if program is None:
+        raise project.no_driver(backend)
+    return Driver.start(program, environment)
 
 
 def environment_of(device: str, option: str) -> dict[str, str]:

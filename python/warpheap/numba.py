@@ -23,18 +23,30 @@ In a kernel:
   serve it.
 * `heap.free(block)`: gives back an array of `empty`, or an address of `malloc`; 0 is ignored.
 
+Arrays that Numba makes itself, as `np.empty(n, np.float32)` in a kernel, come from the heap that `arrays_from` names,
+if the kernel is made by `jit(arrays=True)`. Numba frees them when nothing refers to them any more.
+
+    @warpheap.numba.jit(arrays=True)
+    def kernel(sums): ...
+
+    with warpheap.numba.arrays_from(heap):
+        kernel[blocks, threads](sums)
+
 Kernels with a heap are linked with the device library, so Numba cannot cache them on disk (`cache=True`). The library
 is of the default design, and so is the heap.
 """
 
+import contextlib
+import ctypes
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Any
 
-from warpheap.device_code import libraries
+from warpheap.device_code import handle_for, libraries, library
 from warpheap.errors import UsageError
-from warpheap.heaps import Heap
+from warpheap.heaps import Heap, HeapError
 
 
 def _versions() -> str:
@@ -48,17 +60,19 @@ def _versions() -> str:
 
 
 try:
+    from cuda.bindings import driver
     from llvmlite import ir
     from numba import cuda
-    from numba.cuda import types
+    from numba.cuda import config, types
     from numba.cuda.cudadrv.linkable_code import Fatbin
     from numba.cuda.extending import intrinsic, models, overload_method, register_model, typeof_impl
     from numba.cuda.np.arrayobj import carray, make_array
     from numba.cuda.np.numpy_support import as_dtype
-except ImportError as error:
+# Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
+except (ImportError, AttributeError) as error:
     raise UsageError(
-        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.4, and found {_versions()} ({error}): "
-        "pip install 'numba-cuda>=0.30' 'numpy<2.4'"
+        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.5, and found {_versions()} ({error}): "
+        "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
     ) from error
 
 _WORD = types.uint64
@@ -89,6 +103,87 @@ class _HeapModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.IntType(64))
 
 
+class _Slots:
+    """The variables `wh_default_heap` of all loaded modules, and the heap of each GPU that they name.
+
+    Invariant, as soon as a call is over: each variable has the handle of its GPU's heap, or 0.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[int, tuple[int, int]] = {}  # GPU and address of the variable, by the module's handle
+        self._heaps: dict[int, Heap] = {}  # by GPU
+
+    def loaded(self, module: Any) -> None:
+        """Called by Numba before the first launch of a module that was linked with the file `malloc`."""
+        device = cuda.get_current_device().id
+        place = _must(driver.cuLibraryGetGlobal(_library_of(module), b"wh_default_heap"))
+        with self._lock:
+            self._places[int(_library_of(module))] = (device, int(place))
+            _write(int(place), self._handle(device))
+
+    def unloaded(self, module: Any) -> None:
+        """Called by Numba when the module ends."""
+        with self._lock:
+            self._places.pop(int(_library_of(module)), None)
+
+    def name(self, device: int, heap: Heap | None) -> Heap | None:
+        """Let the modules of the current GPU, which is `device`, take blocks from `heap`. Returns the heap before."""
+        with self._lock:
+            before = self._heaps.pop(device, None)
+            if heap is not None:
+                self._heaps[device] = heap
+            for owner, place in self._places.values():
+                if owner == device:
+                    _write(place, self._handle(device))
+            return before
+
+    def _handle(self, device: int) -> int:
+        heap = self._heaps.get(device)
+        return 0 if heap is None or heap.closed else heap.handle
+
+
+_slots = _Slots()
+
+
+def _library_of(module: Any) -> Any:
+    handle = module.handle
+    return driver.CUlibrary(int(getattr(handle, "handle", handle)))
+
+
+def _must(answer: tuple[Any, ...]) -> Any:
+    """What a call of the driver returned beside its status."""
+    if int(answer[0]) != 0:
+        raise HeapError(f"the CUDA driver refused to name the heap of a kernel's arrays: {answer[0]!r}")
+    return answer[1] if len(answer) > 1 else None
+
+
+def _write(place: int, handle: int) -> None:
+    word = ctypes.c_uint64(handle)
+    _must(driver.cuMemcpyHtoD(place, ctypes.addressof(word), ctypes.sizeof(word)))
+
+
+@contextlib.contextmanager
+def arrays_from(heap: Heap) -> Iterator[None]:
+    """Let the arrays of kernels of `jit(arrays=True)` come from `heap`, as long as the `with` lasts.
+
+    It holds for the current GPU and for all threads of the program. The heap is of the default design, not checked, and
+    on that GPU; else `ValueError` is raised. The end of the `with` waits for the GPU and names the heap of the `with`
+    around it again. Without a heap, and when the heap is full, an array has no memory, and a kernel that writes to it
+    ends with an error.
+    """
+    if _type_of(heap, None).checked:
+        raise ValueError("the heap is checked, and arrays of Numba are linked for heaps that are not: make another one")
+    device = cuda.get_current_device().id
+    handle_for(heap, device)
+    before = _slots.name(device, heap)
+    try:
+        yield
+    finally:
+        cuda.synchronize()
+        _slots.name(device, before)
+
+
 class _HandsOverHeaps:
     """What Numba asks for each argument of a launch."""
 
@@ -96,15 +191,7 @@ class _HandsOverHeaps:
         """Return a heap as its handle, and all else as it is."""
         if not isinstance(kind, HeapType):
             return kind, value
-        if value.backend != "cuda":
-            raise ValueError("the heap is on the host, and kernels of Numba run on a GPU: make it with backend='cuda'")
-        current = cuda.get_current_device().id
-        if value.device != current:
-            raise ValueError(
-                f"the heap is on GPU {value.device}, and the kernel is launched on GPU {current}: launch it within "
-                f"numba.cuda.gpus[{value.device}]"
-            )
-        return _WORD, value.handle
+        return _WORD, handle_for(value, cuda.get_current_device().id)
 
 
 # For `cuda.jit(extensions=...)`: with it a kernel takes heaps as arguments.
@@ -115,20 +202,42 @@ extensions = [_HandsOverHeaps()]
 line = "device"
 
 
-def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """`numba.cuda.jit` for kernels that take heaps; all options are those of Numba."""
+def jit(function: Callable[..., Any] | None = None, *, arrays: bool = False, **options: Any) -> Any:
+    """`numba.cuda.jit` for kernels that take heaps; all other options are those of Numba.
+
+    `arrays`: the kernel's own arrays come from the heap of `arrays_from`. This turns on Numba's runtime for arrays
+    (CUDA_ENABLE_NRT), which holds for all kernels that Numba compiles from now on.
+    """
     if function is None:
-        return functools.partial(jit, **options)
+        return functools.partial(jit, arrays=arrays, **options)
+    if arrays:
+        config.CUDA_ENABLE_NRT = True
+        options["link"] = [*options.get("link", []), *_code(False, line), _malloc_of_arrays()]
     options["extensions"] = [*options.get("extensions", []), *extensions]
     if line != "device":
         options.setdefault("lto", True)  # LTO-IR becomes code at link time
     return cuda.jit(**options)(function)
 
 
+# Numba links an object once, however many functions bring it along. Two objects of one file would clash, so each file
+# is one object.
+@functools.lru_cache
+def _code(checked: bool, line: str) -> list[Any]:
+    """The files of the device library that a kernel is linked with."""
+    return [Fatbin(file.read_bytes(), name=file.name) for file in libraries("device" if checked else line, checked)]
+
+
+@functools.lru_cache
+def _malloc_of_arrays() -> Any:
+    """The file by which Numba's own arrays come from a heap."""
+    file = library("malloc")
+    return Fatbin(file.read_bytes(), name=file.name, setup_callback=_slots.loaded, teardown_callback=_slots.unloaded)
+
+
 @functools.lru_cache
 def _functions(checked: bool, line: str) -> dict[str, Any]:
     """The functions of the device library, by name: what uses one is linked with it."""
-    code = [Fatbin(file.read_bytes(), name=file.name) for file in libraries("device" if checked else line, checked)]
+    code = _code(checked, line)
     words = {"malloc": 2, "aligned_malloc": 3, "free": 2}
     return {
         name: cuda.declare_device(f"whn_{name}", _WORD(*(_WORD,) * count), link=code) for name, count in words.items()

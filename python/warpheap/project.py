@@ -1,14 +1,38 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the checkout and the programs built from it are."""
+"""Where the sources are, and what was built from them: in a checkout, or beside a package that a wheel brought."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from warpheap.errors import UsageError
 
 # Build folders that can hold the driver of a backend, the best for measuring first.
 _DRIVER_FOLDERS = {"cuda": ("cuda-bench", "cuda"), "host": ("host",)}
+
+
+# What a wheel brings along: the files that the driver is built from, laid out as in the checkout, and beside them what
+# `cmake --install` makes.
+_TREE = Path(__file__).resolve().parent / "tree"
+
+
+def find_installed() -> Path | None:
+    """The folder of sources and libraries that this package's wheel brought along; None in a checkout."""
+    return _TREE if (_TREE / "CMakePresets.json").is_file() else None
+
+
+def find_sources() -> Path | None:
+    """The folder with include/, src/ and benchmarks/: the wheel's, or else the checkout."""
+    return find_installed() or find_checkout()
+
+
+def library_folders(presets: Iterable[str]) -> list[Path]:
+    """Folders that can hold compiled libraries: the wheel's, or else those of the checkout's builds."""
+    if (installed := find_installed()) is not None:
+        return [installed / "lib"]
+    checkout = find_checkout()
+    return [] if checkout is None else [checkout / "build" / preset / "lib" for preset in presets]
 
 
 def find_checkout() -> Path | None:
@@ -48,12 +72,12 @@ def no_driver(backend: str) -> UsageError:
 
 
 def registered_designs(backend: str = "cuda") -> list[str] | None:
-    """The designs of the checkout's registry that run on the backend, in its order; None without a checkout.
+    """The designs of the registry that run on the backend, in its order; None without sources.
 
     Some are listed for one backend alone.
     """
-    checkout = find_checkout()
-    registry = checkout / "include" / "warpheap" / "designs" / "registry.def" if checkout is not None else None
+    sources = find_sources()
+    registry = None if sources is None else sources / "include" / "warpheap" / "designs" / "registry.def"
     if registry is None or not registry.is_file():
         return None
     macro = f"WARPHEAP_(?:{backend.upper()}_)?DESIGN"
@@ -61,8 +85,8 @@ def registered_designs(backend: str = "cuda") -> list[str] | None:
 
 
 def shipped_traces() -> list[str] | None:
-    """The traces that the checkout's driver brings along; None without a checkout."""
-    checkout = find_checkout()
-    if checkout is None:
+    """The traces that the driver brings along; None without sources."""
+    sources = find_sources()
+    if sources is None:
         return None
-    return sorted(path.stem for path in (checkout / "benchmarks" / "trace").glob("*.trace"))
+    return sorted(path.stem for path in (sources / "benchmarks" / "trace").glob("*.trace"))

@@ -6,6 +6,7 @@
 #   cmake -D WAY=package|whole_package|subdirectory -D LANGUAGE=CXX|CUDA -D RUN=ON|OFF
 #         -D ARCHITECTURE=<of the GPU, for CUDA> -D PROJECT=<folder of it, below ours>
 #         -D OPTION=<one for its configuration> -D REFUSED=<what its failure says>
+#         -D HOLDS=<symbol that the program has>
 #         -D GENERATOR=<of CMake> -D BUILD=<our build tree> -D FOLDER=<for the try> -P try_consumer.cmake
 #
 # The package is what our build tree installs; a whole one has the host executor, whatever our build tree has. With
@@ -57,6 +58,12 @@ if(REFUSED)
   return()
 endif()
 call("${CMAKE_COMMAND}" --build "${FOLDER}/build" --parallel)
+if(HOLDS)
+  execute_process(COMMAND nm "${FOLDER}/build/consumer" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT symbols MATCHES " ${HOLDS}\n")
+    message(FATAL_ERROR "The program has no symbol ${HOLDS}.")
+  endif()
+endif()
 if(RUN)
   call("${FOLDER}/build/consumer")
 endif()

@@ -2,7 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of Numba and of CuPy with a heap: they compile and link, which needs no GPU."""
 
+import ctypes
 import importlib.util
+import os
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,7 +105,8 @@ def numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     import warpheap.numba
 
     monkeypatch.setattr(warpheap.numba.cuda, "get_current_device", lambda: device)
-    warpheap.numba._functions.cache_clear()
+    for kept in (warpheap.numba._functions, warpheap.numba._code, warpheap.numba._malloc_of_arrays):
+        kept.cache_clear()
     return warpheap.numba
 
 
@@ -223,31 +229,289 @@ def test_code_is_kept_by_what_it_was_linked_with(numba, monkeypatch):
     assert numba._type_of(heap, None) != before
 
 
-def test_numba_that_does_not_import_gets_one_clear_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
-    with pytest.raises(UsageError, match=r"NumPy below 2\.4") as raised:
-        importlib.import_module("warpheap.numba")
-    assert "\n" not in str(raised.value)
-    monkeypatch.delitem(sys.modules, "warpheap.numba", raising=False)
+@pytest.mark.parametrize(
+    ("missing", "text"),
+    [
+        ("raise ImportError('no numba here')", "no numba here"),
+        # numba-cuda 0.30 with NumPy 2.5.
+        ("import numpy; numpy.name_that_was_removed", "name_that_was_removed"),
+    ],
+)
+def test_numba_that_does_not_import_gets_one_clear_line(tmp_path, missing, text):
+    (tmp_path / "numba.py").write_text(missing, encoding="utf-8")
+    (tmp_path / "llvmlite.py").write_text("ir = None", encoding="utf-8")
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda" / "__init__.py").touch()
+    (tmp_path / "cuda" / "bindings.py").write_text("driver = None", encoding="utf-8")
+    source = (
+        "from warpheap.errors import UsageError\n"
+        "try:\n    import warpheap.numba\n"
+        "except UsageError as error:\n    print(error)\n"
+    )
+    path = os.pathsep.join(str(folder) for folder in (tmp_path, REPOSITORY / "python"))
+    done = subprocess.run(
+        [sys.executable, "-c", source], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert text in done.stdout
+    assert "numpy<2.5" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
 
 
-# --- CuPy -------------------------------------------------------------------------------------------------------------
+# --- Arrays that Numba makes itself -----------------------------------------------------------------------------------
+
+
+def test_arrays_of_numba_take_their_memory_by_malloc_of_warpheap(toolkit, folder, numba, monkeypatch, tmp_path):
+    import numpy as np
+    from numba import cuda
+    from numba.cuda import config, types
+    from numba.cuda.memory_management import nrt
+
+    monkeypatch.setattr(config, "CUDA_ENABLE_NRT", True)
+
+    def sums_of_rows(sums):
+        i = cuda.grid(1)
+        row = np.empty(i % 7 + 1, np.float32)
+        for k in range(row.size):
+            row[k] = i + k
+        sums[i] = row[0] + row[row.size - 1]
+
+    ptx, _ = cuda.compile(
+        sums_of_rows, types.void(types.float32[::1]), cc=(9, 0), device=False, abi="numba", output="ptx"
+    )
+    assert "NRT_MemInfo_alloc_aligned" in ptx
+    runtime = compile_text(toolkit, nrt.NRT_LIBRARY.data, f"-I{nrt.get_include()}", "-rdc=true")
+    assert runtime.status == 0, runtime.log
+    parts = [("PTX", ptx.encode()), ("PTX", runtime.code)]
+    own = [("FATBIN", code.data) for code in (*numba._code(False, "device"), numba._malloc_of_arrays())]
+    for more, is_defined in (([], False), (own, True)):
+        linked = link(toolkit, *parts, *more)
+        assert linked.status == 0, linked.log
+        assert [bool(defined(linked.code, name, tmp_path)) for name in ("malloc", "free")] == [is_defined] * 2
+    assert defined(linked.code, "wh_default_heap", tmp_path)
+
+
+def defined(code: bytes, name: str, tmp_path: Path) -> bool:
+    """True if a cubin defines a symbol; false if it leaves that to the driver."""
+    if shutil.which("readelf") is None:
+        pytest.skip("readelf is not installed")
+    file = tmp_path / "symbols.cubin"
+    file.write_bytes(code)
+    shown = subprocess.run(["readelf", "-sW", file], check=True, capture_output=True, text=True).stdout
+    rows = re.findall(rf"(?:FUNC|OBJECT) +GLOBAL +\S+ +(?:\[[^]]*\] +)?(\S+) {name}$", shown, re.MULTILINE)
+    assert rows, f"nothing names {name}"
+    return "UND" not in rows
+
+
+class FakeDriver:
+    """The calls of the CUDA driver that name a heap, with a word of memory for each module."""
+
+    def __init__(self) -> None:
+        self.words: dict[int, int] = {}
+        self.status = 0
+
+    @staticmethod
+    def CUlibrary(handle: int) -> int:
+        return handle
+
+    def cuLibraryGetGlobal(self, library: int, name: bytes) -> tuple[int, int, int]:
+        assert name == b"wh_default_heap"
+        self.words.setdefault(library, -1)
+        return self.status, library, 8
+
+    def cuMemcpyHtoD(self, place: int, source: int, size: int) -> tuple[int]:
+        assert size == 8
+        self.words[place] = ctypes.c_uint64.from_address(source).value
+        return (self.status,)
+
+
+@pytest.fixture
+def driver(numba: Any, monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
+    made = FakeDriver()
+    monkeypatch.setattr(numba, "driver", made)
+    monkeypatch.setattr(numba, "_slots", numba._Slots())
+    monkeypatch.setattr(numba.cuda, "synchronize", lambda: None)
+    return made
+
+
+def heap_at(handle: int, **others: Any) -> Any:
+    kept = {"backend": "cuda", "device": 0, "design": "warp_slab", "checked": False, "closed": False}
+    return SimpleNamespace(handle=handle, **(kept | others))
+
+
+def test_each_module_takes_the_heap_that_is_named(numba, driver):
+    first, second = SimpleNamespace(handle=100), SimpleNamespace(handle=SimpleNamespace(handle=200))
+    numba._slots.loaded(first)
+    assert driver.words == {100: 0}
+    with numba.arrays_from(heap_at(4096)):
+        assert driver.words == {100: 4096}
+        numba._slots.loaded(second)
+        assert driver.words == {100: 4096, 200: 4096}
+        with numba.arrays_from(heap_at(8192)):
+            assert driver.words == {100: 8192, 200: 8192}
+            numba._slots.unloaded(first)
+        assert driver.words == {100: 8192, 200: 4096}
+    assert driver.words[200] == 0
+
+
+def test_modules_of_another_gpu_keep_their_heap(numba, driver, monkeypatch):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    with numba.arrays_from(heap_at(4096)):
+        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=1))
+        numba._slots.loaded(SimpleNamespace(handle=200))
+        with numba.arrays_from(heap_at(8192, device=1)):
+            assert driver.words == {100: 4096, 200: 8192}
+        assert driver.words == {100: 4096, 200: 0}
+        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=0))
+
+
+def test_a_heap_that_was_closed_is_not_named(numba, driver):
+    heap = heap_at(4096)
+    with numba.arrays_from(heap):
+        heap.closed = True
+        numba._slots.loaded(SimpleNamespace(handle=100))
+        assert driver.words == {100: 0}
+
+
+@pytest.mark.parametrize(
+    ("others", "text"),
+    [
+        ({"checked": True}, "is checked"),
+        ({"design": "bulk"}, "'bulk'"),
+        ({"device": 1}, "GPU 1, "),
+        ({"backend": "host"}, "backend='cuda'"),
+    ],
+)
+def test_a_heap_that_cannot_serve_arrays_is_refused(numba, driver, others, text):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    with pytest.raises(ValueError, match=text), numba.arrays_from(heap_at(4096, **others)):
+        pass
+    assert driver.words == {100: 0}
+
+
+def test_a_refusal_of_the_driver_is_told(numba, driver):
+    driver.status = 201
+    with pytest.raises(numba.HeapError, match="201"):
+        numba._slots.loaded(SimpleNamespace(handle=100))
+
+
+def test_a_kernel_with_arrays_is_linked_with_malloc(numba, driver, monkeypatch):
+    from numba.cuda import config
+
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(numba.cuda, "jit", lambda **options: asked.append(options) or (lambda function: function))
+    monkeypatch.setattr(config, "CUDA_ENABLE_NRT", False)
+    numba.jit(lambda: None)
+    assert not config.CUDA_ENABLE_NRT
+    numba.jit(arrays=True, link=["own.cu"])(lambda: None)
+    assert config.CUDA_ENABLE_NRT
+    first, *others = asked[-1]["link"]
+    assert first == "own.cu"
+    assert [code.name for code in others] == ["warpheap_device.fatbin", "warpheap_malloc.fatbin"]
+    assert others[0] is numba._code(False, "device")[0]
+    assert "link" not in asked[0]
+
+
+# --- cuda.core and CuPy ----------------------------------------------------------------------------------------------
+
+HOT = """
+#include <warpheap/device_hot.hpp>
+extern "C" __global__ void kernel(const warpheap::heap_ref<>* heap, void** blocks) {
+  heap->free(blocks[threadIdx.x]);
+  blocks[threadIdx.x] = heap->malloc(threadIdx.x);
+}
+"""
 
 
 @needs("cuda.core")
-@pytest.mark.parametrize(("line", "checked"), [("device", False), ("hot", False), ("whole", False), ("device", True)])
-def test_a_source_for_cupy_links(folder, tmp_path, line, checked):
+@pytest.mark.parametrize(
+    ("source", "line", "checked"),
+    [
+        (BY_SHIM, "device", False),
+        (BY_SHIM, "hot", False),
+        (BY_SHIM, "whole", False),
+        (BY_SHIM, "device", True),
+        (HOT, "hot", False),
+    ],
+)
+def test_a_source_for_cuda_core_links(folder, tmp_path, source, line, checked):
     pytest.importorskip("cuda.core", reason="cuda-core is not installed")
-    import warpheap.cupy
+    import warpheap.cuda_core
 
-    cubin = warpheap.cupy.link(BY_SHIM, capability=(9, 0), line=line, checked=checked)
-    assert kernels(cubin, tmp_path)["kernel"].registers <= 40
+    linked = warpheap.cuda_core.link(source, capability=(9, 0), line=line, checked=checked)
+    assert kernels(bytes(linked.code), tmp_path)["kernel"].registers <= 40
 
 
 def test_a_missing_package_gets_one_clear_line(monkeypatch):
+    import warpheap.cuda_core
     import warpheap.cupy
 
     monkeypatch.setitem(sys.modules, "cuda.core", None)
     with pytest.raises(UsageError, match="pip install 'cuda-core"):
-        warpheap.cupy.link("", capability=(9, 0))
+        warpheap.cuda_core.link("", capability=(9, 0))
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(UsageError, match="pip install cupy"):
+        warpheap.cupy.linked_module("")
+
+
+def test_headers_that_are_not_there_are_named(folder, monkeypatch):
+    import warpheap.cuda_core
+
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace())
+    monkeypatch.setattr(device_code, "find_cccl", lambda: None)
+    with pytest.raises(UsageError, match="CUDA_HOME"):
+        warpheap.cuda_core.link(HOT, capability=(9, 0), line="hot")
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder for everything, where no toolkit and no package with headers is found."""
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(device_code.shutil, "which", lambda *words, **options: None)
+    monkeypatch.setattr(device_code, "_namespace", lambda name: [tmp_path / name])
+    return tmp_path
+
+
+def headers(folder: Path) -> Path:
+    for name in ("cuda/atomic", "cuda/std/cstdint", "nv/target"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def test_headers_of_cccl_are_found_where_they_can_be(nowhere, monkeypatch):
+    assert device_code.find_cccl() is None
+    monkeypatch.setattr(device_code.shutil, "which", lambda *words, **options: str(nowhere / "toolkit/bin/nvcc"))
+    by_nvcc = headers(nowhere / "toolkit" / "include" / "cccl")
+    assert device_code.find_cccl() == by_nvcc
+    python_package = headers(nowhere / "cuda" / "cccl" / "headers" / "include")
+    assert device_code.find_cccl() == python_package
+    wheel = headers(nowhere / "nvidia" / "cu13" / "include" / "cccl")
+    assert device_code.find_cccl() == wheel
+    older = headers(nowhere / "older" / "include")
+    monkeypatch.setenv("CUDA_PATH", str(nowhere / "older"))
+    assert device_code.find_cccl() == older
+    (older / "nv" / "target").unlink()
+    assert device_code.find_cccl() == wheel
+
+
+def test_a_launch_hands_heaps_over_as_their_handles(monkeypatch):
+    import warpheap.cuda_core
+
+    class FakeHeap:
+        backend, device, handle = "cuda", 0, 4096
+
+    launched: list[tuple[Any, ...]] = []
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(launch=lambda *words: launched.append(words)))
+    monkeypatch.setattr(warpheap.cuda_core, "Heap", FakeHeap)
+    stream = SimpleNamespace(device=SimpleNamespace(device_id=0))
+    warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap(), 7)
+    assert launched == [(stream, "config", "kernel", 4096, 7)]
+    stream.device.device_id = 1
+    with pytest.raises(ValueError, match=r"GPU 0, .* GPU 1"):
+        warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap())
+    FakeHeap.backend = "host"
+    with pytest.raises(ValueError, match="backend='cuda'"):
+        warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap())
+    assert len(launched) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).resolve().parents[2] / "run"
-VERBS = ("survey", "test", "gpu", "pool", "sync", "graph", "bench", "format", "docs", "help")
+VERBS = ("survey", "test", "gpu", "pool", "sync", "graph", "bench", "format", "docs", "wheel", "help")
 
 
 def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProcess:

@@ -17,10 +17,14 @@
  * | `warpheap_cold.fatbin` | those parts, as machine code: for `warpheap_hot.fatbin` and <warpheap/device_hot.hpp> |
  * | `warpheap_whole.fatbin` | all functions and kernels as LTO-IR, complete |
  * | `warpheap_device_checked.fatbin` | as the first, for heaps that were made with `checked` |
+ * | `warpheap_malloc.fatbin` | `malloc` and `free` of device code in place of the toolkit's, beside another file |
  *
  * A program is linked with one of the lines `device`, `hot` and `cold`, `whole`, or `device_checked`: each defines the
  * names below. `whole` is optimised with the kernel, so give the linker a limit, as `-maxrregcount=40`. A heap that was
  * made with `checked` needs `device_checked`, any other heap needs one of the others.
+ *
+ * A program that links `malloc` sets its variable `wh_default_heap` to the address of a handle, by `cuLibraryGetGlobal`
+ * and a copy. Until then `malloc` returns null. Each module that is loaded has a variable of its own.
  */
 
 #ifdef __cplusplus

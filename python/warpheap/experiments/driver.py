@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpheap import process, project
+from warpheap import builds, process, project
 from warpheap.errors import UsageError
 
 # The first start of a GPU takes longer than any other.
@@ -22,6 +22,12 @@ class Driver:
 
     def find(self, prebuilt: Path | None, backend: str) -> Path:
         """The program in `prebuilt` or in the checkout's builds; `auto` prefers that of a GPU."""
+        if prebuilt is None and project.find_installed() is not None:
+            if backend == "auto":
+                backend = "cuda" if builds.prefers_gpu() else "host"
+            built = builds.find_program(f"{self.stem}_{backend}", backend)
+            if built is not None:
+                return built
         backends = ("cuda", "host") if backend == "auto" else (backend,)
         for name in backends:
             for place in _places(prebuilt):

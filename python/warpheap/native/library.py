@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from warpheap.errors import UsageError
-from warpheap.project import find_checkout
+from warpheap.project import library_folders
 
 # Build folders that can hold the library of a backend, the best for measuring first.
 FOLDERS = {"cuda": ("cuda-bench", "cuda"), "host": ("host",)}
@@ -98,12 +98,9 @@ def build_command(interface: Interface, backend: str) -> str:
 
 
 def find_built(interface: Interface, backend: str) -> Path | None:
-    """The library of a backend that was built in the checkout."""
-    checkout = find_checkout()
-    if checkout is None:
-        return None
+    """The library of a backend that the wheel brought along, or that was built in the checkout."""
     name = f"libwarpheap_{interface.name}_{backend}.so"
-    paths = (checkout / "build" / folder / "lib" / name for folder in FOLDERS[backend])
+    paths = (folder / name for folder in library_folders(FOLDERS[backend]))
     return next((path for path in paths if path.is_file()), None)
 
 
