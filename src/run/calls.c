@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: 2026 The warpheap authors
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "calls.h"
+
+#include <string.h>
+
+#include "driver.h"
+#include "find.h"
+
+struct call calls[CALLS] = {
+#define WARPHEAP_CALL(symbol, base, version) {#symbol, base, version, 0, (void*)symbol, NULL},
+#define WARPHEAP_CALL_PER_THREAD(symbol, base, version) {#symbol, base, version, 1, (void*)symbol, NULL},
+#include "calls.def"
+#undef WARPHEAP_CALL
+#undef WARPHEAP_CALL_PER_THREAD
+};
+
+struct call* call_of_symbol(const char* symbol) {
+  for (int call = 0; call < CALLS; ++call) {
+    if (strcmp(calls[call].symbol, symbol) == 0) return &calls[call];
+  }
+  return NULL;
+}
+
+void* real_of(enum call_number number) {
+  void* real = atomic_load_explicit(&calls[number].real, memory_order_acquire);
+  if (real != NULL) return real;
+  /* The program is linked to the driver, and nobody has looked the function up. */
+  real = find_next(calls[number].symbol);
+  if (real != NULL) atomic_store_explicit(&calls[number].real, real, memory_order_release);
+  return real;
+}
+
+void* driver_function(const char* symbol, const char* base, int version) {
+  void* found = NULL;
+  __typeof__(&cuGetProcAddress_v2) const ask =
+      (__typeof__(&cuGetProcAddress_v2))atomic_load_explicit(&calls[CALL_cuGetProcAddress_v2].real, memory_order_acquire);
+  /* An auditor, which has no dlsym for the program's libraries, has this at least. */
+  if (ask != NULL && ask(base, &found, version, DRIVER_LEGACY_STREAM, NULL) == DRIVER_SUCCESS && found != NULL) {
+    return found;
+  }
+  return find_next(symbol);
+}
