@@ -30,14 +30,3 @@ void* real_of(enum call_number number) {
   if (real != NULL) atomic_store_explicit(&calls[number].real, real, memory_order_release);
   return real;
 }
-
-void* driver_function(const char* symbol, const char* base, int version) {
-  void* found = NULL;
-  __typeof__(&cuGetProcAddress_v2) const ask =
-      (__typeof__(&cuGetProcAddress_v2))atomic_load_explicit(&calls[CALL_cuGetProcAddress_v2].real, memory_order_acquire);
-  /* An auditor, which has no dlsym for the program's libraries, has this at least. */
-  if (ask != NULL && ask(base, &found, version, DRIVER_LEGACY_STREAM, NULL) == DRIVER_SUCCESS && found != NULL) {
-    return found;
-  }
-  return find_next(symbol);
-}

@@ -34,7 +34,4 @@ struct call* call_of_symbol(const char* symbol);
 void* real_of(enum call_number number);
 #define REAL(symbol) ((__typeof__(&symbol))real_of(CALL_##symbol))
 
-/* A function of the driver that the library does not answer, by its symbol; null if it is not there. */
-void* driver_function(const char* symbol, const char* base, int version);
-
 #endif

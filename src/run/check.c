@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "find.h"
 #include "out.h"
 #include "state.h"
 
@@ -21,7 +22,7 @@ uint32_t check_zone_bytes(uint64_t bytes) {
 
 uint32_t check_fill_zone(device_address block, uint64_t bytes, uint32_t zone) {
   if (zone == 0) return 0;
-  fill_function* const fill = (fill_function*)driver_function("cuMemsetD8_v2", "cuMemsetD8", 3020);
+  fill_function* const fill = (fill_function*)find_next("cuMemsetD8_v2");
   return fill != NULL && fill(block + bytes, ZONE_FILL, zone) == DRIVER_SUCCESS ? zone : 0;
 }
 
@@ -36,7 +37,7 @@ static uint64_t count_fault(void) {
 
 void check_zone(const struct given* given) {
   if (given->was != GIVEN_LIVE || !given->is_last || given->block.zone == 0 || !is_quiet()) return;
-  copy_function* const copy = (copy_function*)driver_function("cuMemcpyDtoH_v2", "cuMemcpyDtoH", 3020);
+  copy_function* const copy = (copy_function*)find_next("cuMemcpyDtoH_v2");
   unsigned char zone[ZONE_BYTES];
   if (copy == NULL || copy(zone, given->key + given->block.bytes, given->block.zone) != DRIVER_SUCCESS) return;
   for (uint32_t at = 0; at < given->block.zone; ++at) {

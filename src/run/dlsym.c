@@ -13,8 +13,11 @@ static void* answer(struct call* call, void* handle) {
   if (found == call->wrapper) {
     /* The search came to this library first, as one of all libraries does: is there a driver, too? */
     found = find_next(call->symbol);
-    /* This fails again, and then dlerror says so. */
-    if (found == NULL) return libc_dlsym()(RTLD_NEXT, call->symbol);
+    if (found == NULL) {
+      /* This fails again, and then dlerror says so. Its result is not returned, for that would be a jump, too. */
+      libc_dlsym()(RTLD_NEXT, call->symbol);
+      return NULL;
+    }
   }
   if (found == NULL || !is_of_driver(found)) return found;
   atomic_store_explicit(&call->real, found, memory_order_release);

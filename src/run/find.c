@@ -24,7 +24,8 @@ dlsym_function* libc_dlsym(void) {
 void* find_next(const char* symbol) {
   void* found = libc_dlsym()(RTLD_NEXT, symbol);
   if (found != NULL) return found;
-  void* const driver = dlopen(DRIVER_FILE ".1", RTLD_LAZY | RTLD_NOLOAD);
+  /* The program's libraries; those of an auditor are others. */
+  void* const driver = dlmopen(LM_ID_BASE, DRIVER_FILE ".1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == NULL) return NULL;
   found = libc_dlsym()(driver, symbol);
   dlclose(driver);
