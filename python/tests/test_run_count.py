@@ -137,6 +137,12 @@ def test_forms_of_other_versions_are_the_drivers_own(laboratory: Laboratory, way
     assert "frees of memory that was taken out of sight: 1\n" in end.said
 
 
+def test_a_free_that_the_driver_refuses_leaves_the_block_live(laboratory: Laboratory) -> None:
+    end = laboratory.run(laboratory.program, "table", "take:40", "capture", "give:0", "end-capture", "take:2")
+    assert end.memory()["device"] == [2, 42, 42]
+    assert end.calls()["cuMemFree_v2"][1:] == [1, 1, 0]
+
+
 def test_two_threads_are_counted(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     end = laboratory.run(laboratory.program, "table", "threads:500", options=way_in)
     assert (end.code, end.printed) == (0, "threads 0\n")

@@ -59,6 +59,7 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
   struct given given = {.call = call, .key = key, .stream = stream, .was = GIVEN_UNKNOWN};
   struct state* const state = state_lock();
   if (state == NULL) return given;
+  ++state->figures[call].calls;
   struct block* const block = key == 0 ? NULL : blocks_find(&state->blocks, key);
   if (block != NULL) {
     given.was = block->references != 0 ? GIVEN_LIVE : GIVEN_FREED;
@@ -66,6 +67,7 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
   }
   if (given.was == GIVEN_LIVE && --block->references == 0) {
     given.is_last = true;
+    state->figures[call].bytes += block->bytes;
     --state->blocks.live;
     count_end(state, block);
     trace_given(state, &given);
@@ -74,17 +76,26 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
   return given;
 }
 
+/* Undoes what note_giving did with a block that the driver did not take back. */
+static void restore(struct state* state, const struct given* given) {
+  if (given->is_last) {
+    state->figures[given->call].bytes -= given->block.bytes;
+    insert(state, &given->block);
+    trace_taken(state, given->call, &given->block, given->stream);
+    return;
+  }
+  struct block* const block = blocks_find(&state->blocks, given->key);
+  if (block != NULL && block->references != 0) ++block->references;
+}
+
 void note_given(const struct given* given, driver_result result) {
+  /* Nearly every free ends here, and all is noted. */
+  if (given->was == GIVEN_LIVE && result == DRIVER_SUCCESS) return;
   struct state* const state = state_lock();
   if (state == NULL) return;
-  count_call(state, given->call, result);
+  if (result != DRIVER_SUCCESS) ++state->figures[given->call].refused;
   if (given->was == GIVEN_LIVE) {
-    if (result == DRIVER_SUCCESS) {
-      state->figures[given->call].bytes += given->is_last ? given->block.bytes : 0;
-    } else if (given->is_last) {
-      insert(state, &given->block);
-      trace_taken(state, given->call, &given->block, given->stream);
-    }
+    restore(state, given);
   } else if (given->key != 0) {
     if (result == DRIVER_SUCCESS) ++state->unknown_frees;
     trace_unknown(state, given, result);

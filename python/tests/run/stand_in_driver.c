@@ -21,7 +21,7 @@
 typedef int R;
 typedef uint64_t P;
 
-enum { OK = 0, INVALID = 1, NO_MEMORY = 2, ILLEGAL_STATE = 401, NOT_FOUND = 500, CAPTURE_UNSAFE = 906 };
+enum { OK = 0, INVALID = 1, NO_MEMORY = 2, ILLEGAL_STATE = 401, NOT_FOUND = 500, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNSAFE = 906 };
 enum { MOST_BLOCKS = 1 << 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -110,8 +110,10 @@ EXPORT R cuMemAllocManaged(P* block, size_t bytes, unsigned flags) {
   say("cuMemAllocManaged %zu %u", bytes, flags);
   return take(block, bytes);
 }
+/* As with a driver, this may not be called while a graph is captured. */
 EXPORT R cuMemFree_v2(P block) {
   say("cuMemFree_v2");
+  if (captures != 0) return CAPTURE_UNSUPPORTED;
   return block == 0 ? OK : give(block);
 }
 EXPORT R cuMemGetAddressRange_v2(P* base, size_t* bytes, P address) {
