@@ -36,6 +36,11 @@ needs_library = pytest.mark.skipif(
 )
 
 
+def split(text: str) -> list[str]:
+    """The words of a text: steps of the test program, or what it prints."""
+    return text.split()
+
+
 @dataclass(frozen=True)
 class End:
     """How a program ended, and what the stand-in driver was asked for."""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from interposed import End, Laboratory, needs_library
+from interposed import End, Laboratory, needs_library, split
 
 pytestmark = needs_library
 
@@ -66,10 +66,11 @@ def test_a_write_past_the_end_is_found(laboratory: Laboratory, way_in: tuple[str
 def test_two_frees_are_told_from_a_foreign_one(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     steps = ["take:100", "give:0", "give:0", "give-address:4660", "host:70", "give-host:1", "give-host:1"]
     end = checked(laboratory, *steps, options=way_in)
+    refused = "which the driver refused with error 1)"
     assert faults(end) == [
-        "block 1 at AT of 100 bytes was freed twice (second time by cuMemFree_v2, which the driver refused with error 1)",
-        "AT is no block that is live (cuMemFree_v2, which the driver refused with error 1)",
-        "block 2 at AT of 70 bytes was freed twice (second time by cuMemFreeHost, which the driver refused with error 1)",
+        f"block 1 at AT of 100 bytes was freed twice (second time by cuMemFree_v2, {refused}",
+        f"AT is no block that is live (cuMemFree_v2, {refused}",
+        f"block 2 at AT of 70 bytes was freed twice (second time by cuMemFreeHost, {refused}",
     ]
     assert "0x1234 is no block" in end.said
     assert end.printed == laboratory.alone(laboratory.program, "table", *steps).printed
@@ -131,7 +132,7 @@ def test_the_range_of_a_block_is_without_its_red_zone(laboratory: Laboratory, wa
 
 
 def test_a_capture_is_not_disturbed(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
-    steps = "take:8 capture async:4 give:0 take:9 end-capture give:2 take:7 end-capture give:3 write:0:8 give:0".split()
+    steps = split("take:8 capture async:4 give:0 take:9 end-capture give:2 take:7 end-capture give:3 write:0:8 give:0")
     end = checked(laboratory, *steps, options=way_in)
     assert "give 900" in end.printed
     assert end.printed == laboratory.alone(laboratory.program, "table", *steps).printed

@@ -8,16 +8,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from interposed import LIBRARY, SOURCES, Laboratory, needs_library, preloaded
+from interposed import LIBRARY, SOURCES, Laboratory, needs_library, preloaded, split
 
 pytestmark = needs_library
 
 # Each kind of memory, a refusal, an unknown pointer and null.
-STEPS = (
+STEPS = split(
     "take:1000 take:24 pitch:100:3 managed:40 host:50 host-flags:60 async:70 pool:80 create:90 take:0 take:99999999999"
     " retain:8 info give:0 give:1 give:2 give:3 give-host:4 give-host:5 give-async:6 give-async:7 release:8 release:8"
     " give-address:4660 give-address:0 give:1 take:7 range:12:3 info"
-).split()
+)
 WAYS = ("everywhere", "opened", "table", "first-table", "thread-table")
 
 
@@ -106,9 +106,9 @@ def test_what_a_program_looks_up_is_told(laboratory: Laboratory) -> None:
 
 
 def test_a_driver_that_runs_out_of_memory_says_so(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
-    steps = "take:3000 take:2000 take:1000 give:0 take:4000".split()
+    steps = split("take:3000 take:2000 take:1000 give:0 take:4000")
     end = laboratory.run(laboratory.program, "table", *steps, options=way_in, STAND_IN_BYTES="5500")
-    assert end.printed.split() == "take 0 take 0 take 2 give 0 take 2".split()
+    assert end.printed.split() == split("take 0 take 0 take 2 give 0 take 2")
     assert end.calls()["cuMemAlloc_v2"] == [1, 4, 2, 5000]
 
 
@@ -116,9 +116,9 @@ def test_a_driver_that_runs_out_of_memory_says_so(laboratory: Laboratory, way_in
 def test_a_function_that_the_driver_does_not_have_stays_away(
     laboratory: Laboratory, way_in: tuple[str, ...], way: str
 ) -> None:
-    command = (program(laboratory, way), way, "has", "take:10")
+    command = (program(laboratory, way), way, "has", "error", "take:10")
     alone = laboratory.alone(*command, driver=laboratory.old_driver)
-    assert alone.printed.split() == ["has", "0", "take", "0"]
+    assert alone.printed.split() == ["has", "0", "error", "3", "take", "0"]
     end = laboratory.run(*command, options=way_in, driver=laboratory.old_driver)
     assert (end.code, end.printed) == (alone.code, alone.printed)
     assert "cuMemAllocAsync" not in end.calls()
@@ -161,16 +161,15 @@ def test_many_live_blocks_are_counted(laboratory: Laboratory) -> None:
 
 def test_a_forked_child_reports_its_own_calls(laboratory: Laboratory, way_in: tuple[str, ...], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = (*way_in, "--out", out)
-    end = laboratory.run(laboratory.program, "opened", "take:10", "take:20", "fork", "take:30", "give:0", options=options)
+    steps = split("take:10 take:20 fork take:30 give:0")
+    end = laboratory.run(laboratory.program, "opened", *steps, options=(*way_in, "--out", out))
     assert end.code == 0
-    child, parent = sorted(out.read_text().split("warpheap run[")[1:], key=lambda text: "1000" in text or "30\n" in text)
-    reports = {text.split("]")[0]: text for text in (child, parent)}
-    assert len(reports) == 2
-    counted = sorted(line.split() for text in reports.values() for line in text.splitlines() if "cuMemAlloc_v2" in line)
+    reports = out.read_text().split("warpheap run[")[1:]
+    assert len({text.split("]")[0] for text in reports}) == len(reports) == 2
+    counted = sorted(line.split() for text in reports for line in text.splitlines() if "cuMemAlloc_v2" in line)
     # Lookups are the parent's; the child begins with nothing.
     assert counted == [["cuMemAlloc_v2", "0", "1", "0", "30"], ["cuMemAlloc_v2", "1", "2", "0", "30"]]
-    assert sum("out of sight: 1" in text for text in reports.values()) == 1
+    assert sum("out of sight: 1" in text for text in reports) == 1
 
 
 def test_a_child_of_vfork_reports_nothing(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
@@ -181,9 +180,7 @@ def test_a_child_of_vfork_reports_nothing(laboratory: Laboratory, way_in: tuple[
 
 
 @pytest.mark.parametrize(("how", "code"), [("exit:7", 7), ("_exit:8", 8)])
-def test_every_way_to_exit_has_its_report(
-    laboratory: Laboratory, way_in: tuple[str, ...], how: str, code: int
-) -> None:
+def test_every_way_to_exit_has_its_report(laboratory: Laboratory, way_in: tuple[str, ...], how: str, code: int) -> None:
     end = laboratory.run(laboratory.program, "opened", "take:10", how, options=way_in)
     assert end.code == code
     assert end.printed == "take 0\n"
@@ -213,7 +210,9 @@ def test_a_reader_that_has_gone_ends_nobody(laboratory: Laboratory) -> None:
     variables = laboratory.variables(**preloaded(LIBRARY))
     command = [laboratory.program, "opened", "take:10", "exit:6"]
     # Python ignores the signal, and its children would.
-    end = subprocess.run(command, env=variables, stderr=writer, stdout=subprocess.PIPE, restore_signals=True, timeout=60)
+    end = subprocess.run(
+        command, env=variables, stderr=writer, stdout=subprocess.PIPE, restore_signals=True, timeout=60
+    )
     os.close(writer)
     assert (end.returncode, end.stdout) == (6, b"take 0\n")
 

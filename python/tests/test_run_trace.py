@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import Finished
-from interposed import End, Laboratory, needs_library
+from interposed import End, Laboratory, needs_library, split
 
 from warpheap.errors import UsageError
 from warpheap.interposer.calls import FIRST_LINE, Event, parse_events, processes, read_events
@@ -42,7 +42,7 @@ def short(event: Event) -> str:
 @pytest.mark.parametrize("options", [(), ("--audit",)])
 def test_each_block_has_its_lines(laboratory: Laboratory, tmp_path: Path, options: tuple[str, ...]) -> None:
     out = tmp_path / "trace"
-    steps = "take:10 async:20 take:0 give:0 give:0 give-async:1 create:30 retain:3 release:3 release:3 host:5".split()
+    steps = split("take:10 async:20 take:0 give:0 give:0 give-async:1 create:30 retain:3 release:3 release:3 host:5")
     end = traced(laboratory, out, *steps, options=options)
     assert (end.code, end.said) == (0, "")
     events = read_events(out)
@@ -67,7 +67,7 @@ def test_each_block_has_its_lines(laboratory: Laboratory, tmp_path: Path, option
 def test_a_free_that_the_driver_refuses_leaves_the_block_live(laboratory: Laboratory, tmp_path: Path) -> None:
     out = tmp_path / "trace"
     end = traced(laboratory, out, "take:40", "capture", "give:0", "end-capture", "give:0", "give:0")
-    assert end.printed.split() == "take 0 capture 0 give 900 end-capture 0 give 0 give 1".split()
+    assert end.printed.split() == split("take 0 capture 0 give 900 end-capture 0 give 0 give 1")
     assert [(event.what, event.block, event.bytes) for event in read_events(out)] == [
         ("+", 1, 40),
         ("-", 1, 0),

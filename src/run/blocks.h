@@ -36,7 +36,7 @@ struct block_table {
 /* The entry with that key, live or freed; null if the table has none. */
 struct block* blocks_find(const struct block_table* table, uint64_t key);
 
-/* The entry with that key, made if there is none: its other members are zero then. Null without memory. `key` is not 0.
+/* The entry with that key. A new one is zero but for the key. Null without memory. `key` is not 0.
  * An older pointer to an entry is then invalid, for the table may have grown; what was freed is forgotten when it does.
  */
 struct block* blocks_entry(struct block_table* table, uint64_t key);

@@ -6,21 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The calls of CUDA's driver that the library answers, with the types of their binary interface. <cuda.h> is not needed,
- * so the library is built where there is no toolkit. Each function has the name of the driver's own and stands before
- * it; it makes the driver's call and returns what that returned. */
+/* The calls of CUDA's driver that the library answers, with the types of their binary interface. <cuda.h> is not
+ * needed, so the library is built where there is no toolkit. Each function has the name of the driver's own and
+ * stands before it; it makes the driver's call and returns what that returned. */
 
 typedef int32_t driver_result;
 typedef uint64_t device_address;
 typedef uint64_t memory_handle;
 typedef void* stream_handle;
 
-enum {
-  DRIVER_SUCCESS = 0,
-  DRIVER_OUT_OF_MEMORY = 2,
-  DRIVER_ILLEGAL_STATE = 401,
-  DRIVER_NOT_FOUND = 500
-};
+enum { DRIVER_SUCCESS = 0, DRIVER_OUT_OF_MEMORY = 2, DRIVER_ILLEGAL_STATE = 401, DRIVER_NOT_FOUND = 500 };
 
 /* Flags of cuGetProcAddress. */
 enum { DRIVER_LEGACY_STREAM = 1, DRIVER_STREAM_OF_THREAD = 2 };

@@ -14,9 +14,11 @@ dlsym_function* libc_dlsym(void) {
   static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
   static _Atomic(dlsym_function*) known;
   dlsym_function* found = atomic_load_explicit(&known, memory_order_relaxed);
+  if (found != NULL) return found;
   for (size_t i = 0; found == NULL && i < sizeof versions / sizeof *versions; ++i) {
     found = (dlsym_function*)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
   }
+  dlerror(); /* the program did not ask for a version that is not there */
   atomic_store_explicit(&known, found, memory_order_relaxed);
   return found;
 }
@@ -29,6 +31,7 @@ void* find_next(const char* symbol) {
   if (driver == NULL) return NULL;
   found = libc_dlsym()(driver, symbol);
   dlclose(driver);
+  if (found != NULL) dlerror(); /* the first search failed */
   return found;
 }
 

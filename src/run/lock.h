@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A lock of one word, which is free when it is zero. It stands on futexes alone: as an auditor the library has a libc of
- * its own, which takes the process for one of a single thread, and whose mutexes then do not exclude each other. A lock
- * in memory that a fork wipes is free in the child. */
+/* A lock of one word, which is free when it is zero. It stands on futexes alone: as an auditor the library has a
+ * libc of its own, which takes the process for one of a single thread, and whose mutexes then do not exclude each
+ * other. A lock in memory that a fork wipes is free in the child. */
 
 typedef _Atomic uint32_t lock_word;
 

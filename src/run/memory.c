@@ -94,10 +94,8 @@ driver_result cuMemFreeHost(void* block) {
   return result;
 }
 
-/* Handle 0 is none; all others have keys of their own. */
-static uint64_t key_of(memory_handle handle) {
-  return handle != 0 ? handle | KEY_OF_HANDLE : 0;
-}
+/* Every handle but 0 has a key of its own. */
+static uint64_t key_of(memory_handle handle) { return handle != 0 ? handle | KEY_OF_HANDLE : 0; }
 
 driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* properties, unsigned long long flags) {
   __typeof__(&cuMemCreate) real = REAL(cuMemCreate);

@@ -24,7 +24,8 @@ static void count_end(struct state* state, const struct block* block) {
   kind->bytes -= block->bytes;
 }
 
-/* Makes the block live. A live block with its key has ended where the library did not see it, as one of a graph does. */
+/* Makes the block live. A live block with its key has ended where the library did not see it, as one of a graph
+ * does. */
 static void insert(struct state* state, const struct block* block) {
   struct block* const entry = blocks_entry(&state->blocks, block->key);
   if (entry == NULL) {

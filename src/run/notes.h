@@ -10,11 +10,11 @@
 #include "calls.h"
 #include "driver.h"
 
-/* What is noted when the program takes memory and gives it back. Any thread can call these at any time; in MODE_OFF they
- * do nothing.
+/* What is noted when the program takes memory and gives it back. Any thread can call these at any time; in
+ * MODE_OFF they do nothing.
  *
- * A block is noted after the driver handed it out, and its end before the driver is asked to take it back: between the
- * two the driver cannot hand out its address a second time. */
+ * A block is noted after the driver handed it out, and its end before the driver is asked to take it back: between
+ * the two the driver cannot hand out its address a second time. */
 
 struct request {
   enum call_number call;

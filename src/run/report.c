@@ -57,7 +57,8 @@ static void sort(struct block* blocks, uint64_t count) {
 static void list_leaks(struct out* out, const struct block* blocks, uint64_t count) {
   int lines = 0;
   for (uint64_t first = 0, next; first < count; first = next) {
-    for (next = first; next < count && blocks[next].kind == blocks[first].kind && blocks[next].bytes == blocks[first].bytes;)
+    for (next = first;
+         next < count && blocks[next].kind == blocks[first].kind && blocks[next].bytes == blocks[first].bytes;)
       ++next;
     if (++lines > MOST_LINES_OF_LEAKS) {
       out_add(out, "  and %" PRIu64 " blocks more\n", count - first);

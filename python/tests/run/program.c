@@ -30,23 +30,23 @@ typedef R (*get_address_fn)(const char*, void**, int, uint64_t, int*);
 typedef R (*first_get_address_fn)(const char*, void**, int, uint64_t);
 
 /* name, base, version, type of the function */
-#define CALLS(X)                                                                                   \
-  X(cuMemAlloc_v2, "cuMemAlloc", 3020, R (*)(P*, size_t))                                          \
-  X(cuMemAllocPitch_v2, "cuMemAllocPitch", 3020, R (*)(P*, size_t*, size_t, size_t, unsigned))     \
-  X(cuMemAllocManaged, "cuMemAllocManaged", 6000, R (*)(P*, size_t, unsigned))                     \
-  X(cuMemFree_v2, "cuMemFree", 3020, R (*)(P))                                                     \
-  X(cuMemGetAddressRange_v2, "cuMemGetAddressRange", 3020, R (*)(P*, size_t*, P))                  \
-  X(cuMemAllocAsync, "cuMemAllocAsync", 11020, R (*)(P*, size_t, void*))                           \
-  X(cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020, R (*)(P*, size_t, void*, void*))    \
-  X(cuMemFreeAsync, "cuMemFreeAsync", 11020, R (*)(P, void*))                                      \
-  X(cuMemAllocHost_v2, "cuMemAllocHost", 3020, R (*)(void**, size_t))                              \
-  X(cuMemHostAlloc, "cuMemHostAlloc", 2020, R (*)(void**, size_t, unsigned))                       \
-  X(cuMemFreeHost, "cuMemFreeHost", 2000, R (*)(void*))                                            \
-  X(cuMemCreate, "cuMemCreate", 10020, R (*)(P*, size_t, const void*, unsigned long long))         \
-  X(cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000, R (*)(P*, void*))           \
-  X(cuMemRelease, "cuMemRelease", 10020, R (*)(P))                                                 \
-  X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, R (*)(size_t*, size_t*))                                \
-  X(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, R (*)(void*, int))                     \
+#define CALLS(X)                                                                                \
+  X(cuMemAlloc_v2, "cuMemAlloc", 3020, R (*)(P*, size_t))                                       \
+  X(cuMemAllocPitch_v2, "cuMemAllocPitch", 3020, R (*)(P*, size_t*, size_t, size_t, unsigned))  \
+  X(cuMemAllocManaged, "cuMemAllocManaged", 6000, R (*)(P*, size_t, unsigned))                  \
+  X(cuMemFree_v2, "cuMemFree", 3020, R (*)(P))                                                  \
+  X(cuMemGetAddressRange_v2, "cuMemGetAddressRange", 3020, R (*)(P*, size_t*, P))               \
+  X(cuMemAllocAsync, "cuMemAllocAsync", 11020, R (*)(P*, size_t, void*))                        \
+  X(cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020, R (*)(P*, size_t, void*, void*)) \
+  X(cuMemFreeAsync, "cuMemFreeAsync", 11020, R (*)(P, void*))                                   \
+  X(cuMemAllocHost_v2, "cuMemAllocHost", 3020, R (*)(void**, size_t))                           \
+  X(cuMemHostAlloc, "cuMemHostAlloc", 2020, R (*)(void**, size_t, unsigned))                    \
+  X(cuMemFreeHost, "cuMemFreeHost", 2000, R (*)(void*))                                         \
+  X(cuMemCreate, "cuMemCreate", 10020, R (*)(P*, size_t, const void*, unsigned long long))      \
+  X(cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000, R (*)(P*, void*))        \
+  X(cuMemRelease, "cuMemRelease", 10020, R (*)(P))                                              \
+  X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, R (*)(size_t*, size_t*))                             \
+  X(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, R (*)(void*, int))                  \
   X(cuStreamEndCapture, "cuStreamEndCapture", 10000, R (*)(void*, void**))
 
 #ifdef LINKED
@@ -94,7 +94,7 @@ static void use(const char* way) {
     first_get_address = (first_get_address_fn)dlsym(driver, "cuGetProcAddress");
     return use_table(0);
   }
-  get_address_fn const entry = (get_address_fn)dlsym(driver, "cuGetProcAddress_v2");
+  const get_address_fn entry = (get_address_fn)dlsym(driver, "cuGetProcAddress_v2");
   void* again = NULL;
   if (entry("cuGetProcAddress", &again, 12000, 0, NULL) != 0) exit(97);
   get_address = (get_address_fn)again;
@@ -190,15 +190,21 @@ static R step(const char* word, size_t a, size_t b) {
   if (IS("vfork")) return in_short_child();
   if (IS("later")) {
     /* A form of cuMemAlloc that is not known yet, whose arguments stand the other way round. */
-    R (*const later)(size_t, P*) = (R (*)(size_t, P*))from_table("cuMemAlloc", 99000, 0);
+    R (*const later)(size_t, P*) = (R(*)(size_t, P*))from_table("cuMemAlloc", 99000, 0);
     return later(a, &blocks[taken++]);
   }
   if (IS("older")) {
     uint32_t old = 0;
-    R (*const older)(uint32_t*, unsigned) = (R (*)(uint32_t*, unsigned))from_table("cuMemAlloc", 2000, 0);
+    R (*const older)(uint32_t*, unsigned) = (R(*)(uint32_t*, unsigned))from_table("cuMemAlloc", 2000, 0);
     return older(&old, (unsigned)a) != 0 || old != 0x1000;
   }
   if (IS("has")) return HAS_POOLS + 2 * (dlsym(RTLD_DEFAULT, "cuMemAllocAsync") != NULL);
+  if (IS("error")) {
+    /* A search fails, or leaves no error. */
+    dlerror();
+    const int found = (dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") != NULL) == (dlerror() == NULL);
+    return 2 * found + ((dlsym(RTLD_DEFAULT, "cuMemAllocAsync") != NULL) == (dlerror() == NULL));
+  }
   if (IS("missing")) return from_table("cuNothing", 13000, 0) == NULL;
   if (IS("exit")) exit((int)a);
   if (IS("_exit")) {

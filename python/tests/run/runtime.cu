@@ -3,8 +3,8 @@
 
 // A program of CUDA's runtime for tests of `warpheap run`: what each call answers.
 
-#include <cstdio>
 #include <cuda_runtime.h>
+#include <cstdio>
 
 int main() {
   void* block = nullptr;

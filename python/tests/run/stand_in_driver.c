@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 
 /* A libcuda for tests of `warpheap run`: device memory is the host's, and no kernel runs. What a program asks of it is
- * written to the file that STAND_IN_LOG names, a line each, so that a test can compare what arrives with and without the
- * library. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a driver from before cuMemAllocAsync.
+ * written to the file that STAND_IN_LOG names, a line each, so that a test can compare what arrives with and without
+ * the library. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a driver from before
+ * cuMemAllocAsync.
  *
  * CUDA's own runtimes, static and shared, look all their functions up here, and then give up: they want tables of
  * functions that no header has. */
@@ -21,7 +22,15 @@
 typedef int R;
 typedef uint64_t P;
 
-enum { OK = 0, INVALID = 1, NO_MEMORY = 2, ILLEGAL_STATE = 401, NOT_FOUND = 500, CAPTURE_UNSUPPORTED = 900, CAPTURE_UNSAFE = 906 };
+enum {
+  OK = 0,
+  INVALID = 1,
+  NO_MEMORY = 2,
+  ILLEGAL_STATE = 401,
+  NOT_FOUND = 500,
+  CAPTURE_UNSUPPORTED = 900,
+  CAPTURE_UNSAFE = 906
+};
 enum { MOST_BLOCKS = 1 << 16 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -219,7 +228,7 @@ EXPORT R cuStreamEndCapture(void* stream, void** graph) {
   return OK;
 }
 
-/* --- The rest ------------------------------------------------------------------------------------------------------- */
+/* --- The rest -------------------------------------------------------------------------------------------------- */
 
 /* Whatever else the runtime looks up. */
 static R nothing(void) { return NOT_FOUND; }

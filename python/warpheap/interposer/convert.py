@@ -12,7 +12,7 @@ from warpheap.errors import UsageError
 from warpheap.files import write_text
 from warpheap.interposer.calls import REFUSED, TAKEN, UNKNOWN, Event, LiveBlocks, processes, read_events
 
-# What a pool can serve; memory of the host is none of a device, and handles have no addresses.
+# What a pool of device memory can serve. Handles have no addresses.
 _REPLAYED_KINDS = ("device", "managed", "stream")
 # Of each block of the driver.
 _ALIGNMENT = 256
@@ -101,4 +101,3 @@ def _trouble(event: Event) -> str:
     if event.what == REFUSED:
         return f"{event.call}: {event.bytes} bytes refused"
     return f"{event.call}: {hex(event.address)} is no block that is live"
-
