@@ -18,7 +18,6 @@ dlsym_function* libc_dlsym(void) {
   for (size_t i = 0; found == NULL && i < sizeof versions / sizeof *versions; ++i) {
     found = (dlsym_function*)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
   }
-  dlerror(); /* the program did not ask for a version that is not there */
   atomic_store_explicit(&known, found, memory_order_relaxed);
   return found;
 }
@@ -31,7 +30,6 @@ void* find_next(const char* symbol) {
   if (driver == NULL) return NULL;
   found = libc_dlsym()(driver, symbol);
   dlclose(driver);
-  if (found != NULL) dlerror(); /* the first search failed */
   return found;
 }
 

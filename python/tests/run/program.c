@@ -7,6 +7,7 @@
  *   linked         by name; in a program that was compiled with -DLINKED, and there alone
  *   everywhere     by dlsym over all libraries
  *   opened         by dlopen and dlsym
+ *   impostor       by dlopen and dlsym, from a library libother.so that is not the driver
  *   table          by cuGetProcAddress_v2, as CUDA's runtime does
  *   first-table    by the older cuGetProcAddress
  *   thread-table   by cuGetProcAddress_v2, with the flag for streams of a thread
@@ -87,9 +88,10 @@ static void use_table(uint64_t flags) { CALLS(TAKE_ENTRY) }
 static void use(const char* way) {
   if (strcmp(way, "linked") == 0) return;
   if (strcmp(way, "everywhere") == 0) return use_names(RTLD_DEFAULT);
-  void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  const int impostor = strcmp(way, "impostor") == 0;
+  void* const driver = dlopen(impostor ? "libother.so" : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (driver == NULL) exit(98);
-  if (strcmp(way, "opened") == 0) return use_names(driver);
+  if (impostor || strcmp(way, "opened") == 0) return use_names(driver);
   if (strcmp(way, "first-table") == 0) {
     first_get_address = (first_get_address_fn)dlsym(driver, "cuGetProcAddress");
     return use_table(0);
@@ -124,6 +126,15 @@ static R in_threads(long rounds) {
   for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, hammer, (void*)rounds);
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
   return 0;
+}
+
+static R many(size_t count) {
+  P* const own = malloc(count * sizeof *own);
+  R result = 0;
+  for (size_t i = 0; i < count; ++i) result |= USE(cuMemAlloc_v2)(&own[i], 32);
+  for (size_t i = 0; i < count; ++i) result |= USE(cuMemFree_v2)(own[i]);
+  free(own);
+  return result;
 }
 
 static R in_child(void) {
@@ -186,6 +197,7 @@ static R step(const char* word, size_t a, size_t b) {
   if (IS("capture")) return USE(cuStreamBeginCapture_v2)(stream, 2);
   if (IS("end-capture")) return USE(cuStreamEndCapture)(stream, &host);
   if (IS("threads")) return in_threads((long)a);
+  if (IS("many")) return many(a);
   if (IS("fork")) return in_child();
   if (IS("vfork")) return in_short_child();
   if (IS("later")) {

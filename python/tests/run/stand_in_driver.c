@@ -3,7 +3,7 @@
 
 /* A libcuda for tests of `warpheap run`: device memory is the host's, and no kernel runs. What a program asks of it is
  * written to the file that STAND_IN_LOG names, a line each, so that a test can compare what arrives with and without
- * the library. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a driver from before
+ * the library; an empty name is no file. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a driver from before
  * cuMemAllocAsync.
  *
  * CUDA's own runtimes, static and shared, look all their functions up here, and then give up: they want tables of
@@ -39,12 +39,17 @@ static struct {
   size_t bytes;
   int references;
 } blocks[MOST_BLOCKS];
+/* Memory that was given back, which comes again first: so an address goes from one thread to another. */
+static struct {
+  void* at;
+  size_t bytes;
+} spare[8];
 static size_t live_bytes;
 static int captures;
 
 static void say(const char* format, ...) {
   const char* const path = getenv("STAND_IN_LOG");
-  if (path == NULL) return;
+  if (path == NULL || *path == '\0') return;
   char text[256];
   va_list words;
   va_start(words, format);
@@ -56,6 +61,26 @@ static void say(const char* format, ...) {
   fclose(file);
 }
 
+static void* memory_of(size_t bytes) {
+  for (int i = 0; i < 8; ++i) {
+    void* const found = spare[i].at;
+    if (found == NULL || spare[i].bytes != bytes) continue;
+    spare[i].at = NULL;
+    return found;
+  }
+  return malloc(bytes);
+}
+
+static void keep(void* memory, size_t bytes) {
+  for (int i = 0; i < 8; ++i) {
+    if (spare[i].at != NULL) continue;
+    spare[i].at = memory;
+    spare[i].bytes = bytes;
+    return;
+  }
+  free(memory);
+}
+
 static R take(P* block, size_t bytes) {
   const char* const limit = getenv("STAND_IN_BYTES");
   if (block == NULL || bytes == 0) return INVALID;
@@ -64,7 +89,7 @@ static R take(P* block, size_t bytes) {
   int at = 0;
   while (at < MOST_BLOCKS && blocks[at].at != 0) ++at;
   const size_t most = limit == NULL ? (size_t)1 << 30 : strtoull(limit, NULL, 0);
-  void* const memory = at < MOST_BLOCKS && bytes <= most && live_bytes <= most - bytes ? malloc(bytes) : NULL;
+  void* const memory = at < MOST_BLOCKS && bytes <= most && live_bytes <= most - bytes ? memory_of(bytes) : NULL;
   if (memory != NULL) {
     blocks[at].at = *block = (P)memory;
     blocks[at].bytes = bytes;
@@ -88,7 +113,7 @@ static R give(P block) {
   if (at < MOST_BLOCKS && --blocks[at].references == 0) {
     live_bytes -= blocks[at].bytes;
     blocks[at].at = 0;
-    free((void*)block);
+    keep((void*)block, blocks[at].bytes);
   }
   pthread_mutex_unlock(&lock);
   return at < MOST_BLOCKS ? OK : INVALID;
