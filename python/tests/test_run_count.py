@@ -152,17 +152,18 @@ def test_functions_of_other_libraries_are_left_alone(laboratory: Laboratory, way
 
 def test_two_threads_are_counted(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     # Without a log the driver is quick, and the threads are at each other's heels.
-    end = laboratory.run(laboratory.program, "table", "threads:50000", options=way_in, STAND_IN_LOG="")
+    end = laboratory.run(laboratory.program, "table", "threads:500000", options=way_in, STAND_IN_LOG="")
     assert (end.code, end.printed) == (0, "threads 0\n")
-    assert end.calls()["cuMemAlloc_v2"][1:] == [400000, 0, 25600000]
-    assert end.calls()["cuMemFree_v2"][1:] == [400000, 0, 25600000]
+    assert end.calls()["cuMemAlloc_v2"][1:] == [4000000, 0, 256000000]
+    assert end.calls()["cuMemFree_v2"][1:] == [4000000, 0, 256000000]
     live, held, most = end.memory()["device"]
     assert (live, held) == (0, 0) and 256 <= most <= 512
     assert "out of sight" not in end.said
 
 
 def test_many_live_blocks_are_counted(laboratory: Laboratory) -> None:
-    end = laboratory.run(laboratory.program, "opened", "take:10", "many:10000", "take:20", "many:20000", STAND_IN_LOG="")
+    steps = split("take:10 many:10000 take:20 many:20000")
+    end = laboratory.run(laboratory.program, "opened", *steps, STAND_IN_LOG="")
     assert end.printed.split()[1::2] == ["0"] * 4
     assert end.memory()["device"] == [2, 30, 640030]
     assert end.calls()["cuMemFree_v2"][1:] == [30000, 0, 960000]

@@ -3,8 +3,8 @@
 
 /* A libcuda for tests of `warpheap run`: device memory is the host's, and no kernel runs. What a program asks of it is
  * written to the file that STAND_IN_LOG names, a line each, so that a test can compare what arrives with and without
- * the library; an empty name is no file. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a driver from before
- * cuMemAllocAsync.
+ * the library; an empty name is no file. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a
+ * driver from before cuMemAllocAsync.
  *
  * CUDA's own runtimes, static and shared, look all their functions up here, and then give up: they want tables of
  * functions that no header has. */

@@ -55,19 +55,21 @@ def parse_events(text: str, name: str) -> Iterator[Event]:
 
 
 def _event(words: list[str]) -> Event:
-    head, what, rest = [int(word) for word in words[:3]], words[3] if len(words) > 3 else "", words[4:]
+    # Too few words, and too many, are a ValueError of the assignments.
+    moment, process, thread, what, *rest = words
+    when = (int(moment), int(process), int(thread))
     if what == TAKEN:
         block, size, kind, call, stream = rest
-        return Event(*head, what, call, int(stream, 16), block=int(block), bytes=int(size), kind=_kind(kind))
+        return Event(*when, what, call, int(stream, 16), block=int(block), bytes=int(size), kind=_kind(kind))
     if what == GIVEN:
         block, call, stream = rest
-        return Event(*head, what, call, int(stream, 16), block=int(block))
+        return Event(*when, what, call, int(stream, 16), block=int(block))
     if what == REFUSED:
         size, kind, call, stream, error = rest
-        return Event(*head, what, call, int(stream, 16), bytes=int(size), kind=_kind(kind), error=int(error))
+        return Event(*when, what, call, int(stream, 16), bytes=int(size), kind=_kind(kind), error=int(error))
     if what == UNKNOWN:
         address, call, stream, error = rest
-        return Event(*head, what, call, int(stream, 16), address=int(address, 16), error=int(error))
+        return Event(*when, what, call, int(stream, 16), address=int(address, 16), error=int(error))
     raise ValueError(what)
 
 
