@@ -21,7 +21,7 @@ LAYERS = (
     ("cases", "cupy", "devices", "numba"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),
-    ("dynamic_graphs", "merge", "pool", "sync", "terminal", "workers"),
+    ("dynamic_graphs", "interposer", "merge", "pool", "sync", "terminal", "workers"),
     ("summary",),
     ("commands", "gpu"),
     ("gpu_measures",),

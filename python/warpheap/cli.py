@@ -14,6 +14,7 @@ from rich.text import Text
 from warpheap import __version__, commands
 from warpheap.dynamic_graphs.run import Job as GraphJob
 from warpheap.errors import UsageError, unknown_name
+from warpheap.interposer.run import Job as RunJob
 from warpheap.plan import Wishes
 from warpheap.pool.run import Job as PoolJob
 from warpheap.sync.run import Job as SyncJob
@@ -334,6 +335,43 @@ def graph(
     check(job)
     _end_if_checking(context)
     raise typer.Exit(run_graph(_console(), job, _own_command()))
+
+
+# The program's own options are not read as ours.
+@app.command("run", context_settings={"allow_interspersed_args": False})
+def run(
+    context: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="-- PROGRAM [ARGUMENT]...", help="What to run.")],
+    mode: Annotated[str, typer.Option(help="count, check or trace.")] = RunJob.mode,
+    out: Annotated[Path | None, typer.Option(help="File for the report or the trace (reports: stderr).")] = None,
+    audit: Annotated[bool, typer.Option("--audit", help="Come in by LD_AUDIT instead of LD_PRELOAD.")] = False,
+) -> None:
+    """Run a program and note what it asks CUDA's driver for memory; the program is not changed.
+
+    count: how often each call was made, how many bytes, and what was live. check: writes past the end of blocks of
+    cuMemAlloc, pointers that are no blocks or were freed before, and what is not freed at the end. trace: a line for
+    each block, for `warpheap trace`. The report comes when the program ends; a signal that kills it leaves none. The
+    exit code is the program's.
+    """
+    from warpheap.interposer.run import check, run
+
+    job = RunJob(words, mode, out, audit)
+    check(job)
+    _end_if_checking(context)
+    run(job)
+
+
+@app.command("trace")
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="TRACE", help="What `warpheap run --mode trace` wrote.")],
+    perfetto: Annotated[Path | None, typer.Option(help="A JSON file to write for Perfetto.")] = None,
+    log: Annotated[Path | None, typer.Option(help="A log to write that `warpheap pool --log` replays.")] = None,
+    process: Annotated[int | None, typer.Option(help="The process whose memory the log has (the only one).")] = None,
+) -> None:
+    """Write the trace of a program as a picture of time, or as a log that pools replay."""
+    from warpheap.interposer.convert import convert
+
+    convert(file, perfetto, log, process)
 
 
 def _console() -> Console:

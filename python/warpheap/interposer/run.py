@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Starts a program with the library libwarpheap_run.so before the driver."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpheap.errors import UsageError, unknown_name
+from warpheap.interposer.calls import FIRST_LINE
+from warpheap.project import find_checkout
+
+MODES = ("count", "check", "trace")
+# Names another file of the library than the one that the checkout's build made.
+LIBRARY_VARIABLE = "WARPHEAP_RUN_LIBRARY"
+LIBRARY = "libwarpheap_run.so"
+# What the library reads.
+MODE_VARIABLE = "WARPHEAP_RUN_MODE"
+OUT_VARIABLE = "WARPHEAP_RUN_OUT"
+_PRELOAD, _AUDIT = "LD_PRELOAD", "LD_AUDIT"
+_COMMAND = "cmake --preset host && cmake --build --preset host --target warpheap_run"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program with its arguments, and what is done with its calls."""
+
+    words: Sequence[str]
+    mode: str = "count"
+    out: Path | None = None
+    audit: bool = False
+
+
+def check(job: Job) -> None:
+    """Raises `UsageError` for what is wrong with the words of the command."""
+    if job.mode == "pool":
+        raise UsageError("--mode pool is not there yet: no pool serves calls of the driver; use count, check or trace")
+    if job.mode not in MODES:
+        raise unknown_name("--mode", job.mode, MODES)
+    if job.mode == "trace" and job.out is None:
+        raise UsageError("--mode trace needs a file for the trace: --out FILE")
+
+
+def run(job: Job) -> None:
+    """Becomes the program. Raises `UsageError` if the library or the program is not there."""
+    check(job)
+    program = find_program(job.words[0])
+    given = environment(job, find_library(), os.environ)
+    if job.out is not None:
+        begin(job.out, job.mode)
+    try:
+        os.execve(program, list(job.words), given)
+    except OSError as error:
+        raise UsageError(f"{program} cannot be run: {error.strerror}") from error
+
+
+def find_program(name: str) -> str:
+    """The file of a program: a path, or a name that is looked for in PATH."""
+    found = shutil.which(name)
+    if found is None:
+        what = "is no program that can be run" if os.sep in name else "is not in PATH"
+        raise UsageError(f"'{name}' {what}; write: warpheap run [OPTION...] -- PROGRAM [ARGUMENT...]")
+    return found
+
+
+def find_library() -> Path:
+    """The library, which WARPHEAP_RUN_LIBRARY names or a build of the checkout has made."""
+    named = os.environ.get(LIBRARY_VARIABLE)
+    if named:
+        if not Path(named).is_file():
+            raise UsageError(f"{LIBRARY_VARIABLE} names {named}, which is no file; build {LIBRARY}: {_COMMAND}")
+        return Path(named).absolute()
+    checkout = find_checkout()
+    if checkout is not None:
+        for preset in ("host", "cuda-bench", "cuda"):
+            path = checkout / "build" / preset / "lib" / LIBRARY
+            if path.is_file():
+                return path
+    raise UsageError(
+        f"{LIBRARY} is not built. In the checkout: {_COMMAND}. Or name one with the environment variable "
+        f"{LIBRARY_VARIABLE}."
+    )
+
+
+def environment(job: Job, library: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the program. The library is once in it, after what is loaded into the program already."""
+    made = dict(inherited)
+    path = str(library)
+    # The dynamic linker reads LD_PRELOAD as names apart by colons or blanks, and LD_AUDIT as names apart by colons.
+    unfit = ":" if job.audit else ": \t\n"
+    if any(letter in unfit for letter in path):
+        raise UsageError(
+            f"the path {path} has a letter that {_AUDIT if job.audit else _PRELOAD} cannot hold; copy the library to "
+            f"a path without blanks and colons, and name it with {LIBRARY_VARIABLE}"
+        )
+    for variable, letters in ((_PRELOAD, ": \t\n"), (_AUDIT, ":")):
+        names = made.pop(variable, "").translate({ord(letter): ":" for letter in letters}).split(":")
+        kept = [name for name in names if name and Path(name).name != LIBRARY]
+        if variable == (_AUDIT if job.audit else _PRELOAD):
+            kept.append(path)
+        if kept:
+            made[variable] = ":".join(kept)
+    made[MODE_VARIABLE] = job.mode
+    made.pop(OUT_VARIABLE, None)
+    if job.out is not None:
+        made[OUT_VARIABLE] = str(job.out.absolute())
+    return made
+
+
+def begin(out: Path, mode: str) -> None:
+    """Empties the file, to whose end each process of the program writes."""
+    try:
+        out.write_text(f"{FIRST_LINE}\n" if mode == "trace" else "", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from error

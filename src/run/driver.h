@@ -1,0 +1,56 @@
+/* SPDX-FileCopyrightText: 2026 The warpheap authors
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef WARPHEAP_RUN_DRIVER_H
+#define WARPHEAP_RUN_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The calls of CUDA's driver that the library answers, with the types of their binary interface. <cuda.h> is not
+ * needed, so the library is built where there is no toolkit. Each function has the name of the driver's own and
+ * stands before it; it makes the driver's call and returns what that returned. */
+
+typedef int32_t driver_result;
+typedef uint64_t device_address;
+typedef uint64_t memory_handle;
+typedef void* stream_handle;
+
+enum { DRIVER_SUCCESS = 0, DRIVER_OUT_OF_MEMORY = 2, DRIVER_ILLEGAL_STATE = 401, DRIVER_NOT_FOUND = 500 };
+
+/* Flags of cuGetProcAddress. */
+enum { DRIVER_LEGACY_STREAM = 1, DRIVER_STREAM_OF_THREAD = 2 };
+
+driver_result cuGetProcAddress(const char* name, void** function, int version, uint64_t flags);
+driver_result cuGetProcAddress_v2(const char* name, void** function, int version, uint64_t flags, int* status);
+
+driver_result cuMemAlloc_v2(device_address* block, size_t bytes);
+driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t width, size_t height, unsigned element);
+driver_result cuMemAllocManaged(device_address* block, size_t bytes, unsigned flags);
+driver_result cuMemFree_v2(device_address block);
+driver_result cuMemGetAddressRange_v2(device_address* base, size_t* bytes, device_address address);
+
+driver_result cuMemAllocAsync(device_address* block, size_t bytes, stream_handle stream);
+driver_result cuMemAllocAsync_ptsz(device_address* block, size_t bytes, stream_handle stream);
+driver_result cuMemAllocFromPoolAsync(device_address* block, size_t bytes, void* pool, stream_handle stream);
+driver_result cuMemAllocFromPoolAsync_ptsz(device_address* block, size_t bytes, void* pool, stream_handle stream);
+driver_result cuMemFreeAsync(device_address block, stream_handle stream);
+driver_result cuMemFreeAsync_ptsz(device_address block, stream_handle stream);
+
+driver_result cuMemAllocHost_v2(void** block, size_t bytes);
+driver_result cuMemHostAlloc(void** block, size_t bytes, unsigned flags);
+driver_result cuMemFreeHost(void* block);
+
+driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* properties, unsigned long long flags);
+driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address);
+driver_result cuMemRelease(memory_handle handle);
+
+driver_result cuStreamBeginCapture_v2(stream_handle stream, int mode);
+driver_result cuStreamBeginCapture_v2_ptsz(stream_handle stream, int mode);
+driver_result cuStreamBeginCaptureToGraph(stream_handle stream, void* graph, const void* nodes, const void* edges,
+                                          size_t count, int mode);
+driver_result cuStreamBeginCaptureToGraph_ptsz(stream_handle stream, void* graph, const void* nodes, const void* edges,
+                                               size_t count, int mode);
+driver_result cuStreamEndCapture(stream_handle stream, void** graph);
+driver_result cuStreamEndCapture_ptsz(stream_handle stream, void** graph);
+
+#endif

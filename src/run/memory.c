@@ -1,0 +1,124 @@
+/* SPDX-FileCopyrightText: 2026 The warpheap authors
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "calls.h"
+#include "check.h"
+#include "driver.h"
+#include "notes.h"
+
+/* Memory that is taken and given back in the order of the host: of the device, managed, of the host, and handles of
+ * memory without addresses. */
+
+driver_result cuMemAlloc_v2(device_address* block, size_t bytes) {
+  __typeof__(&cuMemAlloc_v2) real = REAL(cuMemAlloc_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  uint32_t zone = check_zone_bytes(bytes);
+  driver_result result = real(block, bytes + zone);
+  if (zone != 0 && result == DRIVER_OUT_OF_MEMORY) {
+    /* The program gets all memory that it would get without a red zone. */
+    zone = 0;
+    result = real(block, bytes);
+  }
+  const device_address at = result == DRIVER_SUCCESS ? *block : 0;
+  if (at != 0) zone = check_fill_zone(at, bytes, zone);
+  note_taken(&(struct request){CALL_cuMemAlloc_v2, KIND_DEVICE, bytes, NULL}, result, at, zone);
+  return result;
+}
+
+driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t width, size_t height, unsigned element) {
+  __typeof__(&cuMemAllocPitch_v2) real = REAL(cuMemAllocPitch_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(block, pitch, width, height, element);
+  const struct request request = {CALL_cuMemAllocPitch_v2, KIND_DEVICE,
+                                  result == DRIVER_SUCCESS ? *pitch * height : width * height, NULL};
+  note_taken(&request, result, result == DRIVER_SUCCESS ? *block : 0, 0);
+  return result;
+}
+
+driver_result cuMemAllocManaged(device_address* block, size_t bytes, unsigned flags) {
+  __typeof__(&cuMemAllocManaged) real = REAL(cuMemAllocManaged);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(block, bytes, flags);
+  const struct request request = {CALL_cuMemAllocManaged, KIND_MANAGED, bytes, NULL};
+  note_taken(&request, result, result == DRIVER_SUCCESS ? *block : 0, 0);
+  return result;
+}
+
+driver_result cuMemFree_v2(device_address block) {
+  __typeof__(&cuMemFree_v2) real = REAL(cuMemFree_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const struct given given = note_giving(CALL_cuMemFree_v2, block, NULL);
+  check_zone(&given);
+  const driver_result result = real(block);
+  note_given(&given, result);
+  return result;
+}
+
+driver_result cuMemGetAddressRange_v2(device_address* base, size_t* bytes, device_address address) {
+  __typeof__(&cuMemGetAddressRange_v2) real = REAL(cuMemGetAddressRange_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  device_address start = 0;
+  const driver_result result = real(&start, bytes, address);
+  if (result == DRIVER_SUCCESS) {
+    /* The program did not ask for the red zone. */
+    if (bytes != NULL) *bytes -= check_zone_of(start);
+    if (base != NULL) *base = start;
+  }
+  note_call(CALL_cuMemGetAddressRange_v2, result);
+  return result;
+}
+
+driver_result cuMemAllocHost_v2(void** block, size_t bytes) {
+  __typeof__(&cuMemAllocHost_v2) real = REAL(cuMemAllocHost_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(block, bytes);
+  const struct request request = {CALL_cuMemAllocHost_v2, KIND_HOST, bytes, NULL};
+  note_taken(&request, result, result == DRIVER_SUCCESS ? (uintptr_t)*block : 0, 0);
+  return result;
+}
+
+driver_result cuMemHostAlloc(void** block, size_t bytes, unsigned flags) {
+  __typeof__(&cuMemHostAlloc) real = REAL(cuMemHostAlloc);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(block, bytes, flags);
+  const struct request request = {CALL_cuMemHostAlloc, KIND_HOST, bytes, NULL};
+  note_taken(&request, result, result == DRIVER_SUCCESS ? (uintptr_t)*block : 0, 0);
+  return result;
+}
+
+driver_result cuMemFreeHost(void* block) {
+  __typeof__(&cuMemFreeHost) real = REAL(cuMemFreeHost);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const struct given given = note_giving(CALL_cuMemFreeHost, (uintptr_t)block, NULL);
+  const driver_result result = real(block);
+  note_given(&given, result);
+  return result;
+}
+
+/* Every handle but 0 has a key of its own. */
+static uint64_t key_of(memory_handle handle) { return handle != 0 ? handle | KEY_OF_HANDLE : 0; }
+
+driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* properties, unsigned long long flags) {
+  __typeof__(&cuMemCreate) real = REAL(cuMemCreate);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(handle, bytes, properties, flags);
+  const struct request request = {CALL_cuMemCreate, KIND_PHYSICAL, bytes, NULL};
+  note_taken(&request, result, result == DRIVER_SUCCESS ? key_of(*handle) : 0, 0);
+  return result;
+}
+
+driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address) {
+  __typeof__(&cuMemRetainAllocationHandle) real = REAL(cuMemRetainAllocationHandle);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(handle, address);
+  note_reference(result, result == DRIVER_SUCCESS ? key_of(*handle) : 0);
+  return result;
+}
+
+driver_result cuMemRelease(memory_handle handle) {
+  __typeof__(&cuMemRelease) real = REAL(cuMemRelease);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const struct given given = note_giving(CALL_cuMemRelease, key_of(handle), NULL);
+  const driver_result result = real(handle);
+  note_given(&given, result);
+  return result;
+}

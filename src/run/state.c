@@ -1,0 +1,72 @@
+/* SPDX-FileCopyrightText: 2026 The warpheap authors
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "out.h"
+
+enum { MILLISECONDS_FOR_LAST_REPORT = 200 };
+
+static enum mode read_mode(void) {
+  static const char* const names[] = {"off", "count", "check", "trace"};
+  const char* const given = getenv("WARPHEAP_RUN_MODE");
+  if (given == NULL) return MODE_COUNT;
+  for (int mode = MODE_OFF; mode <= MODE_TRACE; ++mode) {
+    if (strcmp(given, names[mode]) == 0) return mode;
+  }
+  out_line("warpheap run: WARPHEAP_RUN_MODE is '%.40s'; use count, check or trace. Nothing is noted.\n", given);
+  return MODE_OFF;
+}
+
+enum mode run_mode(void) {
+  static _Atomic int known = -1;
+  int mode = atomic_load_explicit(&known, memory_order_relaxed);
+  if (mode < 0) {
+    mode = read_mode();
+    atomic_store_explicit(&known, mode, memory_order_relaxed);
+  }
+  return mode;
+}
+
+static _Atomic(struct state*) the_state;
+
+/* Threads that make the state at once agree on one. */
+static struct state* make_state(void) {
+  if (run_mode() == MODE_OFF) return NULL;
+  struct state* made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) return NULL;
+  struct state* first = NULL;
+  if (madvise(made, sizeof *made, MADV_WIPEONFORK) == 0 &&
+      atomic_compare_exchange_strong_explicit(&the_state, &first, made, memory_order_acq_rel, memory_order_acquire)) {
+    return made;
+  }
+  munmap(made, sizeof *made);
+  return first;
+}
+
+struct state* state_lock(void) {
+  struct state* state = atomic_load_explicit(&the_state, memory_order_acquire);
+  if (state == NULL && (state = make_state()) == NULL) return NULL;
+  lock_take(&state->lock);
+  if (state->process == 0) state->process = getpid();
+  return state;
+}
+
+struct state* state_lock_at_end(bool* is_locked) {
+  struct state* const state = atomic_load_explicit(&the_state, memory_order_acquire);
+  /* A child of vfork has the memory of its parent, whose report this is not. */
+  if (state == NULL || state->process != getpid()) return NULL;
+  *is_locked = lock_take_within(&state->lock, MILLISECONDS_FOR_LAST_REPORT);
+  if (!state->has_reported) {
+    state->has_reported = true;
+    return state;
+  }
+  if (*is_locked) lock_release(&state->lock);
+  return NULL;
+}
+
+void state_unlock(struct state* state) { lock_release(&state->lock); }
