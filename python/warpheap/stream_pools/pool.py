@@ -59,7 +59,7 @@ class Pool:
         made = c_void_p()
         library.make(byref(options), byref(made))
         self._use(library, made)
-        self._end = weakref.finalize(self, library.end, made.value)
+        self._end = weakref.finalize(self, library.end, self._pool)
 
     @classmethod
     def of_device(cls, device: int | None = None, *, backend: str | None = None) -> Self:
@@ -74,14 +74,13 @@ class Pool:
         library.of_device(number, byref(found))
         pool = cls.__new__(cls)
         pool._use(library, found)
-        pool._end = None
         return pool
 
     def _use(self, library: lib.Library, found: c_void_p) -> None:
         assert found.value is not None
         self._library = library
         self._pool: int | None = found.value
-        self._end: weakref.finalize[Any, Any] | None = None
+        self._end: Any = None  # what ends the pool, if this object does
         self._device = int(library.device(found.value))
         # Looked up once: frameworks call these often.
         self._take = library.allocate
