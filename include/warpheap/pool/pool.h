@@ -12,17 +12,17 @@
  * pointer, and its work is done when the call that starts it returns.
  *
  * A pool lives on the device that it was made on, and each call uses that device, whichever is current; the device that
- * was current is current again when the call returns. A stream of another device is refused. All functions can be called
- * by any host thread at any time, but for `wh_pool_end`, which comes after all other calls for its pool.
+ * was current is current again when the call returns. A stream of another device is refused. All functions can be
+ * called by any host thread at any time, but for `wh_pool_end`, which comes after all other calls for its pool.
  *
  * A function returns WH_POOL_OK or says what went wrong; `wh_pool_error` then has a sentence. A call that fails has
  * handed out no block and has taken none back. Pointers to results may be null where nobody asks for them, unless a
  * function says otherwise.
  *
  * Where there is no driver the library can be loaded, and each call that needs a device says so. CUDA's runtime is part
- * of the library and opens the driver when that is first needed, so no library of the toolkit is needed. The driver must
- * be at least of the runtime's major version: a library that was built with CUDA 13 is refused by a driver of CUDA 12,
- * and each call then says so; one that was built with CUDA 12 works with drivers of both.
+ * of the library and opens the driver when that is first needed, so no library of the toolkit is needed. The driver
+ * must be at least of the runtime's major version: a library that was built with CUDA 13 is refused by a driver of CUDA
+ * 12, and each call then says so; one that was built with CUDA 12 works with drivers of both.
  */
 
 #include <stddef.h>
@@ -118,9 +118,9 @@ wh_pool_status wh_pool_of_device(int32_t device, wh_pool** pool);
 /** Number of the pool's device; -1 for null. */
 int32_t wh_pool_device(const wh_pool* pool);
 
-/** Sets `*block` to a block of at least `bytes` bytes for work on `stream`, at a multiple of `alignment`: a power of two
- * that is raised to 256 where it is less, or 0. No bytes are a block of 256. Its contents are anything. `block` is not
- * null. On WH_POOL_OUT_OF_MEMORY nothing that the pool has free, whichever stream freed it, can hold the block. */
+/** Sets `*block` to a block of at least `bytes` bytes for work on `stream`, at a multiple of `alignment`: a power of
+ * two that is raised to 256 where it is less, or 0. No bytes are a block of 256. Its contents are anything. `block` is
+ * not null. On WH_POOL_OUT_OF_MEMORY nothing that the pool has free, whichever stream freed it, can hold the block. */
 wh_pool_status wh_pool_allocate(wh_pool* pool, uint64_t bytes, uint64_t alignment, void* stream, void** block);
 /** Takes a block back after all work that `stream` was given so far; null is ignored. Work of other streams that uses
  * the block either comes before, as for a launch on `stream`, or was noted by `wh_pool_note_use`. A pointer at which no
@@ -128,7 +128,8 @@ wh_pool_status wh_pool_allocate(wh_pool* pool, uint64_t bytes, uint64_t alignmen
 wh_pool_status wh_pool_deallocate(wh_pool* pool, void* block, void* stream);
 /** Notes that work of `stream` uses the block. When the block is taken back, the pool marks what each noted stream was
  * given by then, and hands the memory out only when all these marks are reached. Work that uses the block can be given
- * to the stream before or after this call; on the default stream of a thread (`cudaStreamPerThread`) it comes before. */
+ * to the stream before or after this call; on the default stream of a thread (`cudaStreamPerThread`) it comes before.
+ * */
 wh_pool_status wh_pool_note_use(wh_pool* pool, void* block, void* stream);
 /** Forgets a stream that is about to be destroyed; another that is made later may have its name. Its blocks stay, and
  * are taken back on another. A stream that is being captured is refused. */
@@ -146,8 +147,8 @@ wh_pool_status wh_pool_statistics_of(wh_pool* pool, wh_pool_statistics* figures)
 /** Makes each peak what its figure is now. */
 wh_pool_status wh_pool_reset_peaks(wh_pool* pool);
 /** Writes all segments of the pool in the order of their addresses, as one JSON object in a text that ends with a zero.
- * `*needed` becomes the size of that text, the zero included. A null `buffer` asks for the size alone. A buffer of fewer
- * `bytes` is refused and left as it is.
+ * `*needed` becomes the size of that text, the zero included. A null `buffer` asks for the size alone. A buffer of
+ * fewer `bytes` is refused and left as it is.
  *
  * The object has `base`, a hexadecimal address as text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with
  * `offset`, `bytes`, and `state`: `live`, `deferred`, `free` or `absent`. A live or free segment that a stream has also
@@ -177,9 +178,9 @@ wh_pool_status wh_pool_begin_capture(wh_pool* pool, uint64_t name_first, uint64_
  * kept. */
 wh_pool_status wh_pool_end_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second);
 /** Releases what one `wh_pool_begin_capture` of that name kept; called once for each of them. After the last one the
- * private memory is for all streams, after all work that `stream` was given so far: graphs of the capture that still run
- * come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that was
- * not ended is refused, and so is a stream that is being captured. */
+ * private memory is for all streams, after all work that `stream` was given so far: graphs of the capture that still
+ * run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that
+ * was not ended is refused, and so is a stream that is being captured. */
 wh_pool_status wh_pool_release_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second, void* stream);
 
 /* --- Functions that other libraries take as pointers, over the pools of `wh_pool_of_device` ---------------------- */
