@@ -24,6 +24,8 @@ class Pool:
     time, but for `close`, which comes after all other calls.
     """
 
+    _end: Any  # what ends the pool; None if that lives as long as the process
+
     def __init__(
         self,
         device: int | None = None,
@@ -80,7 +82,7 @@ class Pool:
         assert found.value is not None
         self._library = library
         self._pool: int | None = found.value
-        self._end: Any = None  # what ends the pool, if this object does
+        self._end = None
         self._device = int(library.device(found.value))
         # Looked up once: frameworks call these often.
         self._take = library.allocate
