@@ -66,8 +66,8 @@ typedef struct wh_pool_options {
 } wh_pool_options;
 
 /** What a pool has taken and handed out, in bytes unless a member says otherwise. `committed_bytes` is the sum of
- * `live_bytes`, `deferred_bytes`, `stream_bytes`, `private_bytes` and `common_bytes`. Sizes of blocks are rounded up to
- * 256 bytes. */
+ * `live_bytes`, `deferred_bytes`, `stream_bytes`, `private_bytes` and `common_bytes`, if no other thread uses the pool.
+ * Sizes of blocks are rounded up to 256 bytes. */
 typedef struct wh_pool_statistics {
   uint64_t struct_bytes;         /**< sizeof(wh_pool_statistics), set by the caller; what lies beyond is not written */
   uint64_t reserved_bytes;       /**< addresses that the pool can grow over */

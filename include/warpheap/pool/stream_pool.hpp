@@ -238,7 +238,8 @@ class basic_stream_pool {
   // Waits for marks, and lets go of them. Called without a lock.
   void await(std::vector<awaited>& unreached);
 
-  // The capture that was begun and that the stream belongs to; null if there is none. Called without `common_`.
+  // The capture that was begun and that the stream belongs to; null if it belongs to no capture. Called without
+  // `common_`.
   std::shared_ptr<private_pool> find_capture(stream which);
   void* allocate_private(private_pool& of, stream on, std::uint64_t bytes, std::uint64_t alignment);
   void open(capture_name name, std::function<bool(stream)> belongs);
