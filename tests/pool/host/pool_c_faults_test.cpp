@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The C interface of pools when a call of theirs fails: of the device, about streams, or for host memory. The library is
-// compiled into this program, since a shared one lets no test reach its calls.
+// The C interface of pools when a call of theirs fails: of the device, about streams, or for host memory. The library
+// is compiled into this program, since a shared one lets no test reach its calls.
 
 #include <gtest/gtest.h>
 #include <warpheap/pool/pool.h>
