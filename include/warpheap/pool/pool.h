@@ -22,7 +22,7 @@
  * Where there is no driver the library can be loaded, and each call that needs a device says so. CUDA's runtime is part
  * of the library and opens the driver when that is first needed, so no library of the toolkit is needed. The driver
  * must be at least of the runtime's major version: a library that was built with CUDA 13 is refused by a driver of CUDA
- * 12, and each call then says so; one that was built with CUDA 12 works with drivers of both.
+ * 12, and each call then says so; by CUDA's rules one that was built with CUDA 12 works with drivers of both.
  */
 
 #include <stddef.h>
@@ -66,8 +66,8 @@ typedef struct wh_pool_options {
 } wh_pool_options;
 
 /** What a pool has taken and handed out, in bytes unless a member says otherwise. `committed_bytes` is the sum of
- * `live_bytes`, `deferred_bytes`, `stream_bytes`, `private_bytes` and `common_bytes`. Sizes of blocks are rounded up to
- * 256 bytes. */
+ * `live_bytes`, `deferred_bytes`, `stream_bytes`, `private_bytes` and `common_bytes`, if no other thread uses the pool.
+ * Sizes of blocks are rounded up to 256 bytes. */
 typedef struct wh_pool_statistics {
   uint64_t struct_bytes;         /**< sizeof(wh_pool_statistics), set by the caller; what lies beyond is not written */
   uint64_t reserved_bytes;       /**< addresses that the pool can grow over */
@@ -165,8 +165,8 @@ typedef int (*wh_pool_belongs)(void* param, void* stream);
 /** Begins a capture with a name of 128 bits, before or after the stream's own capture begins. Until
  * `wh_pool_end_capture`, blocks for streams that belong to it come from private memory, which a graph can use each time
  * it runs: blocks that are taken back are handed out only to the same stream in captures of the same name. A stream
- * belongs if `belongs(param, stream)` says so. With a null `belongs` it does if it is `captured_stream`, or is being
- * captured together with that one.
+ * belongs if `belongs(param, stream)` says so. With a null `belongs` it does if it is `captured_stream`, which is not
+ * destroyed before the end, or is being captured together with that one.
  *
  * Beginning again under a name that is kept adds to the same private memory: graphs of one name run one after another,
  * in any order in which each finds what it needs. A name that is begun and not ended is refused. Taking memory for a
