@@ -177,10 +177,17 @@ def test_what_is_no_stream_is_refused(stream: Any, error: type[Exception], text:
         stream_number(stream)
 
 
-def test_a_noted_use_keeps_a_block_from_others(pool: Pool) -> None:
+def test_a_noted_use_reaches_the_library(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, noted = pool._library.note_use, []
+
+    def note(*words: int) -> None:
+        real(*words)
+        noted.append(words)
+
+    monkeypatch.setattr(pool._library, "note_use", note, raising=False)
     block = pool.allocate(5000, 1)
     pool.note_use(block, 2)
-    assert pool.statistics().streams == 2
+    assert noted == [(pool._pool, block, 2)]
     pool.deallocate(block, 1)
     assert pool.statistics().live_blocks == 0
     with pytest.raises(ValueError, match="no live block"):
@@ -289,7 +296,7 @@ def test_threads_share_a_pool(pool: Pool) -> None:
         ({"initial_bytes": 2**64}, ValueError, "initial_bytes"),
         ({"span_bytes": "1M"}, TypeError, "span_bytes"),
         ({"piece_bytes": -1}, ValueError, "piece_bytes"),
-        ({"reserve_bytes": 2**63}, OverflowError, "bytes"),
+        ({"reserve_bytes": 2**64 - 1}, OverflowError, "bytes"),
         ({"device": 7}, PoolError, "7"),
         ({"device": "cuda:0"}, TypeError, "the number of a GPU"),
         ({"backend": "hip"}, UsageError, "'cuda', 'host' or None"),
