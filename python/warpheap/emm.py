@@ -19,8 +19,7 @@ try:
     from cuda.bindings.driver import CUdeviceptr
     from numba import cuda
     from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
-    from numba.cuda.cudadrv import devices
-    from numba.cuda.cudadrv.driver import MemoryInfo
+    from numba.cuda.cudadrv import driver
 except ImportError as error:
     raise UsageError(
         f"warpheap.emm needs numba-cuda, which cannot be imported ({error}): pip install 'numba-cuda>=0.30' 'numpy<2.4'"
@@ -60,7 +59,7 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
     def get_memory_info(self) -> Any:
         """Free and total bytes: what the pool can still hand out, and all that it could."""
         figures = self._own().statistics()
-        return MemoryInfo(free=figures.reserved_bytes - figures.live_bytes, total=figures.reserved_bytes)
+        return driver.MemoryInfo(free=figures.reserved_bytes - figures.live_bytes, total=figures.reserved_bytes)
 
     def get_ipc_handle(self, memory: Any) -> Any:
         """Refused: a block of a pool is mapped memory, which other processes cannot open in this way."""
@@ -70,10 +69,18 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
 def install() -> None:
     """Let Numba take device memory from pools; called before Numba uses a GPU.
 
-    Raises `UsageError` if it has used one, as arrays would be given back to where they were not taken from.
+    Raises `UsageError` if it has used one: arrays would be given back to where they were not taken from. Once more
+    does nothing.
     """
-    if any(each.primary_context is not None for each in vars(devices.gpus).get("lst", ())):
-        raise UsageError("Numba has used a GPU already, with its own memory manager: call warpheap.emm.install() first")
+    # Numba sets this when it makes its first context.
+    current = driver._memory_manager
+    if current is PoolMemoryManager:
+        return
+    if current is not None:
+        raise UsageError(
+            f"Numba has used a GPU already, or was given a memory manager: it has {current.__name__}; call "
+            "warpheap.emm.install() first"
+        )
     cuda.set_memory_manager(PoolMemoryManager)
 
 
