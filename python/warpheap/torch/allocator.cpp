@@ -167,8 +167,10 @@ class pool_allocator final : public CUDAPluggableAllocator {
     put(stats.reserved_bytes, figures.committed_bytes, figures.peak_committed_bytes, 0, 0);
     put(stats.requested_bytes, asked.now, asked.peak, asked.in - state.requests_before.in,
         asked.out - state.requests_before.out);
-    stats.num_ooms = static_cast<std::int64_t>(figures.failures - before.failures);
-    stats.num_alloc_retries = static_cast<std::int64_t>(state.retries - state.retries_before);
+    // The pool counts the request that was tried again, too.
+    const std::uint64_t retries = state.retries - state.retries_before;
+    stats.num_ooms = static_cast<std::int64_t>(figures.failures - before.failures - retries);
+    stats.num_alloc_retries = static_cast<std::int64_t>(retries);
     return stats;
   }
 
@@ -260,6 +262,15 @@ class pool_allocator final : public CUDAPluggableAllocator {
     TORCH_CHECK_NOT_IMPLEMENTED(allocator == nullptr,
                                 "warpheap: it takes the place of PyTorch's allocator, so a MemPool has no other one");
     state_of(device).blocks.add_use(name);
+  }
+
+  // A MemPool that ends calls this with false.
+  void setUseOnOOM(c10::DeviceIndex, c10::MempoolId_t, bool use) override {
+    TORCH_CHECK_NOT_IMPLEMENTED(!use, "warpheap: memory of a private pool does not serve others when memory is short");
+  }
+
+  void setNoSplit(c10::DeviceIndex, c10::MempoolId_t) override {
+    TORCH_CHECK_NOT_IMPLEMENTED(false, "warpheap: a private pool has no segments that could be kept whole");
   }
 
   bool checkPoolLiveAllocations(c10::DeviceIndex device, c10::MempoolId_t name,
