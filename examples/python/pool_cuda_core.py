@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks cuda.core over a pool, on a machine with a GPU: pool_cuda_core.py. Ends with status 1 if something is wrong."""
+"""Checks cuda.core over a pool, on a machine with a GPU: pool_cuda_core.py. Its status is 1 if something is wrong."""
 
+import ctypes
 from typing import Any
 
 from checks import Checks, microseconds
-from cuda.core import Buffer, Device
+from cuda.core import Buffer, Device, LegacyPinnedMemoryResource
 
 import warpheap.cuda_core
 from warpheap import Pool
@@ -45,13 +46,9 @@ def copies(device: Any, stream: Any) -> None:
 
 def bytes_of(buffer: Any, stream: Any) -> bytes:
     """The contents of a buffer, on the host."""
-    from cuda.core import LegacyPinnedMemoryResource
-
     here = LegacyPinnedMemoryResource().allocate(buffer.size, stream=stream)
     buffer.copy_to(here, stream=stream)
     stream.sync()
-    import ctypes
-
     return ctypes.string_at(int(here.handle), buffer.size)
 
 

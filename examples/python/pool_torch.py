@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from checks import Checks, microseconds
@@ -373,7 +372,6 @@ def run_all(depths: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
     if sys.argv[1:2] == ["--one"]:
         main(sys.argv[2])
     unknown = [word for word in sys.argv[1:] if word not in DEPTHS]

@@ -4,8 +4,10 @@
 
 import ctypes
 import gc
+import itertools
 import re
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from conftest import environment
 
 import warpheap
 from warpheap.errors import UsageError
@@ -54,7 +57,7 @@ def test_blocks_lie_apart_and_come_back(pool: Pool) -> None:
     for block, size in zip(blocks, sizes, strict=True):
         ctypes.memset(block, size % 251, size)
     order = sorted(zip(blocks, sizes, strict=True))
-    assert all(a + size <= b for (a, size), (b, _) in zip(order, order[1:], strict=False))
+    assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(order))
     rounded = [(size + 255) // 256 * 256 for size in sizes]
     assert [pool.block_bytes(block) for block in blocks] == rounded
     figures = pool.statistics()
@@ -371,3 +374,49 @@ def test_structures_are_those_of_the_header(tmp_path: Path) -> None:
         for number in (ctypes.sizeof(kind), *(getattr(kind, field[0]).offset for field in kind._fields_))
     ]
     assert [int(line) for line in shown.split()] == own
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+PAGE = (REPOSITORY / "docs/pool_python.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
+
+
+def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(library.VARIABLE, str(BUILT))
+    exec(compile(EXAMPLES[0], "docs/pool_python.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["1024 1024", "True"]
+
+
+def test_the_examples_for_a_gpu_are_of_the_language() -> None:
+    assert len(EXAMPLES) == 6
+    for text in EXAMPLES:
+        compile(text, "docs/pool_python.md", "exec")
+
+
+def test_the_page_names_all_calls_of_a_pool() -> None:
+    calls = {name for name in vars(Pool) if not name.startswith("_") and callable(getattr(Pool, name))}
+    assert {name for name in calls if f"{name}(" not in PAGE} == {"device_count"}
+
+
+def test_programs_for_a_gpu_say_what_is_wrong() -> None:
+    folder = REPOSITORY / "examples/python"
+    command = [sys.executable, folder / "pool_torch.py", "fully"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment())
+    assert done.returncode == 1
+    assert "unknown: fully" in done.stderr
+    text = (
+        "from checks import Checks; c = Checks('t'); c.served('good', lambda: 1); "
+        "c.refused('no', lambda: 1 / 0, 'zero'); {} c.end()"
+    )
+    wrong = {
+        "": 0,
+        "c.served('bad', lambda: 1 / 0);": 1,
+        "c.refused('bad', lambda: 1, 'zero');": 1,
+        "c.refused('bad', lambda: 1 / 0, 'memory');": 1,
+        "c.served('late', lambda: __import__('time').sleep(60), 0.1);": 1,
+    }
+    for more, status in wrong.items():
+        command = [sys.executable, "-c", text.format(more)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == status, done.stdout + done.stderr

@@ -77,7 +77,8 @@ std::size_t probe_entries(probe* own, std::uint64_t* numbers) {
   for (const auto& each : own->blocks.entries()) {
     for (const std::uint64_t number :
          {static_cast<std::uint64_t>(each.address), static_cast<std::uint64_t>(each.bytes),
-          static_cast<std::uint64_t>(each.requested), static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(each.stream)),
+          static_cast<std::uint64_t>(each.requested),
+          static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(each.stream)),
           static_cast<std::uint64_t>(each.pool.first), static_cast<std::uint64_t>(each.live)}) {
       numbers[count++] = number;
     }

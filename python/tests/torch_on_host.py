@@ -116,9 +116,9 @@ def snapshot(pool: Pool) -> None:
             at += block["size"]
         assert at == segment["address"] + segment["total_size"]
     sizes = {each.data_ptr(): each.numel() * 4 for each in tensors}
-    assert found == {
-        at: ((size + 255) // 256 * 256, size, "active_allocated", (0, 0)) for at, size in sizes.items()
-    }, found
+    assert found == {at: ((size + 255) // 256 * 256, size, "active_allocated", (0, 0)) for at, size in sizes.items()}, (
+        found
+    )
     own = torch.cuda.MemPool()
     with torch.cuda.use_mem_pool(own):
         inner = empty(2000)
@@ -173,7 +173,9 @@ def refusals(pool: Pool) -> None:
     assert "does not serve others" in raised(NotImplementedError, lambda: torch.cuda.MemPool(use_on_oom=True))
     assert "kept whole" in raised(NotImplementedError, lambda: torch.cuda.MemPool(no_split=True))
     assert "nothing uses" in raised(RuntimeError, C._cuda_releasePool, 0, (0, 12345))
-    allocator = torch.cuda.memory.CUDAPluggableAllocator(str(load_library("host").path), "wh_pool_torch_malloc", "abort")
+    allocator = torch.cuda.memory.CUDAPluggableAllocator(
+        str(load_library("host").path), "wh_pool_torch_malloc", "abort"
+    )
     assert "no other one" in raised(NotImplementedError, lambda: torch.cuda.MemPool(allocator.allocator()))
 
 
@@ -182,7 +184,15 @@ if __name__ == "__main__":
     of_process = Pool.of_device(0, backend="host")
     if sys.argv[1] == "full":
         assert torch.cuda.get_allocator_backend() == "warpheap"
-        for check in (blocks, out_of_memory, figures, snapshot, checkpoints, refusals, out_of_memory_with_a_graph_that_ended):
+        for check in (
+            blocks,
+            out_of_memory,
+            figures,
+            snapshot,
+            checkpoints,
+            refusals,
+            out_of_memory_with_a_graph_that_ended,
+        ):
             check(of_process)
             print(check.__name__, flush=True)
     else:

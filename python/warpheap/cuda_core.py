@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers of cuda.core from a pool: `PoolResource` is a `MemoryResource`.
 
-    device = cuda.core.Device(0)
-    device.set_current()
-    device.memory_resource = warpheap.cuda_core.PoolResource()
-    buffer = device.allocate(1 << 20, stream=device.create_stream())
+device = cuda.core.Device(0)
+device.set_current()
+device.memory_resource = warpheap.cuda_core.PoolResource()
+buffer = device.allocate(1 << 20, stream=device.create_stream())
 """
 
 from typing import Any

@@ -56,9 +56,7 @@ class CLibrary:
         self.backend: str = self._function("backend")().decode()
         # Arrays of the caller are in memory of a GPU, and results too.
         self.uses_device_arrays = self.backend == "cuda"
-        self.designs: list[str] = (
-            self._function("designs")().decode().split(",") if interface.has_designs else []
-        )
+        self.designs: list[str] = self._function("designs")().decode().split(",") if interface.has_designs else []
 
     def _function(self, name: str) -> Any:
         return getattr(self._loaded, self._prefix + name)

@@ -19,9 +19,9 @@ class Pool:
     """A pool in the memory of a GPU or of the host, which hands out blocks in the order of streams.
 
     A block is for work on the stream that it was taken for, and is given back while work that the stream was given
-    still uses it: the pool hands it to another stream only after that work. A stream is None for the default stream,
-    the number of a `cudaStream_t`, or a stream of cuda.core, CuPy, PyTorch or Numba. Any thread can call a pool at any
-    time, but for `close`, which comes after all other calls.
+    still uses it: the pool hands it to another stream only after that work. A stream can be the number of a
+    `cudaStream_t`, or a stream of cuda.core, CuPy, PyTorch or Numba; None stands for the default stream. Any thread can
+    call a pool at any time, but for `close`, which comes after all other calls.
     """
 
     _end: Any  # what ends the pool; None if that lives as long as the process
@@ -125,7 +125,10 @@ class Pool:
         found = json.loads(self._snapshot_text())
         base = int(found["base"], 16)
         return Snapshot(
-            base, found["reserved_bytes"], found["granule_bytes"], tuple(_segment(base, each) for each in found["segments"])
+            base,
+            found["reserved_bytes"],
+            found["granule_bytes"],
+            tuple(_segment(base, each) for each in found["segments"]),
         )
 
     def _snapshot_text(self) -> bytes:
@@ -180,9 +183,9 @@ class Pool:
         self._library.forget(self._open(), stream_number(stream))
 
     def trim(self, keep_bytes: int = 0) -> int:
-        """Give memory that no block lies in back to the machine, but keep at least `keep_bytes`; returns how many bytes.
+        """Give memory that no block lies in back to the machine, but keep at least `keep_bytes`.
 
-        Waits for the work that used that memory.
+        Returns how many bytes were given back. Waits for the work that used that memory.
         """
         given_back = c_uint64()
         self._library.trim(self._open(), byte_count(keep_bytes, "keep_bytes", 0), byref(given_back))

@@ -5,8 +5,8 @@
 * `install()`: all tensors are blocks of the pool that the process has for each GPU (`warpheap.Pool.of_device`), with
   PyTorch's statistics, graphs and errors. A C++ source is compiled at the first use, against the PyTorch that is there.
 * `install("symbols")`: all tensors, through the two functions that PyTorch takes by name. Less is served.
-* `mem_pool()`: a `torch.cuda.MemPool` for some tensors; PyTorch keeps its own allocator over blocks of the pool. Nothing
-  is compiled.
+* `mem_pool()`: a `torch.cuda.MemPool` for some tensors; PyTorch keeps its own allocator over blocks of the pool.
+  Nothing is compiled.
 
 docs/pool_python.md has a table of what is served and what is refused in each.
 """
@@ -67,7 +67,9 @@ def mem_pool(**options: Any) -> Any:
     `install` was called, or if no GPU answers.
     """
     if _installed is not None:
-        raise UsageError(f"depth '{_installed}' is installed, so all tensors are of warpheap's pools: no MemPool is needed")
+        raise UsageError(
+            f"depth '{_installed}' is installed, so all tensors are of warpheap's pools: no MemPool is needed"
+        )
     torch = _torch()
     names = ("wh_pool_torch_malloc", "wh_pool_torch_free")
     allocator = torch.cuda.memory.CUDAPluggableAllocator(str(_library().path), *names)
@@ -84,7 +86,9 @@ def _torch() -> Any:
     try:
         return importlib.import_module("torch")
     except ImportError as error:
-        raise UsageError(f"warpheap.torch needs PyTorch, which cannot be imported ({error}): pip install torch") from error
+        raise UsageError(
+            f"warpheap.torch needs PyTorch, which cannot be imported ({error}): pip install torch"
+        ) from error
 
 
 def _library() -> Library:

@@ -240,9 +240,8 @@ class pool_allocator final : public CUDAPluggableAllocator {
 
   void beginAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t name,
                            std::function<bool(cudaStream_t)> filter) override {
-    must(state_of(device).blocks.begin(name, [filter = std::move(filter)](void* stream) {
-      return filter(static_cast<cudaStream_t>(stream));
-    }));
+    must(state_of(device).blocks.begin(
+        name, [filter = std::move(filter)](void* stream) { return filter(static_cast<cudaStream_t>(stream)); }));
   }
 
   void endAllocateToPool(c10::DeviceIndex device, c10::MempoolId_t name) override {
@@ -338,9 +337,8 @@ class pool_allocator final : public CUDAPluggableAllocator {
       observer(device, bytes, total, free);
     }
     TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ",
-                     static_cast<int>(device), ", which has ", free, " of ", total,
-                     " bytes free. warpheap has taken ", figures.committed_bytes, " bytes, of which ",
-                     figures.live_bytes, " are allocated: ", why);
+                     static_cast<int>(device), ", which has ", free, " of ", total, " bytes free. warpheap has taken ",
+                     figures.committed_bytes, " bytes, of which ", figures.live_bytes, " are allocated: ", why);
   }
 
   bool collect(c10::DeviceIndex device, device_state& state) {

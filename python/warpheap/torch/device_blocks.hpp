@@ -25,11 +25,11 @@ using pool_name = std::pair<unsigned long long, unsigned long long>;
 /** Blocks of a pool as PyTorch knows them: who has which, and what private pools and their checkpoints keep.
  *
  * A checkpoint keeps the places of the blocks that live when it is taken. Such a block is not given back to the pool as
- * long as the checkpoint is there: it is *held*, and the same private pool may hand it out again. So a checkpoint can be
- * restored at any time.
+ * long as the checkpoint is there: it is *held*, and the same private pool may hand it out again. So a checkpoint can
+ * be restored at any time.
  *
- * This file knows nothing of PyTorch, so that it can be tested without a GPU. All functions can be called by any thread;
- * none holds the lock while it calls the pool. */
+ * This file knows nothing of PyTorch, so that it can be tested without a GPU. All functions can be called by any
+ * thread; none holds the lock while it calls the pool. */
 class device_blocks {
  public:
   /** A block as a snapshot lists it. */
@@ -209,8 +209,7 @@ class device_blocks {
     wait();
     for (const auto& [name, begun] : unused) {
       std::size_t released = 0;
-      while (released < begun &&
-             functions_.release_capture(pool_, name.first, name.second, nullptr) == WH_POOL_OK) {
+      while (released < begun && functions_.release_capture(pool_, name.first, name.second, nullptr) == WH_POOL_OK) {
         ++released;
       }
       const std::lock_guard lock(mutex_);
@@ -299,8 +298,8 @@ class device_blocks {
       const std::lock_guard lock(mutex_);
       found.reserve(blocks_.size());
       for (const auto& [address, each] : blocks_) {
-        found.push_back({reinterpret_cast<std::uintptr_t>(address), each.bytes, each.requested, each.stream, each.pool,
-                         each.live});
+        found.push_back(
+            {reinterpret_cast<std::uintptr_t>(address), each.bytes, each.requested, each.stream, each.pool, each.live});
       }
     }
     std::sort(found.begin(), found.end(), [](const entry& a, const entry& b) { return a.address < b.address; });

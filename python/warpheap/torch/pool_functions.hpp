@@ -28,8 +28,8 @@ struct pool_functions {
   decltype(&wh_pool_end_capture) end_capture;
   decltype(&wh_pool_release_capture) release_capture;
 
-  /** Opens the library at `path`, for as long as the process lives. Throws `std::runtime_error` if that is no library of
-   * pools with the interface that this was compiled for. */
+  /** Opens the library at `path`, for as long as the process lives. Throws `std::runtime_error` if that is no library
+   * of pools with the interface that this was compiled for. */
   explicit pool_functions(const char* path) {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {

@@ -55,8 +55,7 @@ WH_TORCH_API void* wh_torch_malloc(std::ptrdiff_t bytes, int device, void* strea
   void* block = nullptr;
   const auto status = functions->allocate(pool_of(device), static_cast<uint64_t>(bytes), 0, stream, &block);
   TORCH_CHECK_WITH(OutOfMemoryError, !warpheap_torch::pool_functions::lacks_memory(status),
-                   "CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ", device, ": ",
-                   functions->error());
+                   "CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ", device, ": ", functions->error());
   TORCH_CHECK(status == WH_POOL_OK, "warpheap: ", functions->error());
   return block;
 }
