@@ -88,6 +88,17 @@ TYPED_TEST(stream_uses_test, a_use_by_the_stream_that_takes_the_block_back_chang
   this->deallocate(*pool, 1, a);
   EXPECT_EQ(pool->statistics().deferred_blocks, 0u);
   EXPECT_EQ(this->allocate(*pool, 1, 1000), a);
+  this->deallocate(*pool, 4, a);
+  EXPECT_EQ(pool->statistics().deferred_blocks, 0u) << "the note outlived its block";
+}
+
+TYPED_TEST(stream_uses_test, a_note_ends_with_its_block_on_the_stream_that_is_noted) {
+  const auto pool = this->make(mib);
+  void* const a = this->allocate(*pool, 1, mib);
+  this->use(*pool, 2, a);
+  this->deallocate(*pool, 2, a);
+  EXPECT_EQ(pool->statistics().deferred_blocks, 0u);
+  EXPECT_EQ(this->allocate(*pool, 1, mib), a);
   this->deallocate(*pool, 1, a);
   EXPECT_EQ(pool->statistics().deferred_blocks, 0u) << "the note outlived its block";
 }
@@ -129,14 +140,19 @@ TYPED_TEST(stream_uses_test, misuse_is_told) {
 }
 
 TYPED_TEST(stream_uses_test, a_forgotten_stream_is_waited_for_and_not_named) {
-  const auto pool = this->make(mib);
-  void* const a = this->allocate(*pool, 1, mib);
-  this->use(*pool, 2, a);  // it has taken nothing itself
-  pool->forget(2);
-  this->world.destroyed = 2;
-  this->deallocate(*pool, 1, a);
-  this->allocate(*pool, 3, mib);
-  EXPECT_EQ(this->world.calls_on_destroyed, 0);
+  for (const bool has_blocks_of_its_own : {false, true}) {
+    const auto pool = this->make(2 * mib);
+    void* const a = this->allocate(*pool, 1, mib);
+    if (has_blocks_of_its_own) this->deallocate(*pool, 2, this->allocate(*pool, 2, mib));
+    this->use(*pool, 2, a);
+    pool->forget(2);
+    this->world.destroyed = 2;
+    this->deallocate(*pool, 1, a);
+    this->deallocate(*pool, 3, this->allocate(*pool, 3, 2 * mib));
+    EXPECT_EQ(this->world.calls_on_destroyed, 0);
+    this->world.destroyed = 99;  // no stream of this test
+    this->world.finish_all();
+  }
 }
 
 // What the pool knows under a name is the old stream's work, and the new one does not come after it.
