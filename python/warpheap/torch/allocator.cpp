@@ -63,7 +63,7 @@ class pool_allocator final : public CUDAPluggableAllocator {
               return take(bytes, static_cast<c10::DeviceIndex>(device), stream);
             },
             [this](void* block, std::size_t, int, cudaStream_t) { raw_delete(block); }),
-        functions_(library) {}
+        functions_(*new pool_functions(library)) {}
 
   // --- Blocks ---------------------------------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ class pool_allocator final : public CUDAPluggableAllocator {
     }
   }
 
-  pool_functions functions_;
+  const pool_functions& functions_;  // lives as long as the process, as what uses it does
   std::mutex mutex_;
   std::array<std::atomic<device_state*>, C10_COMPILE_TIME_MAX_GPUS> states_{};  // live as long as the process
   std::vector<OutOfMemoryObserver> observers_;
@@ -401,6 +401,8 @@ extern "C" __attribute__((visibility("default"))) const char* wh_torch_install(c
     auto made = std::make_shared<warpheap_torch::pool_allocator>(library);
     made->init(c10::cuda::device_count());
     torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(made);
+    // Tensors may end after static objects, as that in which PyTorch keeps the allocator.
+    new std::shared_ptr<warpheap_torch::pool_allocator>(std::move(made));
     return nullptr;
   } catch (const std::exception& failure) {
     error = failure.what();
