@@ -128,10 +128,17 @@ def test_blocks_are_known_until_they_are_taken_back(blocks: Blocks) -> None:
 def test_requests_are_counted(blocks: Blocks) -> None:
     first, second = blocks.allocate(1000, 0), blocks.allocate(10, 0)
     blocks.deallocate(first)
-    assert blocks.counted() == [10, 1010, 1010, 1000, 0, 0]
+    blocks.allocate(20, 0)
+    assert blocks.counted() == [30, 1010, 1030, 1000, 0, 0]
     blocks.reset_peak()
-    assert blocks.counted()[1] == 10
+    assert blocks.counted()[1] == 30
     blocks.deallocate(second)
+
+
+@pytest.mark.parametrize("size", [1, 256, 257, 1000, 5000])
+def test_a_block_is_listed_with_its_size_in_the_pool(blocks: Blocks, size: int) -> None:
+    block = blocks.allocate(size, 0)
+    assert blocks.listed() == [(block, blocks.pool.block_bytes(block), size, 0, 0, 1)]
 
 
 def test_a_refused_request_leaves_nothing(blocks: Blocks) -> None:
