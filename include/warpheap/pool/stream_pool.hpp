@@ -198,6 +198,7 @@ class basic_stream_pool {
     std::uint64_t begun = 0;  // captures of the name that were not released
     bool is_open = false;
     std::map<std::uint64_t, std::unique_ptr<shard>> shards;
+    std::vector<mark_pointer> last_uses;  // by work that is in no graph, before its stream took a block back
   };
   struct open_capture {
     std::shared_ptr<private_pool> of;
@@ -254,7 +255,7 @@ class basic_stream_pool {
   shard& private_shard(private_pool& of, stream on);
   shard& owner_of(const void* block) const;
   void take_back(stream on, void* block, bool is_captured, const private_pool* capture);
-  void take_back_private(shard& owner, stream on, std::uint64_t begin, const private_pool* capture);
+  void take_back_private(shard& owner, stream on, std::uint64_t begin, bool is_captured, const private_pool* capture);
   void defer(shard& owner, std::uint64_t begin, uses until);
   void release_deferred();
   bool give_on(deferred_block& each);

@@ -73,6 +73,17 @@ TYPED_TEST(stream_captures_test, released_memory_comes_after_the_work_of_the_str
   EXPECT_GE(pool->statistics().waits, 1u);
 }
 
+// What a graph left in a block, ordinary work reads afterwards, on a stream that need not be that of the release.
+TYPED_TEST(stream_captures_test, released_memory_comes_after_the_work_that_took_blocks_back) {
+  const auto pool = this->make(mib);
+  this->begin(*pool);
+  void* const a = this->allocate(*pool, captured, mib);
+  this->end(*pool);
+  this->deallocate(*pool, 2, a);
+  pool->release_capture(name, 5);
+  EXPECT_EQ(this->allocate(*pool, 3, mib), a);
+}
+
 TYPED_TEST(stream_captures_test, streams_of_the_same_capture_belong_to_it) {
   const auto pool = this->make(mib);
   this->begin(*pool);

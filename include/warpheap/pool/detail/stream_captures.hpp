@@ -82,10 +82,13 @@ void basic_stream_pool<Streams, Engine>::release_capture(capture_name name, stre
   if (of.is_open) throw std::invalid_argument("warpheap: the capture was not ended: end it before it is released");
   refuse_capture(after);
   drop_reached_marks();
-  left_marks_.reserve(left_marks_.size() + 1);
+  left_marks_.reserve(left_marks_.size() + of.last_uses.size() + 1);
   auto mark = std::make_shared<event>();
   streams_.record(*mark, after);
-  left_marks_.push_back(std::move(mark));  // before any of the memory is free
+  // Before any of the memory is free.
+  left_marks_.push_back(std::move(mark));
+  for (mark_pointer& each : of.last_uses) left_marks_.push_back(std::move(each));
+  of.last_uses.clear();
   for (deferred_block& each : deferred_) {
     if (each.home != nullptr && each.home->of == &of) each.home = nullptr;
   }
@@ -167,16 +170,25 @@ void basic_stream_pool<Streams, Engine>::await_all_marks(host_lock& common) {
   common.lock();
 }
 
-// Gives a block back to its capture.
+// Gives a block back to its capture. Work that is in no graph may have used it; what takes the capture's memory after
+// the release waits for that work, too.
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::take_back_private(shard& owner, stream on, std::uint64_t begin,
-                                                           const private_pool* capture) {
+                                                           bool is_captured, const private_pool* capture) {
   const segment_handle handle = owner.book->find(begin);
   if (handle == no_segment) {
     throw unknown_block(
         "warpheap: no live block begins at the pointer: it was taken back before, or it points into a block");
   }
   const std::uint64_t bytes = owner.book->at(handle).bytes;
+  if (!is_captured) {
+    auto& marks = owner.of->last_uses;
+    std::erase_if(marks, [&](const mark_pointer& each) { return streams_.is_finished(*each); });
+    marks.reserve(marks.size() + 1);
+    auto mark = std::make_shared<event>();
+    streams_.record(*mark, on);
+    marks.push_back(std::move(mark));
+  }
   if (const auto noted = owner.notes.find(begin); noted != owner.notes.end()) {
     uses until = noted->second;
     until.leave_out(streams_.key(on));

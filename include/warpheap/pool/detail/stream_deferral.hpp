@@ -45,7 +45,7 @@ void basic_stream_pool<Streams, Engine>::take_back(stream on, void* block, bool 
                                                    const private_pool* capture) {
   const std::uint64_t begin = number(block);
   shard& owner = owner_of(block);
-  if (owner.of != nullptr) return take_back_private(owner, on, begin, capture);
+  if (owner.of != nullptr) return take_back_private(owner, on, begin, is_captured, capture);
   if (is_captured && (capture == nullptr || !streams_.is_shared(on))) refuse();
   uses until;
   {

@@ -34,6 +34,9 @@ basic_stream_pool<Streams, Engine>::~basic_stream_pool() {
     }
   };
   for (const mark_pointer& each : left_marks_) await(each);
+  for (const auto& [name, kept] : captures_) {
+    for (const mark_pointer& each : kept->last_uses) await(each);
+  }
   for (deferred_block& each : deferred_) {
     try {
       each.until.mark(streams_);
