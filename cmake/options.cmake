@@ -25,6 +25,7 @@ option(WARPHEAP_BUILD_BENCHMARKS "Build the benchmark driver" ${PROJECT_IS_TOP_L
 option(WARPHEAP_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_GRAPH_LIBRARY "Build the shared library of dynamic graphs" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_HEAP_LIBRARY "Build the shared library of heaps" ${PROJECT_IS_TOP_LEVEL})
+option(WARPHEAP_POOL_LIBRARY "Build the shared library of pools in stream order" ${PROJECT_IS_TOP_LEVEL})
 option(WARPHEAP_RUN_LIBRARY "Build the shared library of `warpheap run`" ${PROJECT_IS_TOP_LEVEL})
 # Many small translation units spend most of their time in the same headers; but after an edit one is built faster.
 set(whole_programs OFF)

@@ -11,6 +11,7 @@
 #include <warpheap/platform/device_array.hpp>
 #include <warpheap/platform/device_context.hpp>
 #include <warpheap/platform/growing_memory.hpp>
+#include <warpheap/platform/host_count.hpp>
 #include <warpheap/platform/host_mutex.hpp>
 #include <warpheap/platform/host_range.hpp>
 #include <warpheap/platform/host_thread.hpp>

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""warpheap: heaps for kernels, dynamic graphs in the memory of a GPU, and the survey of GPU memory allocators."""
+"""warpheap: heaps for kernels, pools in stream order, dynamic graphs, and the survey of GPU memory allocators."""
 
 import importlib
 from typing import Any
@@ -9,7 +9,13 @@ __version__ = "0.1.0"
 
 
 # Public names, and the modules that have them.
-_PUBLIC = {"Graph": "dynamic", "Heap": "heaps", "cmake": "device_code", "include": "device_code"}
+_PUBLIC = {
+    "Graph": "dynamic",
+    "Heap": "heaps",
+    "Pool": "stream_pools",
+    "cmake": "device_code",
+    "include": "device_code",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,23 +9,25 @@
 #include <warpheap/heap/heap.h>
 #pragma GCC visibility pop
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "../interface/arrays.hpp"
+#include "../interface/structures.hpp"
 #include "designs.hpp"
 
 namespace {
 
 using warpheap::scoped_device;
 namespace interface = warpheap::interface;
+using interface::read_as_far;
 using interface::require;
 using interface::tell;
+using interface::write_as_far;
 
 constexpr std::uint32_t known_flags = WH_HEAP_CHECKED | WH_HEAP_PLAIN | WH_HEAP_KEEPS_STACK_LIMIT;
 static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t) && sizeof(void*) == sizeof(std::uint64_t));
@@ -45,20 +47,6 @@ wh_heap_status on(Heap* heap, Call call) noexcept {
     const scoped_device own{heap->device};
     call(*heap);
   });
-}
-
-// A structure of the caller as far as both sides know it. `bytes` is what the caller's has.
-template <class T>
-T read_as_far(const T& given) {
-  T whole{};
-  std::memcpy(&whole, &given, std::min<std::uint64_t>(given.struct_bytes, sizeof(T)));
-  return whole;
-}
-
-template <class T>
-void write_as_far(T& place, T value) {
-  value.struct_bytes = place.struct_bytes;
-  std::memcpy(&place, &value, std::min<std::uint64_t>(place.struct_bytes, sizeof(T)));
 }
 
 const interface::named_design& find_design(const char* name) {

@@ -33,6 +33,12 @@ class not_supported : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+/// An object has no memory for what was asked of it, and says what it has.
+class no_memory : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The sentence of the calling thread's last call that failed.
 inline std::string& last_error() {
   thread_local std::string text;
@@ -64,6 +70,8 @@ outcome guarded(Call call) noexcept {
     return failed(outcome::too_large, error.what());
   } catch (const std::logic_error& error) {
     return failed(outcome::invalid_argument, error.what());
+  } catch (const no_memory& error) {
+    return failed(outcome::out_of_memory, error.what());
   } catch (const std::bad_alloc&) {
     return failed(outcome::out_of_memory, "the host has no memory left: free some, or ask for less");
   } catch (const std::system_error& error) {

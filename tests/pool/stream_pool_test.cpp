@@ -110,6 +110,121 @@ TEST_F(stream_pool_test, a_captured_stream_is_refused) {
   must(cudaStreamDestroy(stream));
 }
 
+// A slow writer on a stream that is noted: the memory must not be another's before it is done.
+TEST_F(stream_pool_test, a_noted_streams_work_is_waited_for) {
+  const auto pool = make(2 * mib);
+  cudaStream_t a = nullptr;
+  cudaStream_t b = nullptr;
+  must(cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking));
+  must(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
+  unsigned* others = nullptr;
+  must(cudaMalloc(&others, sizeof(unsigned)));
+  must(cudaMemset(others, 0, sizeof(unsigned)));
+  const std::uint64_t bytes = pool->statistics().reserved_bytes;
+  auto* const first = static_cast<unsigned*>(pool->allocate(a, bytes));
+  pool->note_use(b, first);
+  write_late<<<1, 256, 0, b>>>(first, bytes / 4, 1, 200'000'000);
+  pool->deallocate(a, first);
+  EXPECT_EQ(pool->statistics().deferred_blocks, 1u);
+  auto* const second = static_cast<unsigned*>(pool->allocate(a, bytes));
+  EXPECT_EQ(second, first);
+  write_late<<<1, 256, 0, a>>>(second, bytes / 4, 2, 0);
+  must(cudaStreamSynchronize(b));
+  count_others<<<1, 256, 0, a>>>(second, bytes / 4, 2, others);
+  pool->deallocate(a, second);
+  must(cudaStreamSynchronize(a));
+  unsigned wrong = 0;
+  must(cudaMemcpy(&wrong, others, sizeof wrong, cudaMemcpyDefault));
+  EXPECT_EQ(wrong, 0u);
+  must(cudaFree(others));
+  pool->forget(a);
+  pool->forget(b);
+  must(cudaStreamDestroy(a));
+  must(cudaStreamDestroy(b));
+}
+
+// A graph whose two streams take blocks of the capture. Between its runs other streams use all memory that there is.
+TEST_F(stream_pool_test, a_graph_finds_its_memory_each_time_it_runs) {
+  const auto pool = make(16 * mib);
+  cudaStream_t captured = nullptr;
+  cudaStream_t joined = nullptr;
+  cudaStream_t other = nullptr;
+  for (cudaStream_t* each : {&captured, &joined, &other}) {
+    must(cudaStreamCreateWithFlags(each, cudaStreamNonBlocking));
+  }
+  cudaEvent_t fork = nullptr;
+  cudaEvent_t join = nullptr;
+  must(cudaEventCreateWithFlags(&fork, cudaEventDisableTiming));
+  must(cudaEventCreateWithFlags(&join, cudaEventDisableTiming));
+  unsigned* others = nullptr;
+  must(cudaMalloc(&others, sizeof(unsigned)));
+  must(cudaMemset(others, 0, sizeof(unsigned)));
+  const std::uint64_t words = mib / 4;
+  write_late<<<1, 256, 0, other>>>(others, 0, 0, 0);  // loads the kernels
+  count_others<<<1, 256, 0, other>>>(others, 0, 0, others);
+  void* const before = pool->allocate(captured, 1000);
+
+  pool->begin_capture({1, 2}, captured);
+  must(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  must(cudaEventRecord(fork, captured));
+  must(cudaStreamWaitEvent(joined, fork, 0));
+  auto* const a = static_cast<unsigned*>(pool->allocate(captured, mib));
+  auto* const b = static_cast<unsigned*>(pool->allocate(joined, mib));
+  write_late<<<1, 256, 0, captured>>>(a, words, 1, 1'000'000);
+  write_late<<<1, 256, 0, joined>>>(b, words, 2, 1'000'000);
+  count_others<<<1, 256, 0, captured>>>(a, words, 1, others);
+  count_others<<<1, 256, 0, joined>>>(b, words, 2, others);
+  pool->deallocate(captured, a);
+  EXPECT_EQ(pool->allocate(captured, mib), a);
+  write_late<<<1, 256, 0, captured>>>(a, words, 3, 0);
+  count_others<<<1, 256, 0, captured>>>(a, words, 3, others);
+  pool->deallocate(captured, a);
+  pool->deallocate(joined, b);
+  pool->deallocate(captured, before);
+  must(cudaEventRecord(join, joined));
+  must(cudaStreamWaitEvent(captured, join, 0));
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured, &graph));
+  pool->end_capture({1, 2});
+  ASSERT_NE(graph, nullptr);
+  cudaGraphExec_t run = nullptr;
+  must(cudaGraphInstantiate(&run, graph, 0));
+  for (int i = 0; i < 3; ++i) {
+    must(cudaGraphLaunch(run, captured));
+    std::vector<void*> all;
+    for (;;) {  // not a spin: ends when the pool is full
+      try {
+        all.push_back(pool->allocate(other, mib));
+      } catch (const out_of_memory&) {
+        break;
+      }
+      write_late<<<1, 256, 0, other>>>(static_cast<unsigned*>(all.back()), words, 9, 0);
+    }
+    EXPECT_GT(all.size(), 4u);
+    for (void* const each : all) {
+      EXPECT_NE(each, a);
+      EXPECT_NE(each, b);
+      pool->deallocate(other, each);
+    }
+  }
+  pool->release_capture({1, 2}, captured);
+  pool->trim();
+  EXPECT_EQ(pool->statistics().committed_bytes, 0u);
+  must(cudaStreamSynchronize(captured));
+  unsigned wrong = 0;
+  must(cudaMemcpy(&wrong, others, sizeof wrong, cudaMemcpyDefault));
+  EXPECT_EQ(wrong, 0u);
+  must(cudaGraphExecDestroy(run));
+  must(cudaGraphDestroy(graph));
+  must(cudaEventDestroy(fork));
+  must(cudaEventDestroy(join));
+  must(cudaFree(others));
+  for (cudaStream_t each : {captured, joined, other}) {
+    pool->forget(each);
+    must(cudaStreamDestroy(each));
+  }
+}
+
 // All that a pool asks of the driver: events of two streams, waits, memory taken and given back, an event destroyed.
 void use_a_pool_of_its_own(cudaStream_t a, cudaStream_t b) {
   stream_pool pool(std::make_unique<device_space>(8 * mib, range_options{2 * mib, false}),

@@ -38,6 +38,9 @@ class device_streams {
   static bool is_shared(stream which) { return target::stream_is_shared(which); }
   /// True while what is done on the stream is captured into a graph and not run.
   static bool is_capturing(stream which) { return target::stream_is_capturing(which); }
+  /// A number that tells the capture that the stream is a part of from all others of the process; 0 for a stream that
+  /// is not captured, or cannot be asked.
+  static std::uint64_t capture_number(stream which) { return target::stream_capture_number(which); }
   /// Moves the mark after all work of the stream so far.
   static void record(event& mark, stream which) { target::record(mark, which); }
   /// Lets later work of the stream begin only when the stream of the mark has come to it. The caller does not wait.

@@ -70,16 +70,20 @@ class basic_pool {
   /// Bytes of the block that begins there, its rounding included; 0 if none does.
   std::uint64_t block_bytes(const void* block) const;
 
-  /// Gives memory that no block lies in back to the machine, in whole pieces; returns how many bytes. Addresses stay
-  /// reserved. Waits for nothing: see `deallocate`. Throws what the space throws; what it did not give back can be
-  /// handed out again.
-  std::uint64_t trim();
+  /// Gives memory that no block lies in back to the machine, in whole pieces, as long as at least `keep_bytes` stay
+  /// committed; returns how many bytes. Addresses stay reserved. Waits for nothing: see `deallocate`. Throws what the
+  /// space throws; what it did not give back can be handed out again.
+  std::uint64_t trim(std::uint64_t keep_bytes = 0);
   /// Takes all blocks back at once, and gives all memory back to the machine where the space can; returns how many
   /// bytes that is.
   std::uint64_t release();
 
   /// What the pool has taken and handed out. Takes time with the number of free segments of the largest sizes.
   pool_statistics statistics() const;
+  /// Makes each peak of the figures what it is a peak of now.
+  void reset_peaks();
+  /// All segments in the order of their addresses.
+  std::vector<segment_view> segments() const;
   /// All segments in the order of their addresses, as one JSON object. Its members are `base`, a hexadecimal address as
   /// text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with `offset`, `bytes`, and `state`, which is
   /// `live`, `free` or `absent`.
@@ -107,6 +111,9 @@ class basic_pool {
 
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
   std::uint64_t base() const { return number(space_->data()); }
+  std::uint64_t committed() const {
+    return engine_.bytes_in(segment_state::live) + engine_.bytes_in(segment_state::free);
+  }
   // Addresses rounded to borders of pieces, kept inside the range.
   std::uint64_t piece_above(std::uint64_t address) const;
   std::uint64_t piece_below(std::uint64_t address) const;
@@ -129,7 +136,6 @@ class basic_pool {
              std::vector<missing_part>& parts) const;
   segment_handle must_find(const void* block) const;
   [[noreturn]] void fail(std::uint64_t bytes, std::uint64_t alignment, const std::string& refusal);
-  std::vector<segment_view> sorted_segments() const;
 
   std::unique_ptr<pool_space> space_;
   pool_options options_;
@@ -137,6 +143,7 @@ class basic_pool {
   std::uint64_t begin_ = 0;  // the addresses that the engine knows
   std::uint64_t end_ = 0;
   std::uint64_t peak_ = 0;
+  std::uint64_t peak_committed_ = 0;
   std::uint64_t allocations_ = 0;
   std::uint64_t failures_ = 0;
   mutable host_mutex mutex_;  // of the engine and the figures

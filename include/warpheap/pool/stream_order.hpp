@@ -19,6 +19,7 @@ concept stream_order = std::copyable<typename S::stream> && std::movable<typenam
                          { streams.key(stream) } -> std::same_as<std::uint64_t>;
                          { streams.is_shared(stream) } -> std::same_as<bool>;
                          { streams.is_capturing(stream) } -> std::same_as<bool>;
+                         { streams.capture_number(stream) } -> std::same_as<std::uint64_t>;
                          { streams.is_finished(event) } -> std::same_as<bool>;
                          streams.record(event, stream);
                          streams.wait(stream, event);

@@ -2,23 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 #include <warpheap/platform.hpp>
+#include <warpheap/pool/detail/noted_uses.hpp>
+#include <warpheap/pool/detail/usage_meter.hpp>
 #include <warpheap/pool/pool.hpp>
 #include <warpheap/pool/stream_order.hpp>
 
 namespace warpheap {
 
 /// A stream that the pool cannot serve: it is being captured into a graph, which would run with addresses that others
-/// have by then. Nothing has changed.
+/// have by then, and no capture was begun for it. Nothing has changed.
 class stream_refused : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -28,36 +33,61 @@ class stream_refused : public std::logic_error {
 struct stream_pool_options {
   /// A stream takes this many bytes from the pool when it has none that fit, or what it needs, if that is more.
   std::uint64_t span_bytes = std::uint64_t{32} << 20;
+  /// As `span_bytes`, for a stream in a capture that was begun: what it does not use is kept with the capture.
+  std::uint64_t capture_span_bytes = std::uint64_t{2} << 20;
+  /// Count blocks and bytes, and their peaks. All threads then share one more lock, which is held for a few steps.
+  bool counts_usage = false;
   /// Figures of the common pool.
   pool_options pool = {};
 };
 
+/// Names a capture of a stream pool, and the memory that the pool keeps for it.
+struct capture_name {
+  std::uint64_t first = 0;   ///< one half of the name
+  std::uint64_t second = 0;  ///< the other half
+  /// Names are equal if both halves are.
+  auto operator<=>(const capture_name&) const = default;
+};
+
 /// What a stream pool has taken and handed out, at one moment, in bytes.
 struct stream_pool_statistics {
-  std::uint64_t reserved_bytes;   ///< addresses that the pool can grow over
-  std::uint64_t committed_bytes;  ///< of them with memory
-  std::uint64_t live_bytes;       ///< in blocks that were not taken back
-  std::uint64_t live_blocks;      ///< such blocks
-  std::uint64_t stream_bytes;     ///< free, and kept for the stream that freed them
-  std::uint64_t common_bytes;     ///< free, for any stream
-  std::uint64_t streams;          ///< streams that the pool knows
-  std::uint64_t gatherings;       ///< times that the streams' free memory was put together
-  std::uint64_t waits;            ///< times that a stream was told to wait for another
+  std::uint64_t reserved_bytes;        ///< addresses that the pool can grow over
+  std::uint64_t committed_bytes;       ///< of them with memory
+  std::uint64_t live_bytes;            ///< in blocks that were not taken back
+  std::uint64_t live_blocks;           ///< such blocks
+  std::uint64_t stream_bytes;          ///< free, and kept for the stream that freed them
+  std::uint64_t common_bytes;          ///< free, for any stream
+  std::uint64_t streams;               ///< streams that the pool knows
+  std::uint64_t gatherings;            ///< times that the streams' free memory was put together
+  std::uint64_t waits;                 ///< times that a stream was told to wait for another
+  std::uint64_t deferred_bytes;        ///< taken back, while streams that were noted may still use them
+  std::uint64_t deferred_blocks;       ///< such blocks
+  std::uint64_t private_bytes;         ///< free, and kept for captures
+  std::uint64_t captures;              ///< captures whose memory is kept
+  std::uint64_t failures;              ///< requests that ended as out of memory
+  std::uint64_t peak_committed_bytes;  ///< the most since the pool was made or `reset_peaks`
+  // The following are 0 unless `stream_pool_options::counts_usage` is set.
+  std::uint64_t peak_live_bytes;    ///< the most since the pool was made or `reset_peaks`
+  std::uint64_t peak_live_blocks;   ///< the most since the pool was made or `reset_peaks`
+  std::uint64_t allocations;        ///< blocks ever handed out
+  std::uint64_t allocated_bytes;    ///< in these
+  std::uint64_t deallocations;      ///< blocks ever taken back
+  std::uint64_t deallocated_bytes;  ///< in these
 };
 
 /// A pool in stream order: a block may be taken back while work on its stream still uses it.
 ///
 /// Memory that is taken back on a stream can be handed out on that stream at once, as work there runs in order. Another
 /// stream gets it only after an event: its work waits, on the device, until the work is done that came before. The
-/// host never waits but in `trim` and at the end.
+/// host never waits but in `trim`, at the end, and when a capture takes memory that work still uses.
 ///
 /// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet.
 /// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, free memory of
 /// all streams is put together there, after an event of each, and merges before a request fails. So a request fails
 /// only if no stretch of free memory, whichever stream freed it, can hold it.
 ///
-/// All members can be called by any host thread at any time. Streams that are being captured are refused. Before a
-/// stream is destroyed, `forget` it.
+/// All members can be called by any host thread at any time. Streams that are being captured are refused, unless they
+/// belong to a capture that was begun. Before a stream is destroyed, `forget` it.
 template <stream_order Streams, segment_engine Engine = segregated_fit>
 class basic_stream_pool {
  public:
@@ -73,14 +103,43 @@ class basic_stream_pool {
   ~basic_stream_pool();
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
-  /// granule. Throws `out_of_memory` if nothing can hold it, `std::invalid_argument` for an alignment that is no power
-  /// of two, and `stream_refused` for a stream that is being captured.
+  /// granule. For a stream that belongs to a capture that was begun it is the capture's own. Throws `out_of_memory` if
+  /// nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, and `stream_refused` for
+  /// another stream that is being captured.
   void* allocate(stream on, std::uint64_t bytes, std::uint64_t alignment = 1);
   /// Takes a block back, after all work that `on` was given so far; null is ignored. It need not be the stream that
   /// the block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It
-  /// then takes time with the logarithm of the number of spans.) Throws `unknown_block` if no block begins there, and
-  /// `stream_refused` as `allocate` does; nothing has changed then.
+  /// then takes time with the logarithm of the number of spans.) Streams that were noted by `note_use` are waited for:
+  /// the memory is handed out when each of them has done what it was given before this call. Throws `unknown_block` if
+  /// no block begins there, and `stream_refused` as `allocate` does; nothing has changed then.
+  ///
+  /// A block of a capture goes back to it: to the stream `on` if that belongs to the capture, else to the stream that
+  /// it was handed out on. Graphs of the capture are then launched after the work that used the block. Another block
+  /// that is taken back on a stream that belongs to a capture is free when the stream is not captured any more.
   void deallocate(stream on, void* block);
+  /// Notes that work of `on` uses the block: work that the stream is given before the block is taken back. Of a stream
+  /// that only the calling thread can name, work before this call. Null is ignored. Throws `unknown_block` if no block
+  /// begins there, and `stream_refused` for a captured stream that only the calling thread can name.
+  void note_use(stream on, void* block);
+
+  /// Begins a capture: from now on streams for which `belongs(stream)` is true take their blocks from memory that is
+  /// the capture's own, until the capture is ended. A graph that was captured finds its blocks there each time it runs,
+  /// as the pool gives them to nobody else until the capture is released. A block that is taken back is handed out only
+  /// to the same stream in captures of the same name: their graphs run one after another. `belongs` is called under a
+  /// lock, by the thread that allocates; it must not call the pool. Throws `std::invalid_argument` if a capture of that
+  /// name was begun and not ended.
+  void begin_capture(capture_name name, std::function<bool(stream)> belongs);
+  /// Begins a capture to which `captured` belongs, and each stream that is being captured together with it.
+  void begin_capture(capture_name name, stream captured);
+  /// Ends a capture; its memory is kept. `belongs` is not called any more when this returns. Throws
+  /// `std::invalid_argument` if no capture of that name was begun.
+  void end_capture(capture_name name);
+  /// Releases what one `begin_capture` of that name kept. After as many releases as there were begins, the capture's
+  /// memory is for all streams, after the work that `after` was given so far: runs of its graphs come before that, as
+  /// for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing is kept under
+  /// that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A call that
+  /// throws can be made again.
+  void release_capture(capture_name name, stream after);
 
   /// Puts what the stream has free into the common pool, after an event, and forgets the stream; another that is made
   /// later may have its name. Blocks that were handed out on it stay, and are taken back on another. What the pool kept
@@ -88,9 +147,20 @@ class basic_stream_pool {
   /// captured, and what the streams throw; the stream is not forgotten then.
   void forget(stream which);
   /// Gives memory that no block lies in back to the machine, after all work that came before it was freed is done;
-  /// returns how many bytes. Streams that are being captured keep theirs. Waits without a lock, so other threads go on;
-  /// if they put memory together again and again meanwhile, nothing is given back.
-  std::uint64_t trim();
+  /// returns how many bytes. At least `keep_bytes` stay committed. Captures, and streams that are being captured, keep
+  /// theirs. Waits without a lock, so other threads go on; if they put memory together again and again meanwhile,
+  /// nothing is given back.
+  std::uint64_t trim(std::uint64_t keep_bytes = 0);
+  /// Bytes of the live block that begins there, its rounding included; 0 if none does.
+  std::uint64_t block_bytes(const void* block) const;
+  /// Makes each peak of the figures what it is a peak of now.
+  void reset_peaks();
+  /// All segments in the order of their addresses, as one JSON object. Its members are `base`, a hexadecimal address as
+  /// text, `reserved_bytes`, `granule_bytes`, and `segments`: objects with `offset`, `bytes`, and `state`, which is
+  /// `live`, `deferred`, `free` or `absent`. Live and free ones that a stream has also have `stream`, its key as
+  /// hexadecimal text, and those of a capture have `capture`, the two halves of its name. What another thread takes at
+  /// that moment may be left out.
+  std::string snapshot() const;
   /// What the pool has taken and handed out.
   stream_pool_statistics statistics() const;
   /// The pool that streams take spans from: its snapshot and picture show spans as live.
@@ -106,6 +176,8 @@ class basic_stream_pool {
   struct alignas(128) engine_of_its_own : Engine {
     using Engine::Engine;
   };
+  struct private_pool;
+  using uses = pool_detail::noted_uses<Streams>;
   struct alignas(128) shard {
     shard(stream named, std::uint64_t granule) : name(named), book(make_book(granule)) {}
     static auto make_book(std::uint64_t granule) { return std::make_unique<engine_of_its_own>(granule); }
@@ -117,13 +189,39 @@ class basic_stream_pool {
     bool has_mark = false;    // there is memory in the common pool that is free only after the mark
     bool is_shared = true;    // the mark can be recorded by any thread; else each deallocation does
     std::uint64_t moved = 0;  // bytes that came from other streams since its memory was last gathered
+    std::unordered_map<std::uint64_t, uses> notes;  // of its live blocks, by their begin
+    private_pool* of = nullptr;                     // the capture that it is a part of
     mutable host_mutex mutex;
+  };
+  // What a capture keeps: a shard for each stream, none of which has a mark. Used with `common_` held.
+  struct private_pool {
+    std::uint64_t begun = 0;  // captures of the name that were not released
+    bool is_open = false;
+    std::map<std::uint64_t, std::unique_ptr<shard>> shards;
+    std::vector<mark_pointer> last_uses;  // by work that is in no graph, before its stream took a block back
+  };
+  struct open_capture {
+    std::shared_ptr<private_pool> of;
+    std::function<bool(stream)> belongs;
+  };
+  // A mark that a thread waits for without a lock.
+  struct awaited {
+    shard* of;  // null for a mark of `left_marks_`
+    mark_pointer mark;
   };
   struct span {
     std::uint64_t bytes;
     shard* owner;
   };
   using span_map = std::map<std::uint64_t, span>;
+  // A block that was taken back while uses of it are not over. It is in no shard's book, so nobody can take it back
+  // again, and still live in the common pool's. Its spans are kept here, so that giving them on needs no host memory.
+  struct deferred_block {
+    std::uint64_t bytes = 0;
+    uses until;
+    std::vector<typename span_map::node_type> parts;
+    shard* home = nullptr;  // of a capture; null: it is for all streams
+  };
 
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
@@ -135,11 +233,36 @@ class basic_stream_pool {
 
   // Looks for a span, or lets the pool grow by one. Null if no span is large enough. Called without a lock or with
   // `common_`.
-  void* take_span(std::uint64_t bytes, std::uint64_t alignment);
-  void* grow_span(std::uint64_t bytes, std::uint64_t alignment);
+  void* take_span(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
+  void* grow_span(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
+
+  // Waits for marks, and lets go of them. Called without a lock.
+  void await(std::vector<awaited>& unreached);
+
+  // The capture that was begun and that the stream belongs to; null if it belongs to no capture. Called without
+  // `common_`.
+  std::shared_ptr<private_pool> find_capture(stream which);
+  void* allocate_private(private_pool& of, stream on, std::uint64_t bytes, std::uint64_t alignment);
+  void open(capture_name name, std::function<bool(stream)> belongs);
 
   // The following are called with `common_` held; a shard's lock may be taken then, and never the other way round.
-  void* refill(stream on, void* span, std::uint64_t bytes);
+  // These let go of `common_` meanwhile.
+  void* obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
+  void await_all_marks(host_lock& common);
+
+  void* refill(shard& own, void* span, std::uint64_t bytes);
+  void* refill_or_return(stream on, void* span, std::uint64_t bytes, private_pool* of);
+  shard& private_shard(private_pool& of, stream on);
+  shard& owner_of(const void* block) const;
+  void take_back(stream on, void* block, bool is_captured, const private_pool* capture);
+  void take_back_private(shard& owner, stream on, std::uint64_t begin, bool is_captured, const private_pool* capture);
+  void defer(shard& owner, std::uint64_t begin, uses until);
+  void release_deferred();
+  bool give_on(deferred_block& each);
+  void gather_deferred();
+  void hand_over(shard& from, const std::vector<segment_view>& idle);
+  void drop_orphans_without_blocks();
+  std::vector<awaited> unreached_marks();
   void wait_for_marks(shard& own);
   void drop_reached_marks();
   void gather(shard& from);
@@ -147,6 +270,11 @@ class basic_stream_pool {
   void move_block(shard& own, void* block);
   typename span_map::iterator isolate(std::uint64_t begin, std::uint64_t bytes);
   typename span_map::iterator cut(typename span_map::iterator whole, std::uint64_t at);
+  // These with the registry's lock too. `visit(uses)` sees all uses that are noted, each under its shard's lock, which
+  // the caller holds for `locked`.
+  template <class Visit>
+  void for_each_uses(const shard* locked, Visit visit);
+  mark_pointer mark_uses_of(std::uint64_t key, stream which);
   // These with the shard's lock too.
   void record_mark(shard& of);
   void gather_locked(shard& from);
@@ -156,13 +284,22 @@ class basic_stream_pool {
   stream_pool_options options_;
   std::uint64_t serial_ = new_serial();
   basic_pool<Engine> pool_;
+  pool_detail::usage_meter meter_{options_.counts_usage};
 
   mutable host_mutex common_;
   span_map spans_;
   std::vector<mark_pointer> left_marks_;  // of forgotten streams, until they are reached
-  std::unique_ptr<shard> orphans_;        // blocks of forgotten streams; null if it has none
+  std::unique_ptr<shard> orphans_;        // blocks of forgotten streams and released captures; null if it has none
+  std::vector<deferred_block> deferred_;
+  std::map<capture_name, std::shared_ptr<private_pool>> captures_;
   std::uint64_t gatherings_ = 0;
   std::uint64_t waits_ = 0;
+
+  // Those that were begun and not ended. The lock is held while it is asked which a stream belongs to, and taken after
+  // `common_`.
+  host_mutex begun_mutex_;
+  std::vector<open_capture> begun_;
+  host_count begun_count_;
 
   // Threads remember shards, so one that was made stays until the pool ends, and serves another stream when its own is
   // forgotten.
@@ -177,5 +314,8 @@ using stream_pool = basic_stream_pool<device_streams>;
 
 }  // namespace warpheap
 
+#include <warpheap/pool/detail/stream_captures.hpp>
+#include <warpheap/pool/detail/stream_deferral.hpp>
 #include <warpheap/pool/detail/stream_pool.hpp>
+#include <warpheap/pool/detail/stream_snapshot.hpp>
 #include <warpheap/pool/detail/stream_spans.hpp>

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Heap`: memory of which kernels take blocks, and to which they give them back."""
 
-import operator
 import threading
 import weakref
 from ctypes import byref, c_int64, c_uint64, c_void_p
@@ -13,6 +12,7 @@ import numpy as np
 
 from warpheap.heaps import library as lib
 from warpheap.heaps.results import KINDS, Fault, Statistics
+from warpheap.native.arguments import byte_count, device_number
 from warpheap.native.arrays import address_of, make, take_numbers
 
 _UNKNOWN = 2**64 - 1
@@ -51,7 +51,7 @@ class Heap:
         Raises `ValueError` for what cannot be right, `OverflowError` for more bytes than addresses, `NotSupported` for
         a design that cannot be checked, and `HeapError` or `MemoryError` if the machine refuses the memory.
         """
-        size = _bytes(bytes, "bytes", 1)
+        size = byte_count(bytes, "bytes", 1)
         if not isinstance(design, str):
             raise TypeError(f"design is {design!r}: it is the name of a design, such as 'warp_slab'")
         self._lock = threading.RLock()
@@ -62,8 +62,8 @@ class Heap:
             size,
             design.encode(),
             flags,
-            -1 if device is None else _device(device),
-            _bytes(reserve_bytes, "reserve_bytes", 0),
+            -1 if device is None else device_number(device),
+            byte_count(reserve_bytes, "reserve_bytes", 0),
         )
         made = c_void_p()
         self._library.create(byref(options), byref(made))
@@ -188,7 +188,7 @@ class Heap:
 
         A smaller figure than now changes nothing. Raises `OverflowError` if the heap has too few addresses.
         """
-        size = _bytes(bytes, "bytes", 0)
+        size = byte_count(bytes, "bytes", 0)
         with self._lock:
             self._library.grow(self._open(), size)
             self._size = max(self._size, size)
@@ -199,7 +199,7 @@ class Heap:
         Returns by how many bytes each block moved: addresses of blocks are to be replaced. The handle stays valid.
         """
         distance = c_int64()
-        size = _bytes(bytes, "bytes", 0)
+        size = byte_count(bytes, "bytes", 0)
         with self._lock:
             self._library.relocate(self._open(), size, byref(distance))
             self._size = size
@@ -247,24 +247,3 @@ class Heap:
         if self._heap is None:
             raise ValueError("the heap is closed: make another one")
         return self._heap
-
-
-def _bytes(value: Any, name: str, least: int) -> int:
-    """A number of bytes. Raises `TypeError` or `ValueError` for anything else."""
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name} is {value!r}: it is a whole number of bytes, such as 1 << 30") from error
-    if not least <= number < 2**64:
-        raise ValueError(f"{name} is {number}: it is a number of bytes from {least} on, below 2**64")
-    return number
-
-
-def _device(value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"device is {value!r}: it is the number of a GPU, from 0 on, or None") from error
-    if not 0 <= number < 2**31:
-        raise ValueError(f"device is {number}: it is the number of a GPU, from 0 on, or None")
-    return number

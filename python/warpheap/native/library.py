@@ -28,6 +28,7 @@ class Interface:
     answers: Mapping[str, tuple[Any, tuple[Any, ...]]]  # what returns something else: the type, and those of arguments
     errors: Mapping[int, type[Exception]]  # what a status is raised as
     failure: type[Exception]  # what any other status is raised as
+    has_designs: bool = True  # the library lists designs
 
 
 class CLibrary:
@@ -42,7 +43,9 @@ class CLibrary:
         except OSError as error:
             text = f"the library of {interface.what} {path} cannot be loaded: {error}; {self._remedy()}"
             raise UsageError(text) from error
-        own = {"abi": (c_uint32, ()), "backend": (c_char_p, ()), "designs": (c_char_p, ()), "error": (c_char_p, ())}
+        own: dict[str, Any] = {"abi": (c_uint32, ()), "backend": (c_char_p, ()), "error": (c_char_p, ())}
+        if interface.has_designs:
+            own["designs"] = (c_char_p, ())
         for name, (result, arguments) in {**own, **interface.answers}.items():
             self._declare(name, result, arguments)
         found = self.abi()
@@ -53,7 +56,7 @@ class CLibrary:
         self.backend: str = self._function("backend")().decode()
         # Arrays of the caller are in memory of a GPU, and results too.
         self.uses_device_arrays = self.backend == "cuda"
-        self.designs: list[str] = self._function("designs")().decode().split(",")
+        self.designs: list[str] = self._function("designs")().decode().split(",") if interface.has_designs else []
 
     def _function(self, name: str) -> Any:
         return getattr(self._loaded, self._prefix + name)

@@ -65,7 +65,8 @@ class stream_faults : public testing::Test {
 
   std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib) {
     return std::make_unique<pool_type>(std::make_unique<test::failing_space>(bytes, space),
-                                       stream_pool_options{.span_bytes = span_bytes}, test::watched_streams(world));
+                                       stream_pool_options{.span_bytes = span_bytes, .capture_span_bytes = span_bytes},
+                                       test::watched_streams(world));
   }
   void* allocate(pool_type& pool, int stream, std::uint64_t bytes) {
     void* block = nullptr;
@@ -92,7 +93,9 @@ class stream_faults : public testing::Test {
     EXPECT_EQ(after.live_blocks, before.live_blocks);
     EXPECT_EQ(after.live_bytes, before.live_bytes);
     EXPECT_EQ(after.streams >= before.streams, true) << "the stream is forgotten though the call failed";
-    EXPECT_EQ(after.committed_bytes, after.live_bytes + after.stream_bytes + after.common_bytes) << "a span was lost";
+    EXPECT_EQ(after.committed_bytes,
+              after.live_bytes + after.stream_bytes + after.common_bytes + after.deferred_bytes + after.private_bytes)
+        << "a span was lost";
     ASSERT_NO_THROW(call());
   }
   // Steps in which spans, marks, waits, moves between streams, forgetting and trimming all occur.
@@ -113,8 +116,65 @@ class stream_faults : public testing::Test {
     deallocate(pool, 3, all);
     again(pool, [&] { pool.trim(); });
   }
+  void use(pool_type& pool, int stream, void* block) {
+    watch.use_beside(stream, block);
+    again(pool, [&] { pool.note_use(stream, block); });
+  }
+  // Steps in which blocks are deferred, given on early and late, and a capture takes memory that streams have freed.
+  void steps_with_uses_and_a_capture(pool_type& pool) {
+    void* const a = allocate(pool, 0, 500 * kib);
+    use(pool, 1, a);
+    use(pool, 1'000, a);
+    deallocate(pool, 0, a);
+    void* const b = allocate(pool, 2, 900 * kib);  // what is deferred, before its uses are over
+    use(pool, 3, b);
+    again(pool, [&] { pool.forget(3); });
+    deallocate(pool, 2, b);
+    world.finish_all();
+    void* const c = allocate(pool, 0, 10 * kib);
+    void* const d = allocate(pool, 4, 600 * kib);
+    deallocate(pool, 4, d);
+    again(pool, [&] { pool.begin_capture({1, 2}, 1); });
+    world.capturing = 1;
+    world.joined = 2;
+    void* const e = allocate(pool, 1, 700 * kib);  // memory of stream 4, for which the host waits
+    void* const f = allocate(pool, 2, 10 * kib);
+    use(pool, 2, e);
+    deallocate(pool, 1, e);
+    deallocate(pool, 1, f);  // moves within the capture
+    deallocate(pool, 1, c);  // an ordinary block
+    void* const g = allocate(pool, 1, 20 * kib);
+    again(pool, [&] { pool.end_capture({1, 2}); });
+    world.capturing = world.joined = -1;
+    again(pool, [&] { pool.release_capture({1, 2}, 0); });
+    deallocate(pool, 3, g);
+    world.finish_all();
+    again(pool, [&] { pool.trim(); });
+    EXPECT_EQ(world.records_in_capture, 0);
+    EXPECT_EQ(world.waits_in_capture, 0);
+  }
+  // Runs both kinds of steps, with each call that `calls` counts failing in turn; there are more than `least`.
+  void each_call_fails_in_turn(std::atomic<std::uint64_t>& calls, std::atomic<std::uint64_t>& fail_at,
+                               std::uint64_t least) {
+    for (const auto steps : {&stream_faults::all_kinds_of_steps, &stream_faults::steps_with_uses_and_a_capture}) {
+      SCOPED_TRACE(steps == &stream_faults::all_kinds_of_steps ? "without uses" : "with uses and a capture");
+      std::uint64_t count = 1;
+      for (std::uint64_t at = 0; at <= count && !this->HasFailure(); ++at) {
+        SCOPED_TRACE(at);
+        const auto pool = make(mib);
+        calls = 0;
+        fail_at = at;  // the first time none
+        (this->*steps)(*pool);
+        if (at == 0) count = calls;
+        fail_at = 0;
+        expect_all_restored(*pool);
+        world.finish_all();
+      }
+      EXPECT_GT(count, least);
+    }
+  }
   void expect_all_restored(pool_type& pool) {
-    for (const int stream : {0, 1, 2, 3, 1'000}) pool.forget(stream);
+    for (const int stream : {0, 1, 2, 3, 4, 1'000}) pool.forget(stream);
     pool.trim();
     const auto now = pool.statistics();
     EXPECT_EQ(now.live_blocks, 0u);
@@ -135,72 +195,15 @@ using engines = testing::Types<segregated_fit, tree_fit>;
 TYPED_TEST_SUITE(stream_faults, engines);
 
 TYPED_TEST(stream_faults, each_call_about_streams_may_fail) {
-  std::uint64_t calls = 0;
-  {
-    const auto pool = this->make(mib);
-    this->all_kinds_of_steps(*pool);
-    calls = this->world.calls;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
-  EXPECT_GT(calls, 30u);
-  for (std::uint64_t at = 1; at <= calls && !this->HasFailure(); ++at) {
-    SCOPED_TRACE(at);
-    const auto pool = this->make(mib);
-    this->world.calls = 0;
-    this->world.fail_at = at;
-    this->all_kinds_of_steps(*pool);
-    this->world.fail_at = 0;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
+  this->each_call_fails_in_turn(this->world.calls, this->world.fail_at, 30);
   EXPECT_GT(this->failures, 0u);
 }
-
 TYPED_TEST(stream_faults, each_call_of_the_space_may_fail) {
-  std::uint64_t calls = 0;
-  {
-    const auto pool = this->make(mib);
-    this->all_kinds_of_steps(*pool);
-    calls = this->space.calls;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
-  EXPECT_GT(calls, 3u);
-  for (std::uint64_t at = 1; at <= calls && !this->HasFailure(); ++at) {
-    SCOPED_TRACE(at);
-    const auto pool = this->make(mib);
-    this->space.calls = 0;
-    this->space.fail_at = at;
-    this->all_kinds_of_steps(*pool);
-    this->space.fail_at = 0;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
+  this->each_call_fails_in_turn(this->space.calls, this->space.fail_at, 2);
 }
-
 TYPED_TEST(stream_faults, each_call_that_needs_host_memory_may_fail) {
   using engine = typename TestFixture::engine;
-  std::uint64_t calls = 0;
-  {
-    const auto pool = this->make(mib);
-    engine::calls = 0;
-    this->all_kinds_of_steps(*pool);
-    calls = engine::calls;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
-  EXPECT_GT(calls, 20u);
-  for (std::uint64_t at = 1; at <= calls && !this->HasFailure(); ++at) {
-    SCOPED_TRACE(at);
-    const auto pool = this->make(mib);
-    engine::calls = 0;
-    engine::fail_at = at;
-    this->all_kinds_of_steps(*pool);
-    engine::fail_at = 0;
-    this->expect_all_restored(*pool);
-    this->world.finish_all();
-  }
+  this->each_call_fails_in_turn(engine::calls, engine::fail_at, 20);
 }
 
 // Addresses that a failed refill gives back may be another stream's next.

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <support/random.hpp>
@@ -16,38 +15,17 @@
 #include <vector>
 #include <warpheap/pool.hpp>
 
-#include "watched_streams.hpp"
+#include "watched_pool.hpp"
 
 namespace warpheap::stream_order_test {
 namespace {
 
-constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t mib = 1024 * kib;
+using test::kib;
+using test::mib;
 
 template <class Engine>
-class stream_order_test : public testing::Test {
- protected:
-  using pool_type = basic_stream_pool<test::watched_streams, Engine>;
-  test::stream_world world;
-  test::usage_watch watch{world};
-
-  std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib) {
-    return std::make_unique<pool_type>(std::make_unique<host_space>(bytes, 64 * kib),
-                                       stream_pool_options{.span_bytes = span_bytes}, test::watched_streams(world));
-  }
-  void* allocate(pool_type& pool, int stream, std::uint64_t bytes) {
-    void* const block = pool.allocate(stream, bytes);
-    EXPECT_TRUE(watch.begin(stream, block, bytes))
-        << "stream " << stream << " got memory that is in use: " << watch.complaint << " for " << bytes;
-    return block;
-  }
-  void deallocate(pool_type& pool, int stream, void* block) {
-    watch.end(stream, block);
-    pool.deallocate(stream, block);
-  }
-};
-using engines = testing::Types<segregated_fit, tree_fit>;
-TYPED_TEST_SUITE(stream_order_test, engines);
+class stream_order_test : public test::watched_pool<Engine> {};
+TYPED_TEST_SUITE(stream_order_test, test::engines);
 
 TYPED_TEST(stream_order_test, a_stream_reuses_its_own_memory_at_once) {
   const auto pool = this->make(mib);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 #include <warpheap/pool.hpp>
 
@@ -73,12 +74,17 @@ class stream_world {
     if (stream == destroyed) ++calls_on_destroyed;
   }
 
+  /// True if the stream is a part of the one capture that there is.
+  bool is_captured(int stream) const { return stream == capturing || (stream >= 0 && stream == joined); }
+
   int capturing = -1;        ///< the stream that is being captured
+  int joined = -1;           ///< another stream of the same capture
   int private_from = 1'000;  ///< streams from here on are their threads' own
   int destroyed = -1;        ///< a stream that no call may name
   std::function<void()> on_synchronise = [] {};
   std::atomic<int> calls_on_destroyed{0};
   std::atomic<int> records_in_capture{0};  ///< each a part of a graph, and never reached
+  std::atomic<int> waits_in_capture{0};    ///< each an error, as what is waited for is no part of the graph
   std::atomic<std::uint64_t> calls{0};     ///< about streams, so far
   std::atomic<std::uint64_t> fail_at{0};   ///< the call with this number throws
   std::atomic<int> events{0};              ///< that were recorded and not given back
@@ -105,11 +111,15 @@ class watched_streams {
   bool is_shared(stream which) const { return which < world_->private_from; }
   bool is_capturing(stream which) const {
     world_->call(which);
-    return which == world_->capturing;
+    return world_->is_captured(which);
+  }
+  std::uint64_t capture_number(stream which) const {
+    world_->call(which);
+    return world_->is_captured(which) ? 77 : 0;
   }
   void record(event& mark, stream which) {
     world_->call(which);
-    world_->records_in_capture += which == world_->capturing;
+    world_->records_in_capture += world_->is_captured(which);
     ++world_->events;
     mark.seen = {new stream_world::clocks(world_->now(which)), [world = world_](const stream_world::clocks* seen) {
                    --world->events;
@@ -118,6 +128,7 @@ class watched_streams {
   }
   void wait(stream which, event& mark) {
     world_->call(which);
+    world_->waits_in_capture += world_->is_captured(which);
     world_->take_over(which, *mark.seen);
   }
   bool is_finished(event& mark) {
@@ -151,6 +162,11 @@ class usage_watch {
         ordered = false;
         complaint = (at->second.live ? "live on stream " : "freed on stream ") + std::to_string(at->second.stream);
       }
+      for (const auto& [other, number] : at->second.beside) {
+        if (world_.is_before(other, number, stream)) continue;
+        ordered = false;
+        complaint = "noted to be used on stream " + std::to_string(other);
+      }
       // What sticks out on either side keeps its last user.
       const auto [old_begin, old] = *at;
       at = uses_.erase(at);
@@ -160,8 +176,15 @@ class usage_watch {
       }
     }
     const std::uint64_t number = world_.work(stream);
-    uses_[begin] = {bytes, stream, number, true, world_.now(stream)};
+    uses_[begin] = {bytes, stream, number, true, world_.now(stream), {}};
     return ordered;
+  }
+  /// The block is used on `stream`, after it was handed out and beside whatever uses it then.
+  void use_beside(int stream, const void* block) {
+    const std::lock_guard lock(mutex_);
+    use& last = uses_.at(reinterpret_cast<std::uintptr_t>(block));
+    world_.take_over(stream, last.seen);
+    last.beside[stream] = world_.work(stream);
   }
   /// The block is used on `stream` once more, after all its users before, and taken back there.
   void end(int stream, const void* block) {
@@ -169,7 +192,7 @@ class usage_watch {
     use& last = uses_.at(reinterpret_cast<std::uintptr_t>(block));
     world_.take_over(stream, last.seen);  // and so after all that the earlier users came after
     const std::uint64_t number = world_.work(stream);
-    last = {last.bytes, stream, number, false, world_.now(stream)};
+    last = {last.bytes, stream, number, false, world_.now(stream), std::move(last.beside)};
   }
 
   std::string complaint;  ///< about the last block that was handed out too early
@@ -181,6 +204,7 @@ class usage_watch {
     std::uint64_t number;
     bool live;
     stream_world::clocks seen;
+    std::map<int, std::uint64_t> beside;  // the last work of each stream that used it beside these
   };
   static use part_of(use whole, std::uint64_t bytes) {
     whole.bytes = bytes;

@@ -77,6 +77,18 @@ inline bool stream_is_capturing(stream which) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+inline std::uint64_t stream_capture_number(stream which) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long number = 0;
+  const cudaError_t code = cudaStreamGetCaptureInfo(which, &status, &number);
+  if (code == cudaErrorStreamCaptureImplicit) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  cuda_must(code, "asking for the capture of a stream");
+  return status == cudaStreamCaptureStatusNone ? 0 : number;
+}
+
 inline void record(event& mark, stream which) {
   const relaxed_capture_mode mode;
   cuda_must(cudaEventRecord(mark.made(), which), "recording an event");

@@ -62,20 +62,20 @@ inline void device_range::commit(std::uint64_t offset, std::uint64_t bytes) {
   if (!mapped_ || bytes == 0) return;
   const scoped_device own{context_};
   std::vector<std::uint64_t> added;
+  std::uint64_t mapped = 0;  // of them, those that have memory
   try {
     for (std::uint64_t at = align_down(offset, piece_); at < offset + bytes; at += piece_) {
       if (pieces_.contains(at)) continue;
       added.push_back(at);
       auto& memory = pieces_[at];
       memory = target::map(data_ + at, piece_, place_);
+      ++mapped;
     }
   } catch (...) {
-    // The last piece failed and has nothing to unmap.
-    pieces_.erase(added.back());
-    added.pop_back();
-    for (std::uint64_t at : added) {
-      target::unmap(data_ + at, piece_, pieces_[at]);
-      pieces_.erase(at);
+    // The machine refused the last piece, or the host has no memory to note it.
+    for (std::uint64_t i = 0; i < added.size(); ++i) {
+      if (i < mapped) target::unmap(data_ + added[i], piece_, pieces_[added[i]]);
+      pieces_.erase(added[i]);
     }
     throw;
   }

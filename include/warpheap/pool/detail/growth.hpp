@@ -86,6 +86,7 @@ void basic_pool<Engine>::commit(const std::vector<missing_part>& parts, host_loc
     }
     lock.lock();
     engine_.change(part.handle, part.begin, part.bytes, segment_state::free);
+    peak_committed_ = std::max(peak_committed_, committed());
   }
 }
 
@@ -130,17 +131,21 @@ segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t align
 }
 
 template <segment_engine Engine>
-std::uint64_t basic_pool<Engine>::trim() {
+std::uint64_t basic_pool<Engine>::trim(std::uint64_t keep_bytes) {
   host_lock lock(mutex_);
   if (!space_->can_map()) return 0;
   const host_lock space = lock_space(lock);
   if (!space) return 0;
   const space_use use(space_user_);
   std::vector<missing_part> idle;
+  std::uint64_t left = committed() - std::min(committed(), keep_bytes);
   engine_.for_each_free(engine_.granule(), [&](const segment_view& each) {
-    const std::uint64_t begin = each.begin == begin_ ? begin_ : piece_above(each.begin);
+    std::uint64_t begin = each.begin == begin_ ? begin_ : piece_above(each.begin);
     const std::uint64_t end = piece_below(each.begin + each.bytes);
-    if (begin < end) idle.push_back({each.handle, begin, end - begin});
+    if (begin < end && end - begin > left) begin = piece_above(end - left);
+    if (begin >= end) return;
+    idle.push_back({each.handle, begin, end - begin});
+    left -= end - begin;
   });
   // All are absent in the book before the first is given back, since blocks are handed out while the space works. What
   // the space then fails to give back is committed again by the pool's growth, so nothing is lost.

@@ -40,6 +40,7 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
   }
   const segment_state state = space_->can_map() ? segment_state::absent : segment_state::free;
   const segment_handle whole = engine_.adopt(begin_, end_ - begin_, state);
+  peak_committed_ = committed();
   if (!space_->can_map() || options.initial_bytes == 0) return;
   if (options.initial_bytes > space_->bytes()) {
     throw std::invalid_argument("warpheap: initial_bytes exceeds the space: give the pool a larger one");
@@ -145,7 +146,15 @@ pool_statistics basic_pool<Engine>::statistics() const {
           .largest_free_bytes = engine_.largest_free(),
           .allocations = allocations_,
           .failures = failures_,
-          .host_bytes = engine_.bookkeeping_bytes()};
+          .host_bytes = engine_.bookkeeping_bytes(),
+          .peak_committed_bytes = peak_committed_};
+}
+
+template <segment_engine Engine>
+void basic_pool<Engine>::reset_peaks() {
+  const host_lock lock(mutex_);
+  peak_ = engine_.bytes_in(segment_state::live);
+  peak_committed_ = committed();
 }
 
 template <segment_engine Engine>

@@ -27,11 +27,22 @@ basic_stream_pool<Streams, Engine>::~basic_stream_pool() {
       // The runtime is gone, or the stream: nothing runs there any more.
     }
   }
-  for (const mark_pointer& each : left_marks_) {
+  const auto await = [&](const mark_pointer& each) {
     try {
       streams_.synchronise(*each);
     } catch (const std::exception&) {
     }
+  };
+  for (const mark_pointer& each : left_marks_) await(each);
+  for (const auto& [name, kept] : captures_) {
+    for (const mark_pointer& each : kept->last_uses) await(each);
+  }
+  for (deferred_block& each : deferred_) {
+    try {
+      each.until.mark(streams_);
+    } catch (const std::exception&) {
+    }
+    each.until.for_each_mark(await);
   }
 }
 
@@ -39,7 +50,7 @@ template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::refuse() {
   throw stream_refused(
       "warpheap: the stream is being captured into a graph, which would run when its addresses are others': allocate, "
-      "deallocate and forget before or after the capture");
+      "deallocate and forget before or after the capture, or begin a capture of the pool for it");
 }
 
 template <stream_order Streams, segment_engine Engine>
@@ -111,45 +122,39 @@ auto basic_stream_pool<Streams, Engine>::all_shards() const -> std::vector<shard
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::allocate(stream on, std::uint64_t bytes, std::uint64_t alignment) {
   pool_detail::require_power_of_two(alignment);
+  if (const auto capture = find_capture(on)) return allocate_private(*capture, on, bytes, alignment);
   refuse_capture(on);
   {
     const auto [found, lock] = own_shard(on);
     if (const segment_handle block = found->book->allocate(bytes, alignment); block != no_segment) {
-      return reinterpret_cast<void*>(found->book->at(block).begin);
+      const segment_view made = found->book->at(block);
+      meter_.count_allocation(made.bytes);
+      return reinterpret_cast<void*>(made.begin);
     }
   }
-  // The pool grows without a lock of ours, since the driver takes its time for that.
   host_lock lock(common_);
-  if (void* const span = take_span(bytes, alignment)) return refill(on, span, bytes);
-  lock.unlock();
-  void* span = grow_span(bytes, alignment);
-  lock.lock();
-  if (span == nullptr) {
-    if (bytes <= pool_.reserved_bytes()) gather_all();
-    span = pool_.try_allocate(bytes, alignment, false);
-  }
-  if (span == nullptr) {
-    lock.unlock();
-    span = pool_.allocate(bytes, alignment);
-    lock.lock();
-  }
-  return refill(on, span, bytes);
+  release_deferred();
+  void* const span = obtain_span(lock, bytes, alignment, options_.span_bytes);
+  return refill_or_return(on, span, bytes, nullptr);
 }
 
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::deallocate(stream on, void* block) {
   if (block == nullptr) return;
-  refuse_capture(on);
-  {
+  const std::shared_ptr<private_pool> capture = find_capture(on);
+  const bool is_captured = streams_.is_capturing(on);
+  if (!is_captured) {
     const auto [found, lock] = own_shard(on);
-    if (const segment_handle handle = found->book->find(number(block)); handle != no_segment) {
+    const segment_handle handle = found->book->find(number(block));
+    if (handle != no_segment && (found->notes.empty() || !found->notes.contains(number(block)))) {
       if (!found->is_shared) record_mark(*found);  // first, as it may throw
+      meter_.count_deallocation(found->book->at(handle).bytes);
       found->book->deallocate(handle);
       return;
     }
   }
   const host_lock lock(common_);
-  move_block(*find_or_make(streams_.key(on), on), block);
+  take_back(on, block, is_captured, capture.get());
 }
 
 template <stream_order Streams, segment_engine Engine>
@@ -157,8 +162,13 @@ void basic_stream_pool<Streams, Engine>::forget(stream which) {
   const std::uint64_t key = streams_.key(which);
   const host_lock common(common_);
   const host_lock registry(registry_);
+  const mark_pointer last = mark_uses_of(key, which);
+  const auto settle = [&](uses& each) { each.settle(key, last); };
   const auto known = by_key_.find(key);
-  if (known == by_key_.end()) return;
+  if (known == by_key_.end()) {
+    if (last != nullptr) for_each_uses(nullptr, settle);
+    return;
+  }
   shard& gone = *known->second;
   refuse_capture(which);
   drop_reached_marks();
@@ -167,6 +177,7 @@ void basic_stream_pool<Streams, Engine>::forget(stream which) {
   gather_locked(gone);
   if (gone.book->segments_in(segment_state::free) != 0) refuse();  // a capture began meanwhile
   orphan_blocks(gone);                                             // may throw; what follows does not
+  if (last != nullptr) for_each_uses(&gone, settle);
   if (gone.has_mark) left_marks_.push_back(std::move(gone.mark));
   gone.has_mark = false;
   gone.mark.reset();
@@ -177,32 +188,16 @@ void basic_stream_pool<Streams, Engine>::forget(stream which) {
 }
 
 template <stream_order Streams, segment_engine Engine>
-std::uint64_t basic_stream_pool<Streams, Engine>::trim() {
-  struct awaited {
-    shard* of;  // null for a forgotten stream
-    mark_pointer mark;
-  };
+std::uint64_t basic_stream_pool<Streams, Engine>::trim(std::uint64_t keep_bytes) {
   // Others may put memory together while the marks are awaited, after marks of its own.
   constexpr int passes = 4;
   for (int pass = 0; pass < passes; ++pass) {
     host_lock lock(common_);
     if (pass == 0) gather_all();
-    std::vector<awaited> unreached;
-    for (shard* each : all_shards()) {
-      const host_lock own(each->mutex);
-      if (each->has_mark && streams_.is_finished(*each->mark)) each->has_mark = false;
-      if (each->has_mark) unreached.push_back({each, each->mark});
-    }
-    drop_reached_marks();
-    for (const mark_pointer& each : left_marks_) unreached.push_back({nullptr, each});
-    if (unreached.empty()) return pool_.trim();
+    std::vector<awaited> unreached = unreached_marks();
+    if (unreached.empty()) return pool_.trim(keep_bytes);
     lock.unlock();
-    for (const awaited& each : unreached) streams_.synchronise(*each.mark);
-    for (awaited& each : unreached) {
-      // Under the lock under which a mark that is not shared any more is recorded again.
-      const host_lock own = each.of == nullptr ? host_lock() : host_lock(each.of->mutex);
-      each.mark.reset();
-    }
+    await(unreached);
   }
   return 0;
 }
@@ -217,6 +212,18 @@ stream_pool_statistics basic_stream_pool<Streams, Engine>::statistics() const {
   now.common_bytes = common.free_bytes;
   now.gatherings = gatherings_;
   now.waits = waits_;
+  now.captures = captures_.size();
+  now.failures = common.failures;
+  now.peak_committed_bytes = common.peak_committed_bytes;
+  const pool_detail::usage_figures usage = meter_.figures();
+  now.peak_live_bytes = usage.peak_live_bytes;
+  now.peak_live_blocks = usage.peak_live_blocks;
+  now.allocations = usage.allocations;
+  now.allocated_bytes = usage.allocated_bytes;
+  now.deallocations = usage.deallocations;
+  now.deallocated_bytes = usage.deallocated_bytes;
+  for (const deferred_block& each : deferred_) now.deferred_bytes += each.bytes;
+  now.deferred_blocks = deferred_.size();
   std::vector<shard*> all = all_shards();
   now.streams = all.size();
   if (orphans_ != nullptr) all.push_back(orphans_.get());
@@ -226,7 +233,31 @@ stream_pool_statistics basic_stream_pool<Streams, Engine>::statistics() const {
     now.live_blocks += each->book->segments_in(segment_state::live);
     now.stream_bytes += each->book->bytes_in(segment_state::free);
   }
+  for (const auto& [name, kept] : captures_) {
+    for (const auto& [key, each] : kept->shards) {
+      now.live_bytes += each->book->bytes_in(segment_state::live);
+      now.live_blocks += each->book->segments_in(segment_state::live);
+      now.private_bytes += each->book->bytes_in(segment_state::free);
+    }
+  }
   return now;
+}
+
+template <stream_order Streams, segment_engine Engine>
+std::uint64_t basic_stream_pool<Streams, Engine>::block_bytes(const void* block) const {
+  const host_lock lock(common_);
+  const auto after = spans_.upper_bound(number(block));
+  if (after == spans_.begin()) return 0;
+  const shard& owner = *std::prev(after)->second.owner;
+  const host_lock own(owner.mutex);
+  const segment_handle found = owner.book->find(number(block));
+  return found == no_segment ? 0 : owner.book->at(found).bytes;
+}
+
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::reset_peaks() {
+  meter_.reset_peaks();
+  pool_.reset_peaks();
 }
 
 }  // namespace warpheap

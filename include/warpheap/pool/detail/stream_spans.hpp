@@ -17,48 +17,76 @@ namespace warpheap {
 
 // A span for a request that the stream's own memory cannot hold: as large as the common pool has one.
 template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::take_span(std::uint64_t bytes, std::uint64_t alignment) {
-  for (std::uint64_t size = options_.span_bytes; size > bytes; size /= 2) {
+void* basic_stream_pool<Streams, Engine>::take_span(std::uint64_t bytes, std::uint64_t alignment,
+                                                    std::uint64_t span_bytes) {
+  for (std::uint64_t size = span_bytes; size > bytes; size /= 2) {
     if (void* const span = pool_.try_allocate(size, alignment, false)) return span;
   }
   return pool_.try_allocate(bytes, alignment, false);
 }
 
 template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::grow_span(std::uint64_t bytes, std::uint64_t alignment) {
-  if (bytes < options_.span_bytes) {
-    if (void* const span = pool_.try_allocate(options_.span_bytes, alignment)) return span;
+void* basic_stream_pool<Streams, Engine>::grow_span(std::uint64_t bytes, std::uint64_t alignment,
+                                                    std::uint64_t span_bytes) {
+  if (bytes < span_bytes) {
+    if (void* const span = pool_.try_allocate(span_bytes, alignment)) return span;
   }
   return pool_.try_allocate(bytes, alignment);
 }
 
-// Gives a span that was taken from the common pool to the stream, and its first part to the caller. If it throws, the
-// span is the common pool's again.
+// A span by all means that there are: from the common pool as it is, by growth, and from all streams' free memory. The
+// pool grows without a lock of ours, since the driver takes its time for that.
 template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::refill(stream on, void* begin, std::uint64_t bytes) {
+void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment,
+                                                      std::uint64_t span_bytes) {
+  if (void* const span = take_span(bytes, alignment, span_bytes)) return span;
+  common.unlock();
+  void* span = grow_span(bytes, alignment, span_bytes);
+  common.lock();
+  if (span == nullptr) {
+    if (bytes <= pool_.reserved_bytes()) gather_all();
+    span = pool_.try_allocate(bytes, alignment, false);
+  }
+  if (span == nullptr) {
+    common.unlock();
+    span = pool_.allocate(bytes, alignment);
+    common.lock();
+  }
+  return span;
+}
+
+// Gives a span that was taken from the common pool to the stream, or to its part of a capture, and its first part to
+// the caller. If it throws, the span is the common pool's again.
+template <stream_order Streams, segment_engine Engine>
+void* basic_stream_pool<Streams, Engine>::refill_or_return(stream on, void* begin, std::uint64_t bytes,
+                                                           private_pool* of) {
   try {
-    shard& own = *find_or_make(streams_.key(on), on);
-    const std::uint64_t size = pool_.block_bytes(begin);
-    const auto made = spans_.emplace(number(begin), span{size, &own}).first;
+    return refill(of == nullptr ? *find_or_make(streams_.key(on), on) : private_shard(*of, on), begin, bytes);
+  } catch (...) {
+    pool_.deallocate(begin);
+    throw;
+  }
+}
+template <stream_order Streams, segment_engine Engine>
+void* basic_stream_pool<Streams, Engine>::refill(shard& own, void* begin, std::uint64_t bytes) {
+  const std::uint64_t size = pool_.block_bytes(begin);
+  const auto made = spans_.emplace(number(begin), span{size, &own}).first;
+  try {
+    if (own.of == nullptr) wait_for_marks(own);  // for a capture the host has waited
+    const host_lock lock(own.mutex);
+    const segment_handle whole = own.book->adopt(number(begin), size, segment_state::free);
+    // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
     try {
-      wait_for_marks(own);
-      const host_lock lock(own.mutex);
-      const segment_handle whole = own.book->adopt(number(begin), size, segment_state::free);
-      // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
-      try {
-        const std::uint64_t granule = pool_.granule_bytes();
-        const std::uint64_t part = std::max(granule, align_up(bytes, granule));
-        own.book->change(whole, number(begin), part, segment_state::live);
-      } catch (...) {
-        own.book->drop(whole);
-        throw;
-      }
+      const std::uint64_t granule = pool_.granule_bytes();
+      const std::uint64_t part = std::max(granule, align_up(bytes, granule));
+      own.book->change(whole, number(begin), part, segment_state::live);
+      meter_.count_allocation(part);
     } catch (...) {
-      spans_.erase(made);
+      own.book->drop(whole);
       throw;
     }
   } catch (...) {
-    pool_.deallocate(begin);
+    spans_.erase(made);
     throw;
   }
   return begin;
@@ -82,6 +110,38 @@ void basic_stream_pool<Streams, Engine>::wait_for_marks(shard& own) {
     streams_.wait(own.name, *each);
     ++waits_;
   }
+}
+
+// The marks that are shown, as far as work has not come to them.
+template <stream_order Streams, segment_engine Engine>
+auto basic_stream_pool<Streams, Engine>::unreached_marks() -> std::vector<awaited> {
+  std::vector<awaited> unreached;
+  for (shard* each : all_shards()) {
+    const host_lock own(each->mutex);
+    if (each->has_mark && streams_.is_finished(*each->mark)) each->has_mark = false;
+    if (each->has_mark) unreached.push_back({each, each->mark});
+  }
+  drop_reached_marks();
+  for (const mark_pointer& each : left_marks_) unreached.push_back({nullptr, each});
+  return unreached;
+}
+
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::await(std::vector<awaited>& unreached) {
+  const auto let_go = [&] {
+    for (awaited& each : unreached) {
+      // Under the lock under which a mark that is not shared any more is recorded again.
+      const host_lock own = each.of == nullptr ? host_lock() : host_lock(each.of->mutex);
+      each.mark.reset();
+    }
+  };
+  try {
+    for (const awaited& each : unreached) streams_.synchronise(*each.mark);
+  } catch (...) {
+    let_go();
+    throw;
+  }
+  let_go();
 }
 
 template <stream_order Streams, segment_engine Engine>
@@ -126,6 +186,13 @@ void basic_stream_pool<Streams, Engine>::gather_locked(shard& from) {
   }
   // A thread's own stream that took nothing back used none of this: there is no mark then.
   from.has_mark = from.mark != nullptr;
+  hand_over(from, idle);
+}
+
+// Gives free segments of a shard to the common pool. A mark that covers them is shown already. If it throws, those that
+// are left are still the shard's.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::hand_over(shard& from, const std::vector<segment_view>& idle) {
   for (const segment_view& each : idle) {
     auto part = isolate(each.begin, each.bytes);  // may throw; what follows does not
     from.book->drop(each.handle);
@@ -155,6 +222,7 @@ void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
     for (const segment_handle each : adopted) book.drop(each);
     throw;
   }
+  orphans_->notes.merge(of.notes);
   for (const segment_view& each : blocks) {
     auto part = std::prev(spans_.upper_bound(each.begin));
     for (; part != spans_.end() && part->first < each.begin + each.bytes; ++part) part->second.owner = orphans_.get();
@@ -164,21 +232,34 @@ void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::gather_all() {
   ++gatherings_;
+  gather_deferred();
   for (shard* each : all_shards()) gather(*each);
 }
 
-// Takes a block back that another stream's book has, by moving it to the book of this one.
+// The shard whose span the address lies in.
 template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
+auto basic_stream_pool<Streams, Engine>::owner_of(const void* block) const -> shard& {
   const std::uint64_t begin = number(block);
-  auto holder = spans_.upper_bound(begin);
+  const auto holder = spans_.upper_bound(begin);
   if (holder == spans_.begin() || begin - std::prev(holder)->first >= std::prev(holder)->second.bytes) {
     throw unknown_block(
         pool_.contains(block)
             ? "warpheap: no live block begins at the pointer: it was taken back before"
             : "warpheap: the pointer lies outside this pool: take the block back where it was handed out");
   }
-  shard& other = *std::prev(holder)->second.owner;
+  return *std::prev(holder)->second.owner;
+}
+
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::drop_orphans_without_blocks() {
+  if (orphans_ != nullptr && orphans_->book->segments_in(segment_state::live) == 0) orphans_.reset();
+}
+
+// Takes a block back that another stream's book has, by moving it to the book of this one.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
+  const std::uint64_t begin = number(block);
+  shard& other = owner_of(block);
   {
     // Always in the same order, though a thread that holds two holds `common_` too.
     const bool own_first = std::less<shard*>{}(&own, &other);
@@ -190,18 +271,22 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
           "warpheap: no live block begins at the pointer: it was taken back before, or it points into a block");
     }
     if (!own.is_shared) record_mark(own);  // before the block is taken back, as it may throw
-    if (&other == &own) {                  // it was moved here since the caller looked
+    const std::uint64_t bytes = other.book->at(handle).bytes;
+    if (&other == &own) {  // it was moved here since the caller looked
+      meter_.count_deallocation(bytes);
       own.book->deallocate(handle);
+      own.notes.erase(begin);
       return;
     }
-    const std::uint64_t bytes = other.book->at(handle).bytes;
     auto part = isolate(begin, bytes);
     own.book->adopt(begin, bytes, segment_state::free);
     other.book->drop(handle);
+    other.notes.erase(begin);
     for (; part != spans_.end() && part->first < begin + bytes; ++part) part->second.owner = &own;
     own.moved += bytes;
+    meter_.count_deallocation(bytes);
   }
-  if (&other == orphans_.get() && other.book->segments_in(segment_state::live) == 0) orphans_.reset();
+  drop_orphans_without_blocks();
   if (own.moved <= options_.span_bytes) return;
   // Blocks that come from elsewhere would pile up here while their streams take new memory.
   try {
