@@ -353,7 +353,7 @@ TEST_F(pool_c, threads_use_streams_of_their_own_and_of_each_other) {
     threads.emplace_back([&, id] {
       std::vector<void*> held;
       for (int i = 0; i < 2'000; ++i) {
-        char* const stream = &names[3 * id + i % 3];
+        char* const stream = &names[(3 * id + i) % 6];
         void* block = nullptr;
         ASSERT_EQ(wh_pool_allocate(pool_, static_cast<std::uint64_t>(1 + i % 40) * 1000, 0, stream, &block), WH_POOL_OK)
             << wh_pool_error();
