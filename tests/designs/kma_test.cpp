@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <designs/fill_in_turn.hpp>
 #include <designs/part_stage.hpp>
+#include <set>
 #include <string>
 #include <support/masks.hpp>
 #include <type_traits>
@@ -71,12 +72,12 @@ struct ring_kernel {
     for (std::uint32_t& page : pages) page = superblocks.take(lane_bit());
     out[0] = superblocks.take(lane_bit()) == superblocks.none;
     out[1] = superblocks.may_have_free();
-    for (std::uint32_t i = 0; i < 3; ++i) superblocks.give(pages[i]);
+    for (std::uint32_t i = 0; i < 3; ++i) superblocks.give(lane_bit(), pages[i]);
     out[2] = of.pages().ring().size();
     out[3] = source.free_pages(of.pages().control().end);
     out[4] = superblocks.take(lane_bit()) == pages[0];
-    superblocks.give(pages[0]);
-    superblocks.give(pages[3]);
+    superblocks.give(lane_bit(), pages[0]);
+    superblocks.give(lane_bit(), pages[3]);
     out[5] = superblocks.flush(lane_bit());
     out[6] = superblocks.flush(lane_bit());
     out[7] = source.free_pages(of.pages().control().end);
@@ -99,7 +100,7 @@ struct list_kernel {
     out[0] = lists.take(c, 1, 0, left).units;
     for (std::uint32_t slot : {5u, 9u}) {
       lists.pages().bits(page, c).release(slot);
-      lists.give(page, c, 1);
+      lists.give(lane_bit(), page, c, 1);
     }
     out[1] = lists.take(c - 1, 32, 0, left).units;  // another class
     kma_draw got = lists.take(c, 1, 7, left);
@@ -107,9 +108,12 @@ struct list_kernel {
     out[3] = lists.pages().listed(c).leaf_word(page / 64) != 0;
     got = lists.take(c, 32, 7, left);
     out[4] = got.units * 100 + left;
-    out[5] = lists.take(c, 1, 7, left).units;
-    out[6] = lists.pages().listed(c).leaf_word(page / 64) != 0;  // the take that found nothing struck it off
-    lists.give(page, c, 17);
+    out[5] = lists.pages().listed(c).leaf_word(page / 64) != 0;  // the take of the last unit struck it off
+    out[6] = lists.take(c, 1, 7, left).units;
+    lists.give(lane_bit(), page, c, 1);
+    out[11] = lists.pages().listed(c).leaf_word(page / 64) != 0;
+    lists.give(lane_bit(), page, c, 16);
+    out[12] = lists.pages().listed(c).leaf_word(page / 64) != 0;  // what was given up is not listed
     out[7] = lists.pages().state(page).look().is_assigned();
     out[8] = lists.pages().ring().size();
     // Another class has the page now; what is listed of the former one is struck off.
@@ -121,11 +125,11 @@ struct list_kernel {
 };
 TEST(kma_lists, a_superblock_is_listed_with_its_first_free_block_and_given_up_with_its_last) {
   stage on{1 * page_bytes};
-  expect_words(on.run<search>(list_kernel{}), {0, 0, 101, 1, 100, 0, 0, 0, 1, 0, 0});
+  expect_words(on.run<search>(list_kernel{}), {0, 0, 101, 1, 100, 0, 0, 0, 1, 0, 0, 1, 0});
 }
 
 /// A current superblock is a name: it is removed with the last unit, it is refused where the page has another class,
-/// and it is listed where another superblock takes its place.
+/// and it is listed where another superblock takes its place and it has units.
 struct current_kernel {
   WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
     constexpr std::uint32_t c = 6;  // 4 blocks
@@ -145,22 +149,32 @@ struct current_kernel {
     out[3] = 100 * got.units + got.start;
     out[4] = name();
     currents.adopt(first, c);
-    currents.lists().give(first, c, 4);
+    currents.lists().give(lane_bit(), first, c, 4);
     const std::uint32_t again = superblocks.take(lane_bit());
     superblocks.assign(again, c + 1, 1);
     out[5] = again == first ? currents.draw(c, 0, 1).units : 7;
     const std::uint32_t second = superblocks.take(lane_bit());
     superblocks.assign(second, c, 1);
     currents.adopt(second, c);
-    out[6] = currents.pages().listed(c).leaf_word(first / 64) == std::uint64_t{1} << first % 64;
+    const auto is_listed = [&currents](std::uint32_t page) {
+      return (currents.pages().listed(c).leaf_word(page / 64) >> page % 64 & 1) != 0;
+    };
+    out[6] = is_listed(first);  // it has another class
     currents.adopt(second, c);
-    out[7] = currents.pages().listed(c).leaf_word(second / 64) == std::uint64_t{1} << first % 64;
-    out[8] = currents.draw_any(c, 32).units;
+    out[7] = is_listed(second);  // it takes its own place
+    currents.adopt(first, c);
+    out[8] = is_listed(second);
+    currents.adopt(second, c);
+    out[9] = currents.draw_any(c, 32).units;
+    currents.pages().listed(c).unmark(second);
+    currents.adopt(second, c);
+    currents.adopt(first, c);
+    out[10] = is_listed(second);  // it has no unit
   }
 };
 TEST(kma_currents, a_name_owns_nothing) {
   stage on{2 * page_bytes};
-  expect_words(on.run<search>(current_kernel{}), {0, 201, 1, 103, 0, 0, 1, 1, 3});
+  expect_words(on.run<search>(current_kernel{}), {0, 201, 1, 103, 0, 0, 0, 0, 1, 3, 0});
 }
 
 /// What a current superblock of another stripe has left is found before a request is refused.
@@ -239,6 +253,43 @@ TEST(kma, a_warp_takes_neighbours) {
     EXPECT_EQ(*of.stats().live_bytes, lanes * bytes);
     launch({1, warp_width}, free_kernel{}, of.ref(), static_cast<void* const*>(blocks.data()));
     EXPECT_EQ(*of.stats().live_bytes, 0u) << bytes;
+  }
+}
+
+/// A warp takes many blocks, gives each fourth back, and asks for as many again.
+struct punch_holes_kernel {
+  static constexpr std::uint64_t each = 8;
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, void** blocks, void** again, std::uint64_t bytes) const {
+    const auto lane = static_cast<std::uint64_t>(lane_index());
+    for (std::uint64_t i = 0; i < each; ++i) {
+      sync(full_warp);
+      blocks[i * warp_width + lane] = heap.malloc(bytes);
+    }
+    for (std::uint64_t i = 0; i < each; ++i) {
+      if (lane % 4 == i % 4) heap.free(blocks[i * warp_width + lane]);
+    }
+    for (std::uint64_t i = 0; i < each / 4; ++i) {
+      sync(full_warp);
+      again[i * warp_width + lane] = heap.malloc(bytes);
+    }
+  }
+};
+/// A warp takes what it needs of several listed superblocks, and makes no new one as long as these have blocks.
+TEST(kma, a_warp_fills_the_holes_of_several_superblocks) {
+  constexpr std::uint64_t each = punch_holes_kernel::each;
+  for (const std::uint64_t bytes : {64, 112, 240, 496, 1008}) {
+    const heap<kma> of{1 << 20};
+    const device_array<void*> blocks(each * warp_width);
+    const device_array<void*> again(each / 4 * warp_width);
+    launch({1, warp_width}, punch_holes_kernel{}, of.ref(), blocks.data(), again.data(), bytes);
+    std::set<std::uint64_t> pages;
+    for (void* const block : blocks.to_host()) pages.insert(reinterpret_cast<std::uint64_t>(block) / page_bytes);
+    for (void* const block : again.to_host()) {
+      ASSERT_NE(block, nullptr);
+      EXPECT_EQ(pages.count(reinterpret_cast<std::uint64_t>(block) / page_bytes), 1u) << bytes;
+    }
+    EXPECT_EQ(*of.stats().live_bytes, each * warp_width * bytes);
   }
 }
 

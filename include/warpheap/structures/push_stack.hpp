@@ -118,7 +118,7 @@ WARPHEAP_FN std::uint64_t push_stack<Links>::walk(lane_mask group, Visit visit) 
       head = shuffle(group, after, leader(group));
       ++found;
     }
-    const lane_mask lanes = lowest_set_bits(group, static_cast<int>(found));
+    const lane_mask lanes = ballot(group, mine != none);
     if (mine != none) visit(lanes, mine);
     sync(group);
     count += found;

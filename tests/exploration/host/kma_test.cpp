@@ -67,7 +67,7 @@ struct strike_against_give {
     if (lane != 1) return self.free(blocks[lane]);
     std::uint32_t left = 0;
     const detail::kma_draw got = search_of(self).lists().take(c, 1, 0, left);
-    if (got.units != 0) search_of(self).lists().give(got.page, c, 1);
+    if (got.units != 0) search_of(self).lists().give(lane_bit(), got.page, c, 1);
   }
 };
 TEST(explored_kma, a_list_that_is_struck_off_keeps_what_comes_back) {

@@ -44,6 +44,24 @@ TEST(check, fails_the_launch_with_message_and_place) {
   }
 }
 
+// Asks for a bit that the word lacks. A GPU answers 31 and the host 32, so a mask of all bits below it differs.
+struct ask_for_missing_bit {
+  void operator()(lane_mask word, bool as_mask) const {
+    const int count = popcount(word);
+    require(nth_set_bit(word, count - 1) == highest_bit(word), "the last bit is there");
+    require(as_mask ? lowest_set_bits(word, count) == word : nth_set_bit(word, count) != 0, "not reached");
+  }
+};
+
+TEST(check, a_bit_that_the_word_lacks_fails_the_launch) {
+  for (const lane_mask word : {0x80000000u, 0xffffffffu, 0x00f00210u}) {
+    for (const bool as_mask : {false, true}) {
+      EXPECT_TRUE(contains(failure_of([&] { launch(grid_shape{1, 1}, ask_for_missing_bit{}, word, as_mask); }),
+                           "nth_set_bit: the word has no set bit of this rank"));
+    }
+  }
+}
+
 struct throw_in_kernel {
   void operator()(bool standard) const {
     if (lane_index() != 0) return;

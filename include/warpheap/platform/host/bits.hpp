@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <warpheap/platform/bits.hpp>
+#include <warpheap/platform/check.hpp>
 
 namespace warpheap::target {
 
@@ -26,7 +27,10 @@ inline void split(std::uint64_t word, std::uint32_t& low, std::uint32_t& high) {
   low = static_cast<std::uint32_t>(word);
   high = static_cast<std::uint32_t>(word >> 32);
 }
+// For a bit that is not there the instructions of a GPU give 31 and these would give 32, so what goes well here would
+// fail there.
 inline int nth_set_bit(std::uint32_t word, int rank) {
+  require(rank >= 0 && rank < popcount(word), "nth_set_bit: the word has no set bit of this rank");
   while (rank-- > 0) word &= word - 1;
   return std::countr_zero(word);
 }

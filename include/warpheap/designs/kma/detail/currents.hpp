@@ -13,7 +13,7 @@ namespace warpheap::detail {
 ///
 /// Invariant: an entry is a name and owns nothing. What it promises is decided by the state word: a take that expects
 /// the class fails if the superblock has become another one's. A thread that replaces a name lists the superblock that
-/// had it. A thread that took the last unit removes the name, if the entry still has it.
+/// had it, if that has units. A thread that took the last unit removes the name, if the entry still has it.
 template <class Layout>
 class kma_currents {
  public:
@@ -58,7 +58,11 @@ class kma_currents {
     // Releases the state of the superblock, and acquires that of the former one: the list hands it on.
     const std::uint32_t former =
         pages().current(c, home()).exchange(page + 1, memory_order::acq_rel, thread_scope::device);
-    if (former != 0 && former != page + 1) lists_.list(former - 1, c);
+    if (former == 0 || former == page + 1) return;
+    // Without a unit it is not listed: the give of its next one does that. If it has another class by now, or has this
+    // one again, it is its new owner's.
+    const slab_entry::contents seen = pages().state(former - 1).look();
+    if (seen.size_class == c && seen.free != 0) lists_.list(former - 1, c);
   }
 
  private:

@@ -52,7 +52,10 @@ WARPHEAP_FN void basic_kma<Options>::free_block(std::uint64_t address) const {
   require(!fails, "kma: a block is freed twice");
   const lane_mask same_superblock = match(group, begin);
   sync(group);  // the bits of all lanes are clear
-  if (is_leader(same_superblock)) lists().give(page, c, static_cast<std::uint32_t>(group_size(same_superblock)));
+  const lane_mask leaders = ballot(group, is_leader(same_superblock));
+  if (is_leader(same_superblock)) {
+    lists().give(leaders, page, c, static_cast<std::uint32_t>(group_size(same_superblock)));
+  }
   sync(group);  // no lane returns before the free is counted: an old refusal would still hold for it
 }
 

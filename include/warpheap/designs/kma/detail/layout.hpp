@@ -44,7 +44,7 @@ struct kma_layout {
   struct alignas(128) control {
     page_source::state pages;
     std::uint32_t end;  // number after the last page
-    search_counts<4, notes> searches;
+    search_counts<8, notes> searches;
     index_ring::state free;
     current currents[classes::count][Options.currents];
     bit_tree::levels listed[classes::count];

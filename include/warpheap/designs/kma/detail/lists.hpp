@@ -11,9 +11,9 @@ namespace warpheap::detail {
 /// The lists of partly free superblocks, one for each class, and what happens to a superblock when blocks come back.
 ///
 /// Invariant: a superblock of class c with free units is listed in class c, or is a current superblock of class c, or
-/// is in the hands of a change (`search_proof`). A listed page may have no units, or another class by now: a take that
-/// finds this so strikes it off. The give that makes the first
-/// unit of a superblock free lists it.
+/// is in the hands of a change (`search_proof`). The give that makes the first unit of a superblock free lists it. The
+/// take of the last unit strikes it off, and so does the thread that gives the superblock up. So a list has few pages
+/// without a unit: those that a thread lists late. A take that comes upon one strikes it off.
 ///
 /// Orders. The list is a bit, and each change of it is a read-modify-write that acquires and releases. A thread that
 /// strikes a page off looks at its state once more: if a give came before, the bit that the giver set was struck off,
@@ -31,23 +31,27 @@ class kma_lists {
   /// Lists the superblock at `page`. One lane, within a change.
   WARPHEAP_COLD_FN void list(std::uint32_t page, std::uint32_t c) const { pages().listed(c).mark(page); }
 
-  /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed; `left` are its units after
-  /// that. Threads with different seeds begin at different pages. If no superblock was listed at one moment, but for
-  /// those in the hands of changes, `units` is 0. One lane.
+  /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed if it has more; `left` are its
+  /// units after that. Threads with different seeds begin at different pages. If no superblock was listed at one
+  /// moment, but for those in the hands of changes, `units` is 0. One lane.
   WARPHEAP_COLD_FN kma_draw take(std::uint32_t c, std::uint32_t wanted, std::uint32_t seed, std::uint32_t& left) const {
     const bit_tree listed = pages().listed(c);
     const std::uint32_t hash = spread(seed);
-    const std::uint32_t first = pages().first_page() / bit_tree::leaf_bits;
+    std::uint32_t first = 0;
+    if (!listed.next_leaf(pages().first_page() / bit_tree::leaf_bits, first)) return {0, 0, 0};
     const std::uint32_t end = pages().control().end / bit_tree::leaf_bits + 1;
-    const auto middle = first + static_cast<std::uint32_t>(std::uint64_t{hash} * (end - first) >> 32);
-    std::uint32_t from = middle;
-    bool second = false;
-    for (;;) {  // not a spin: each turn goes on to another leaf, or takes units, or strikes a page off
+    // Passes from places that come closer to the lowest leaf, each up to where the one before began. So threads spread
+    // over few leaves, too, as those of a heap that is mostly free.
+    std::uint32_t begin = first + static_cast<std::uint32_t>(std::uint64_t{hash} * (end - first) >> 32);
+    std::uint32_t upto = end;
+    std::uint32_t from = begin;
+    for (;;) {  // not a spin: each turn goes on to another leaf, or takes units, or finds a page struck off
       std::uint32_t leaf = 0;
-      if (!listed.next_leaf(from, leaf) || (second && leaf >= middle)) {
-        if (second) return {0, 0, 0};
-        second = true;
-        from = first;
+      if (!listed.next_leaf(from, leaf) || leaf >= upto) {
+        if (begin == first) return {0, 0, 0};
+        upto = begin;
+        begin = first + (begin - first) / nearer;
+        from = begin;
         continue;
       }
       const std::uint64_t word = listed.leaf_word(leaf);
@@ -61,21 +65,24 @@ class kma_lists {
           leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
       const slab_step step = pages().state(page).try_take(c, wanted);
       left = step.after;
+      if (step.amount() == 0 || step.none_left()) strike(page, c);
       if (step.amount() != 0) return kma_draw::of(page, step);
-      strike(page, c);
     }
   }
 
-  /// Gives back `count` units of the superblock of class `c`, whose blocks are free: the superblock becomes free with
-  /// the last of them, and is listed with the first. One lane.
-  WARPHEAP_FN void give(std::uint32_t page, std::uint32_t c, std::uint32_t count) const {
+  /// Gives back `count` units of the caller's superblock of class `c`, whose blocks are free: the superblock becomes
+  /// free with the last of them, and is listed with the first. Superblocks that become free together go to the ring
+  /// together. Collective over `group`, each lane with a superblock of its own; they may be of several heaps.
+  WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t c, std::uint32_t count) const {
     // The change begins first. A thread that gives a unit after this one counts on it to list the superblock.
     quiescence().begin_change();
     const slab_step step = pages().state(page).give(count);
-    if (step.all_free() || step.first_free()) {
+    const bool crosses = step.all_free() || step.first_free();
+    const lane_mask crossing = ballot(group, crosses);
+    if (crosses) {
       const kma_lists self = *this;
-      cold_call([self, page, c, step] {
-        self.crossed(page, c, step);
+      cold_call([self, crossing, page, c, step] {
+        self.crossed(crossing, page, c, step);
         return 0;
       });
     }
@@ -84,17 +91,28 @@ class kma_lists {
   }
 
  private:
-  // A give that made the first or the last block of the superblock free. One lane, within a change.
-  WARPHEAP_COLD_FN void crossed(std::uint32_t page, std::uint32_t c, slab_step step) const {
-    if (step.all_free() && pages().state(page).try_retire()) {
+  static constexpr std::uint32_t nearer = 32;  // how much closer to the lowest leaf the next pass of a take begins
+
+  // Gives that made the first or the last block of a superblock free. Collective over `group`, within changes.
+  WARPHEAP_COLD_FN void crossed(lane_mask group, std::uint32_t page, std::uint32_t c, slab_step step) const {
+    const bool retires = step.all_free() && pages().state(page).try_retire();
+    if (retires) {
+      // As long as it is reserved nobody else can give it to a class and list it there.
+      if (is_listed(page, c)) pages().listed(c).unmark(page);
       pages().state(page).vacate();
-      superblocks_.give(page);
     } else if (step.first_free()) {
       list(page, c);
     }
+    const lane_mask retired = ballot(group, retires);
+    if (retires) superblocks_.give(match(retired, pages().key()), page);
   }
-  // Takes a page off the list of class `c` that seems to have no unit. One lane.
+  // True if the page is listed in class `c`. A hint while others list and strike off.
+  WARPHEAP_FN bool is_listed(std::uint32_t page, std::uint32_t c) const {
+    return (pages().listed(c).leaf_word(page / bit_tree::leaf_bits) >> page % bit_tree::leaf_bits & 1) != 0;
+  }
+  // Takes a page off the list of class `c` that seems to have no unit, unless another thread did. One lane.
   WARPHEAP_COLD_FN void strike(std::uint32_t page, std::uint32_t c) const {
+    if (!is_listed(page, c)) return;
     quiescence().begin_change();
     pages().listed(c).unmark(page);
     const slab_entry::contents seen = pages().state(page).look();

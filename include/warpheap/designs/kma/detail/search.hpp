@@ -101,41 +101,47 @@ class kma_search {
     return refuse(group, what, before, order);
   }
 
-  // Blocks for lanes of `group` from the first place that has some; `all`: from all places. Collective.
+  // Blocks for lanes of `group`: of the current superblock, and for those that it lacks blocks for of listed ones, and
+  // then of free ones unless the lists have more. If no lane got one, of any current one if `all`. Collective.
   WARPHEAP_COLD_FN void* take_any(lane_mask group, std::uint32_t c, bool all) const {
-    const auto wanted = static_cast<std::uint32_t>(group_size(group));
     kma_draw got{0, 0, 0};
-    if (is_leader(group)) got = currents_.draw(c, currents_.home(), wanted);
+    if (is_leader(group)) got = currents_.draw(c, currents_.home(), static_cast<std::uint32_t>(group_size(group)));
     void* block = take_drawn(group, c, got);
-    if (any(group, block != nullptr)) return block;
-    block = take_listed(group, c);
-    if (any(group, block != nullptr)) return block;
-    block = take_free(group, c);
+    bool has_more = false;
+    const lane_mask lacking = ballot(group, block == nullptr);
+    if (block == nullptr) block = take_listed(lacking, c, has_more);
+    const lane_mask rest = ballot(group, block == nullptr && !has_more);
+    if (block == nullptr && !has_more) block = take_free(rest, c);
     if (!all || any(group, block != nullptr)) return block;
-    if (is_leader(group)) got = currents_.draw_any(c, wanted);
+    if (is_leader(group)) got = currents_.draw_any(c, static_cast<std::uint32_t>(group_size(group)));
     return take_drawn(group, c, got);
   }
-  // Blocks of listed superblocks. Where these have few blocks each lane takes one for itself, from superblocks that its
-  // number tells; else the leader takes from one for all, which becomes the current one. Collective.
-  WARPHEAP_COLD_FN void* take_listed(lane_mask group, std::uint32_t c) const {
+  // Blocks of listed superblocks. As many lanes look as it takes if each finds a quarter of a superblock, from where
+  // their numbers tell. What the leader leaves of a large superblock becomes the current one. `has_more`: each lane
+  // that looked found something. Collective.
+  WARPHEAP_COLD_FN void* take_listed(lane_mask group, std::uint32_t c, bool& has_more) const {
     constexpr std::uint32_t few = 8;
+    const std::uint32_t share = (classes::capacity(c) + 3) / 4;
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    const std::uint32_t before = static_cast<std::uint32_t>(group_rank(group)) * share;
     std::uint32_t left = 0;
     kma_draw got{0, 0, 0};
-    if (classes::capacity(c) <= few) {
-      got = lists().take(c, 1, static_cast<std::uint32_t>(grid_thread_index()), left);
-      void* const block = got.units != 0 ? superblocks().claim(lane_bit(), got, c) : nullptr;
-      sync(group);
-      return block;
-    }
-    if (is_leader(group)) {
-      got = lists().take(c, static_cast<std::uint32_t>(group_size(group)), grid_warp_index(), left);
-      if (got.units != 0 && left != 0) {
+    if (before < lanes) {
+      const std::uint32_t wanted = lanes - before < share ? lanes - before : share;
+      got = lists().take(c, wanted, static_cast<std::uint32_t>(grid_thread_index()), left);
+      if (is_leader(group) && classes::capacity(c) > few && got.units != 0 && left != 0) {
         quiescence().begin_change();
         currents_.adopt(got.page, c);
         quiescence().end_change();
       }
     }
-    return take_drawn(group, c, got);
+    sync(group);  // passes on what the lanes that looked acquired
+    has_more = all(group, before >= lanes || got.units != 0);
+    const dealt mine = deal(group, group, got.units);
+    const int source = mine.served() ? mine.source : lane_index();
+    got = {shuffle(group, got.page, source), shuffle(group, got.units, source), shuffle(group, got.start, source)};
+    const lane_mask served = ballot(group, mine.served());
+    return mine.served() ? superblocks().claim(match(served, mine.source), got, c) : nullptr;
   }
   // A block for each of the lowest lanes of `group`, as many as the leader's draw has units. Collective.
   WARPHEAP_COLD_FN void* take_drawn(lane_mask group, std::uint32_t c, kma_draw got) const {

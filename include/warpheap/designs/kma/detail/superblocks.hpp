@@ -48,9 +48,12 @@ class kma_superblocks {
     sync(group);
     return page;
   }
-  /// Gives back a superblock whose state is unowned. One lane, within a change.
-  WARPHEAP_COLD_FN void give(std::uint32_t page) const {
-    if (!pages_.ring().push(lane_bit(), page)) pages_.source().give(page);
+  /// Gives back a superblock of each lane of `group`, whose state is unowned. Collective, within a change.
+  WARPHEAP_COLD_FN void give(lane_mask group, std::uint32_t page) const {
+    const bool in = pages_.ring().push(group, page);
+    const lane_mask rest = ballot(group, !in);
+    if (!in) pages_.source().give(rest, page);
+    sync(group);
   }
   /// Gives what is in the ring at first back to the source; true if there was something. Collective.
   WARPHEAP_COLD_FN bool flush(lane_mask group) const {
