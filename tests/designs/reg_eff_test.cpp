@@ -22,8 +22,7 @@ constexpr std::uint64_t granule = 32;  // bytes of the smallest chunk
 
 // nvcc loses the name of a constant of class type outside of a template.
 template <bool Fused, bool Multiple, bool Connect>
-using design_of =
-    basic_reg_eff<reg_eff_options{.fused = Fused, .multiple = Multiple, .connect_on_free = Connect}>;
+using design_of = basic_reg_eff<reg_eff_options{.fused = Fused, .multiple = Multiple, .connect_on_free = Connect}>;
 
 template <class A>
 class reg_eff : public ::testing::Test {};

@@ -197,8 +197,8 @@ struct take_all_kernel {
   }
 };
 
-// A ring of more chunks than any limit of steps that a take could have: the one free unit lies behind the cursor.
-struct behind_cursor_kernel {
+// A ring of more chunks than any limit of steps that a take could have: the one free unit lies before the cursor.
+struct before_cursor_kernel {
   template <class Ring>
   WARPHEAP_FN void operator()(Ring ring) const {
     for (std::uint32_t at = 0; at < ring.units(); ++at) require(ring.take(ring_request{1}) == at, "in turn");
@@ -206,14 +206,14 @@ struct behind_cursor_kernel {
     for (const std::uint32_t at : {0u, 5u, ring.units() - 1}) {
       ring.give(at);
       for (std::uint32_t i = 0; i < ring.cursors().count(); ++i) ring.place_cursor(i, at + 1);
-      require(ring.take(ring_request{1}) == at, "refused with a free unit behind the cursor");
+      require(ring.take(ring_request{1}) == at, "refused with a free unit before the cursor");
     }
   }
 };
 
 TYPED_TEST(header_ring_of, a_long_ring_is_searched_to_its_end) {
   const ring_memory<TypeParam> memory{(1 << 17) + 100, (1 << 17) + 100};
-  launch({1, 1}, behind_cursor_kernel{}, memory.view());
+  launch({1, 1}, before_cursor_kernel{}, memory.view());
   synchronise();
 }
 

@@ -118,7 +118,8 @@ struct aligned_ring_request {
 ///
 /// A take walks the ring from a cursor on. It locks a free chunk, absorbs the free chunks after it as long as it is too
 /// small, cuts its block out of it, and moves the cursor past the block. A thread that gets nothing from a chunk leaps
-/// ahead by a distance of its own, `most_leaps` times, and then walks. A give makes the chunk free: one atomic operation.
+/// ahead by a distance of its own, `most_leaps` times, and then walks. A give makes the chunk free: one atomic
+/// operation.
 ///
 /// The headers lie side by side in a table, one for each unit, and not before the blocks as in the original. So no
 /// header becomes user data when its chunk is absorbed, and a thread that is late can do no harm there: an absorbed
@@ -201,7 +202,8 @@ class header_ring {
   WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
   template <class Request>
-  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted, std::uint32_t& doubt) const;
+  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted,
+                                  std::uint32_t& doubt) const;
 
   state* state_;
 };

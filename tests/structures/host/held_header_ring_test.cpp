@@ -62,7 +62,7 @@ TYPED_TEST(held_header_ring, what_is_locked_is_not_taken_for_full) {
     memory.view().place_cursor(0, 1);
     held_lane absorbed{"header_ring.visit.absorbed", {.thread = 0}};
     // More steps than any limit that a take of a ring of four could have.
-    held_lane walking{"header_ring.take.walking", {.thread = 1, .passes = 1 << 17}};
+    held_lane walking{"header_ring.take.walking", {.thread = 1, .passes = (1 << 17) + 64}};
     std::uint32_t place = 0;
     lanes.run([=, ring = memory.view(), absorbed = &absorbed, walking = &walking, place = &place](unsigned lane) {
       if (lane == 0) {

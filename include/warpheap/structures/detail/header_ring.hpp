@@ -33,8 +33,8 @@ WARPHEAP_FN void header_ring<Header, Cursors>::carve(std::uint32_t at, std::uint
 }
 
 // Takes from the free chunk from `at` to `next` if `wanted` fits in it and in the free chunks after it. Returns the
-// place, or `none`; `next` is then the end of what was visited. Adds `disturbed` to `doubt` if another thread had a part
-// locked.
+// place, or `none`; `next` is then the end of what was visited. Adds `disturbed` to `doubt` if another thread had a
+// part locked.
 template <class Header, std::uint32_t Cursors>
 template <class Request>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, std::uint32_t& next,
