@@ -18,14 +18,16 @@ namespace warpheap::test::reg_eff_test {
 namespace {
 
 using detail::reg_eff_pre_split;
-constexpr std::uint64_t granule = detail::reg_eff_layout<reg_eff_options{}>::granule;
+constexpr std::uint64_t granule = 32;  // bytes of the smallest chunk
+
+// nvcc loses the name of a constant of class type outside of a template.
+template <bool Fused, bool Multiple, bool Connect>
+using design_of = basic_reg_eff<reg_eff_options{.fused = Fused, .multiple = Multiple, .connect_on_free = Connect}>;
 
 template <class A>
 class reg_eff : public ::testing::Test {};
-using designs =
-    testing::Types<reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm,
-                   basic_reg_eff<reg_eff_options{.connect_on_free = true}>,
-                   basic_reg_eff<reg_eff_options{.fused = true, .multiple = true, .connect_on_free = true}>>;
+using designs = testing::Types<reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm, design_of<false, false, true>,
+                               design_of<true, true, true>>;
 TYPED_TEST_SUITE(reg_eff, designs);
 
 TEST(reg_eff_names, are_those_of_the_authors) {

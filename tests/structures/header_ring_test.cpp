@@ -197,6 +197,45 @@ struct take_all_kernel {
   }
 };
 
+// A ring of more chunks than any limit of steps that a take could have: the one free unit lies before the cursor.
+struct before_cursor_kernel {
+  template <class Ring>
+  WARPHEAP_FN void operator()(Ring ring) const {
+    for (std::uint32_t at = 0; at < ring.units(); ++at) require(ring.take(ring_request{1}) == at, "in turn");
+    require(ring.take(ring_request{1}) == ring.none, "all units are taken");
+    for (const std::uint32_t at : {0u, 5u, ring.units() - 1}) {
+      ring.give(at);
+      for (std::uint32_t i = 0; i < ring.cursors().count(); ++i) ring.place_cursor(i, at + 1);
+      require(ring.take(ring_request{1}) == at, "refused with a free unit before the cursor");
+    }
+  }
+};
+
+TYPED_TEST(header_ring_of, a_long_ring_is_searched_to_its_end) {
+  const ring_memory<TypeParam> memory{(1 << 17) + 100, (1 << 17) + 100};
+  launch({1, 1}, before_cursor_kernel{}, memory.view());
+  synchronise();
+}
+
+// Many threads that begin at one cursor take different units, and all that there are.
+TYPED_TEST(header_ring_of, threads_that_leap_find_all_there_is) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        for (const std::uint32_t chunk : {1u, 8u, 96u}) {
+          const ring_memory<TypeParam> memory{96, chunk};
+          const device_array<place_type> places(96);
+          launch({3, 32}, take_all_kernel{}, memory.view(), 1u, places.data());
+          std::vector<bool> taken(96);
+          for (const place_type each : places.to_host()) {
+            ASSERT_LT(each, 96u);
+            ASSERT_FALSE(taken[each]);
+            taken[each] = true;
+          }
+        }
+      },
+      5);
+}
+
 // Each thread of a full ring gives its chunk and asks for another one: a place is free at each moment.
 struct give_and_take_kernel {
   template <class Ring>

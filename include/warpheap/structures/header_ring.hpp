@@ -117,8 +117,9 @@ struct aligned_ring_request {
 /// cursors: 1, or about as many as there are multiprocessors.
 ///
 /// A take walks the ring from a cursor on. It locks a free chunk, absorbs the free chunks after it as long as it is too
-/// small, cuts its block out of it, and moves the cursor past the block. A lock is never waited for. A give makes the
-/// chunk free: one atomic operation.
+/// small, cuts its block out of it, and moves the cursor past the block. A thread that gets nothing from a chunk leaps
+/// ahead by a distance of its own, `most_leaps` times, and then walks. A give makes the chunk free: one atomic
+/// operation.
 ///
 /// The headers lie side by side in a table, one for each unit, and not before the blocks as in the original. So no
 /// header becomes user data when its chunk is absorbed, and a thread that is late can do no harm there: an absorbed
@@ -131,7 +132,8 @@ struct aligned_ring_request {
 ///
 /// Null is certain. A walk from the first chunk to the end that neither found a locked or absorbed header, nor
 /// overlapped with a take, has seen all that was free when it began: gives and merges only enlarge free chunks. Takes
-/// are counted before they change a header. A walk that proves nothing is made again while `patience` lasts.
+/// are counted before they change a header. A walk that proves nothing is made again: then another thread took a chunk,
+/// merged two, or had one locked, which it lets go of after a limited number of its own steps.
 ///
 /// Memory order: what a thread did before it gave a chunk happens before what the thread does that takes a part of it.
 template <class Header, std::uint32_t Cursors>
@@ -147,9 +149,9 @@ class header_ring {
     typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
 
-  /// Headers that a take visits until it gives up, at the end of a walk that proved nothing. So a take ends after about
-  /// as many steps in a ring of any length, or after its first whole walk of a longer one.
-  static constexpr std::uint32_t patience = 1 << 17;
+  /// Chunks from which a take leaps, each thread another distance, until it walks from chunk to chunk. Threads that
+  /// begin at one cursor are then apart.
+  static constexpr std::uint32_t most_leaps = 32;
 
   /// Bytes of a ring of `units` units, at most `ring_word::most_units`.
   WARPHEAP_FN static constexpr std::uint64_t bytes(std::uint64_t units) {
@@ -170,7 +172,8 @@ class header_ring {
   WARPHEAP_FN void place_cursor(std::uint32_t index, std::uint32_t at) const { state_->cursors[index].value = at; }
 
   /// Takes what `wanted`, a `ring_request` or an `aligned_ring_request`, says. Returns the place where it begins, or
-  /// `none`: at one moment of the call there was no such place, or `patience` ended. One lane.
+  /// `none`: at one moment of the call there was no such place. One lane. The call ends if those of the threads that
+  /// have chunks locked go on, and not every walk overlaps with a take.
   template <class Request>
   WARPHEAP_FN std::uint32_t take(Request wanted) const;
 
@@ -192,9 +195,15 @@ class header_ring {
  private:
   WARPHEAP_FN Header& header(std::uint32_t place) const { return reinterpret_cast<Header*>(state_ + 1)[place]; }
 
+  // Why a walk proves nothing, in one register: a header was locked, and the number of leaps that are left.
+  static constexpr std::uint32_t disturbed = 1;
+  static constexpr std::uint32_t one_leap = 2;
+
+  WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
   template <class Request>
-  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted, bool& disturbed) const;
+  WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted,
+                                  std::uint32_t& doubt) const;
 
   state* state_;
 };

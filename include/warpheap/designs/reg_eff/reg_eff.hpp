@@ -16,8 +16,8 @@ namespace warpheap {
 /// Graphics Forum 2015): a circular list of chunk headers.
 ///
 /// A request walks the list from a cursor to a free chunk that is large enough, locks it, and cuts its block out of it.
-/// `free` makes the chunk free by one atomic operation. No size class, group of lanes or wait exists, so that a call
-/// takes few registers. The cost of a request is the steps that it walks.
+/// `free` makes the chunk free by one atomic operation. No size class or group of lanes exists, so that a call takes
+/// few registers. The cost of a request is the steps that it walks. Threads that begin at one cursor leap apart.
 ///
 /// Four variants: C has one cursor and headers of a lock and a link; CF fuses the two into one word; CM and CFM have a
 /// cursor for each multiprocessor, which begin in different parts of the heap.
@@ -30,6 +30,7 @@ namespace warpheap {
 ///   place     a granule that a request may begin at: a multiple of the request's own size
 ///   cursor    where requests begin to walk
 ///   walk      a look at each chunk in turn, to the end of the ring
+///   leap      a step of a walk over many chunks, each thread by another distance; not in a walk that proves
 ///
 /// Call tree, downwards only
 ///   malloc                            malloc.hpp
@@ -41,8 +42,8 @@ namespace warpheap {
 ///   initialise                        handle.hpp
 ///   '- reg_eff_pre_split              the chunks of an empty heap; pre_split.hpp
 ///
-/// Null means that a walk proved at one moment that no place was free, or that a limited number of steps found none
-/// while other threads took or locked chunks during each walk.
+/// Null means that a walk proved that at one moment of the call no place was free. A call that finds none walks again
+/// as long as other threads take, merge or lock chunks during each of its walks.
 ///
 /// What differs from the original: headers lie in a table and not before the blocks, so that merging is safe; free
 /// chunks merge; requests end; blocks lie at multiples of their size, so that a heap holds as many blocks of one size

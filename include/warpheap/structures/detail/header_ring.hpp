@@ -33,24 +33,25 @@ WARPHEAP_FN void header_ring<Header, Cursors>::carve(std::uint32_t at, std::uint
 }
 
 // Takes from the free chunk from `at` to `next` if `wanted` fits in it and in the free chunks after it. Returns the
-// place, or `none`; `next` is then the end of what was visited. Sets `disturbed` if another thread had a part locked.
+// place, or `none`; `next` is then the end of what was visited. Adds `disturbed` to `doubt` if another thread had a
+// part locked.
 template <class Header, std::uint32_t Cursors>
 template <class Request>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, std::uint32_t& next,
-                                                              const Request& wanted, bool& disturbed) const {
+                                                              const Request& wanted, std::uint32_t& doubt) const {
   std::uint32_t first = 0;
   if (!wanted.fits(at, next, first)) {
     // Lock nothing for nothing: walkers that find no room do not disturb each other.
     const std::uint32_t after = header(next).look();
     if ((after & ring_word::free) == 0) {
-      if ((after & ring_word::allocated) == 0) disturbed = true;
+      if ((after & ring_word::allocated) == 0) doubt |= disturbed;
       return none;
     }
   }
   stop_point("header_ring.visit.looked");
   const std::uint32_t locked = header(at).try_lock(ring_word::free | next);
   if (locked == 0) {
-    disturbed = true;
+    doubt |= disturbed;
     return none;
   }
   next = ring_word::next(locked);  // what was seen may have been split or merged since
@@ -59,7 +60,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
     const std::uint32_t after = header(next).look();
     const std::uint32_t absorbed = (after & ring_word::free) != 0 ? header(next).try_lock(after) : 0;
     if (absorbed == 0) {
-      if ((after & ring_word::allocated) == 0) disturbed = true;
+      if ((after & ring_word::allocated) == 0) doubt |= disturbed;
       fence(memory_order::release, thread_scope::device);
       header(at).publish(ring_word::free | next);
       return none;
@@ -72,37 +73,59 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
   return first;
 }
 
+// Returns a place where a chunk begins, or 0: that of `wish`, or one before it, after high bits of `wish` that lead
+// beyond the ring are cleared. Chunks of an empty heap begin at multiples of powers of two, so there few more bits are
+// cleared.
+template <class Header, std::uint32_t Cursors>
+WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t wish) const {
+  // Fewer registers than a division takes.
+  std::uint32_t at = wish % (std::uint32_t{2} << highest_bit(units()));
+  if (at >= units()) at /= 2;
+  WARPHEAP_ROLLED
+  while (at != 0) {  // not a spin: clears a bit each time
+    if ((header(at).look() & (ring_word::free | ring_word::allocated)) != 0) break;
+    at &= at - 1;
+  }
+  return at;
+}
+
 template <class Header, std::uint32_t Cursors>
 template <class Request>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) const {
   if (wanted.units > units()) return none;  // before it merges all that is free
   const atomic_view takes{state_->takes};
   std::uint32_t before = 0;
-  bool disturbed = true;  // the first walk begins at a cursor, so it proves nothing
-  std::uint32_t left = patience;
+  // The first walk begins at a cursor and leaps, so it proves nothing.
+  std::uint32_t doubt = disturbed + most_leaps * one_leap;
   std::uint32_t at = atomic_view{cursors().mine()}.load(memory_order::relaxed, thread_scope::device);
   WARPHEAP_ROLLED
-  for (;;) {  // not a spin: another header each time, and a limited number of walks
+  for (;;) {  // not a spin: a walk is made again only if another thread took, merged or locked a chunk during it
     stop_point("header_ring.take.walking");
-    if (left != 0) --left;
     const std::uint32_t seen = header(at).look();
     std::uint32_t next = ring_word::next(seen);
     if ((seen & ring_word::free) != 0) {
-      const std::uint32_t place = visit(at, next, wanted, disturbed);
+      const std::uint32_t place = visit(at, next, wanted, doubt);
       if (place != none) return place;
     } else if ((seen & ring_word::allocated) == 0) {
-      disturbed = true;
+      doubt |= disturbed;
+    }
+    if (doubt >= one_leap && next != 0) {
+      doubt -= one_leap;
+      // All threads that found nothing here would meet again in the next chunk. Thread 0 goes there, and each other one
+      // as many lengths further as its index says.
+      const std::uint32_t length = next - at < wanted.units ? wanted.units : next - at;
+      const auto index = static_cast<std::uint32_t>(grid_thread_index());
+      if (index != 0) next = begin_near(next + index * length);  // modulo 2^32: any place will do
     }
     at = next;
     if (at != 0) continue;
     // The end. All that was seen comes before the count, and what the next walk sees comes after it.
     fence(memory_order::acquire, thread_scope::device);
     const std::uint32_t now = takes.load(memory_order::acquire, thread_scope::device);
-    if (!disturbed && now == before) return none;
-    if (left == 0) return none;
-    if (disturbed) backoff{}.pause();  // a short one: a walk is work
+    if (doubt == 0 && now == before) return none;
+    if (doubt != 0) backoff{}.pause();  // a short one: a walk is work
     before = now;
-    disturbed = false;
+    doubt = 0;  // and no leap: from here on each chunk is seen
   }
 }
 
