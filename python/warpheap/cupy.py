@@ -35,12 +35,16 @@ def options() -> tuple[str, ...]:
     return device_code.options()
 
 
-def linked_module(source: str, *, line: str = "device", checked: bool = False, more: tuple[str, ...] = ()) -> Any:
-    """A `cupy.RawModule` of what `warpheap.cuda_core.link` makes of a source for the current device."""
+def _cupy() -> Any:
     try:
-        cupy = importlib.import_module("cupy")
+        return importlib.import_module("cupy")
     except ImportError as error:
         raise UsageError(f"CuPy is needed here and cannot be imported ({error}): pip install cupy-cuda13x") from error
+
+
+def linked_module(source: str, *, line: str = "device", checked: bool = False, more: tuple[str, ...] = ()) -> Any:
+    """A `cupy.RawModule` of what `warpheap.cuda_core.link` makes of a source for the current device."""
+    cupy = _cupy()
     digits = str(cupy.cuda.Device().compute_capability)
     capability = (int(digits[:-1]), int(digits[-1]))
     linked = cuda_core.link(source, capability=capability, line=line, checked=checked, more=more)
@@ -107,7 +111,7 @@ def allocator(pool: Pool | None = None) -> Any:
     the memory out. Streams that arrays were made on live as long as the allocator. An array that the pool cannot hold
     raises `MemoryError`.
     """
-    cupy = _package("cupy", "pip install cupy-cuda13x")
+    cupy = _cupy()
     if pool is not None and pool.backend != "cuda":
         raise ValueError("the pool is on the host, and arrays of CuPy are on a GPU: make it with backend='cuda'")
     blocks = _Blocks(pool, cupy.cuda.get_current_stream)
@@ -120,5 +124,5 @@ def use_pool(pool: Pool | None = None) -> None:
     Arrays that are there keep their memory. `cupy.cuda.set_allocator(cupy.get_default_memory_pool().malloc)` goes back
     to CuPy's own pool.
     """
-    cupy = _package("cupy", "pip install cupy-cuda13x")
+    cupy = _cupy()
     cupy.cuda.set_allocator(allocator(pool).malloc)
