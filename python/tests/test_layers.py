@@ -17,7 +17,7 @@ LAYERS = (
     ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner", "stream_pools"),
     ("device_code", "driver"),
-    ("cuda_core",),
+    ("cuda_core", "memory_map"),
     ("cases", "cupy", "devices", "emm", "numba", "torch"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "survey"),

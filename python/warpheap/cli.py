@@ -374,6 +374,18 @@ def trace(
     convert(file, perfetto, log, process)
 
 
+@app.command("snapshot")
+def snapshot(
+    file: Annotated[Path, typer.Argument(metavar="SNAPSHOT", help="JSON that a pool wrote of itself.")],
+    page: Annotated[Path | None, typer.Option(help="An HTML file to write, which needs no other file.")] = None,
+    pytorch: Annotated[Path | None, typer.Option(help="A pickle to write for PyTorch's memory viewer.")] = None,
+) -> None:
+    """Write what a pool's addresses hold as a page, or for PyTorch's memory viewer."""
+    from warpheap.memory_map import write
+
+    write(file, page, pytorch)
+
+
 def _console() -> Console:
     return Console(width=None if sys.stdout.isatty() else _LOG_WIDTH)
 

@@ -3,7 +3,6 @@
 """`Pool`: device memory that the host takes and gives back in the order of streams."""
 
 import ctypes
-import json
 import operator
 import weakref
 from ctypes import byref, c_uint64, c_void_p
@@ -12,7 +11,7 @@ from typing import Any, Self
 
 from warpheap.native.arguments import byte_count, device_number, stream_number
 from warpheap.stream_pools import library as lib
-from warpheap.stream_pools.results import Segment, Snapshot, Statistics
+from warpheap.stream_pools.results import Snapshot, Statistics
 
 
 class Pool:
@@ -121,15 +120,8 @@ class Pool:
         self._library.reset_peaks(self._open())
 
     def snapshot(self) -> Snapshot:
-        """All segments of the pool, in the order of their addresses."""
-        found = json.loads(self._snapshot_text())
-        base = int(found["base"], 16)
-        return Snapshot(
-            base,
-            found["reserved_bytes"],
-            found["granule_bytes"],
-            tuple(_segment(base, each) for each in found["segments"]),
-        )
+        """All segments of the pool, in the order of their addresses. `warpheap.memory_map` draws them."""
+        return Snapshot.read(self._snapshot_text())
 
     def _snapshot_text(self) -> bytes:
         pool = self._open()
@@ -271,14 +263,3 @@ def _name(value: Any) -> tuple[int, int]:
     if not (0 <= first < 2**64 and 0 <= second < 2**64):
         raise ValueError(f"the name of a capture is {value!r}: its numbers have 64 bits and no sign")
     return first, second
-
-
-def _segment(base: int, found: dict[str, Any]) -> Segment:
-    stream, capture = found.get("stream"), found.get("capture")
-    return Segment(
-        base + found["offset"],
-        found["bytes"],
-        found["state"],
-        None if stream is None else int(stream, 16),
-        None if capture is None else (capture[0], capture[1]),
-    )

@@ -2,7 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What pools tell of themselves."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
+
+from warpheap.errors import UsageError
+
+STATES = ("live", "deferred", "free", "absent")
 
 
 @dataclass(frozen=True)
@@ -54,3 +60,34 @@ class Snapshot:
     reserved_bytes: int
     granule_bytes: int  # sizes of blocks are multiples of it
     segments: tuple[Segment, ...]
+
+    @classmethod
+    def read(cls, text: str | bytes) -> "Snapshot":
+        """The snapshot that a pool wrote as JSON: `wh_pool_snapshot`, or `snapshot` of the pools of C++.
+
+        Raises `UsageError` for any other text.
+        """
+        try:
+            found = json.loads(text)
+            base = int(found["base"], 16)
+            segments = tuple(_segment(base, each) for each in found["segments"])
+            made = cls(base, int(found["reserved_bytes"]), int(found["granule_bytes"]), segments)
+        except (ValueError, TypeError, LookupError) as error:
+            raise UsageError(f"this is no snapshot of a pool: {type(error).__name__}: {error}") from error
+        end = base
+        for each in segments:
+            if each.address < end or each.bytes <= 0 or each.state not in STATES:
+                raise UsageError(f"this is no snapshot of a pool: the segment at {each.address:#x} cannot be right")
+            end = each.address + each.bytes
+        return made
+
+
+def _segment(base: int, found: dict[str, Any]) -> Segment:
+    stream, capture = found.get("stream"), found.get("capture")
+    return Segment(
+        base + found["offset"],
+        found["bytes"],
+        found["state"],
+        None if stream is None else int(stream, 16),
+        None if capture is None else (capture[0], capture[1]),
+    )
