@@ -217,6 +217,21 @@ TYPED_TEST(header_ring_of, a_long_ring_is_searched_to_its_end) {
   synchronise();
 }
 
+// In a ring that nobody has taken from, what lies before the cursor alone has room.
+struct room_before_kernel {
+  template <class Ring>
+  WARPHEAP_FN void operator()(Ring ring) const {
+    for (std::uint32_t i = 0; i < ring.cursors().count(); ++i) ring.place_cursor(i, 4);
+    require(ring.take(ring_request{3}) == 0, "a walk from a cursor on is taken for a proof");
+  }
+};
+
+TYPED_TEST(header_ring_of, a_walk_from_a_cursor_on_proves_nothing) {
+  const ring_memory<TypeParam> memory{5, 4};
+  launch({1, 1}, room_before_kernel{}, memory.view());
+  synchronise();
+}
+
 // Many threads that begin at one cursor take different units, and all that there are.
 TYPED_TEST(header_ring_of, threads_that_leap_find_all_there_is) {
   for_each_schedule(
