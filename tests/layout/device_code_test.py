@@ -504,7 +504,7 @@ def test_a_launch_hands_heaps_over_as_their_handles(monkeypatch):
 
     launched: list[tuple[Any, ...]] = []
     monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(launch=lambda *words: launched.append(words)))
-    monkeypatch.setattr(warpheap.cuda_core, "Heap", FakeHeap)
+    monkeypatch.setattr(warpheap.cuda_core.kernels, "Heap", FakeHeap)
     stream = SimpleNamespace(device=SimpleNamespace(device_id=0))
     warpheap.cuda_core.launch(stream, "config", "kernel", FakeHeap(), 7)
     assert launched == [(stream, "config", "kernel", 4096, 7)]
