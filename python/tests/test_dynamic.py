@@ -495,7 +495,7 @@ def test_memory_lives_as_long_as_the_last_view(where: str, monkeypatch: pytest.M
 
 def test_what_to_build_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(library.VARIABLE, raising=False)
-    monkeypatch.setattr(library, "find_library", lambda backend: None)
+    monkeypatch.setattr(library.LIBRARIES, "find", lambda backend: None)
     with pytest.raises(UsageError, match="--target warpheap_graph_host") as raised:
         Graph(3)
     assert library.VARIABLE in str(raised.value)
@@ -512,7 +512,7 @@ def test_what_to_build_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 @needs_library
 def test_a_library_is_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "find_library", lambda backend: None)
+    monkeypatch.setattr(library.LIBRARIES, "find", lambda backend: None)
     monkeypatch.setenv(library.VARIABLE, str(BUILT))
     with Graph(3, heap_bytes=HEAP) as tested:
         assert tested.backend == "host"

@@ -273,7 +273,7 @@ def test_arguments_that_cannot_be_right_are_refused(options: Any, error: type[Ex
 
 def test_what_to_build_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(library.VARIABLE, raising=False)
-    monkeypatch.setattr(library, "find_library", lambda backend: None)
+    monkeypatch.setattr(library.LIBRARIES, "find", lambda backend: None)
     with pytest.raises(UsageError, match="--target warpheap_heap_host") as raised:
         Heap(1)
     assert library.VARIABLE in str(raised.value)

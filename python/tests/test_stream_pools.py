@@ -328,7 +328,7 @@ def test_what_is_no_block_is_refused(pool: Pool) -> None:
 
 def test_what_to_build_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(library.VARIABLE, raising=False)
-    monkeypatch.setattr(library, "find_library", lambda backend: None)
+    monkeypatch.setattr(library.LIBRARIES, "find", lambda backend: None)
     with pytest.raises(UsageError, match="--target warpheap_pool_host") as raised:
         Pool()
     assert library.VARIABLE in str(raised.value)
@@ -388,8 +388,16 @@ def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], monkey
     assert capsys.readouterr().out.splitlines() == ["1024 1024", "True"]
 
 
+def test_the_example_of_a_map_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(library.VARIABLE, str(BUILT))
+    monkeypatch.chdir(tmp_path)
+    (text,) = (each for each in EXAMPLES if "memory_map" in each)
+    exec(compile(text, "docs/pool_python.md", "exec"), {})
+    assert "2 blocks" in (tmp_path / "pool.html").read_text(encoding="utf-8")
+
+
 def test_the_examples_for_a_gpu_are_of_the_language() -> None:
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
     for text in EXAMPLES:
         compile(text, "docs/pool_python.md", "exec")
 

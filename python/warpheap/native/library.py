@@ -7,8 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from ctypes import c_char_p, c_int32, c_uint32
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from warpheap.errors import UsageError
 from warpheap.project import library_folders
@@ -100,44 +101,48 @@ def build_command(interface: Interface, backend: str) -> str:
     return f"cmake --preset {preset} && cmake --build --preset {preset} --target warpheap_{interface.name}_{backend}"
 
 
-def find_built(interface: Interface, backend: str) -> Path | None:
-    """The library of a backend that the wheel brought along, or that was built in the checkout."""
-    name = f"libwarpheap_{interface.name}_{backend}.so"
-    paths = (folder / name for folder in library_folders(FOLDERS[backend]))
-    return next((path for path in paths if path.is_file()), None)
-
-
 _L = TypeVar("_L", bound=CLibrary)
 
 
-def load(
-    interface: Interface,
-    backend: str | None,
-    find: Callable[[str], Path | None],
-    open_library: Callable[[Path], _L],
-) -> _L:
-    """The library of a backend, "cuda" or "host"; without a name the one for a GPU if that is built and a GPU answers.
+class Libraries(Generic[_L]):
+    """The libraries of one interface, one for each backend: where they are, and each opened once."""
 
-    Raises `UsageError` that says what to build.
-    """
-    if backend not in (None, "cuda", "host"):
-        raise UsageError(f"backend is '{backend}'; use 'cuda', 'host' or None")
-    named = os.environ.get(interface.variable)
-    if named:
-        library = open_library(Path(named))
-        if backend not in (None, library.backend):
-            text = f"{interface.variable} names a library of the backend '{library.backend}', not of '{backend}'"
-            raise UsageError(text)
-        return library
-    if backend is None:
-        path = find("cuda")
-        if path is not None and open_library(path).device_available():
-            return open_library(path)
-    path = find(backend or "host")
-    if path is None:
-        raise UsageError(
-            f"no library of {interface.what} was found for the backend '{backend or 'host'}'. In the checkout: "
-            f"{build_command(interface, backend or 'host')}. Or name one with the environment variable "
-            f"{interface.variable}."
-        )
-    return open_library(path)
+    def __init__(self, interface: Interface, kind: Callable[[Path], _L]) -> None:
+        """Libraries that `kind` opens."""
+        self._interface = interface
+        self._opened = lru_cache(kind)
+
+    def find(self, backend: str) -> Path | None:
+        """The library of a backend that the wheel brought along, or that was built in the checkout."""
+        name = f"libwarpheap_{self._interface.name}_{backend}.so"
+        paths = (folder / name for folder in library_folders(FOLDERS[backend]))
+        return next((path for path in paths if path.is_file()), None)
+
+    def load(self, backend: str | None = None) -> _L:
+        """The library of a backend, "cuda" or "host"; without a name that for a GPU if it is there and a GPU answers.
+
+        The environment variable of the interface names another file than the one that `find` would. Raises `UsageError`
+        that says what to build.
+        """
+        interface = self._interface
+        if backend not in (None, "cuda", "host"):
+            raise UsageError(f"backend is '{backend}'; use 'cuda', 'host' or None")
+        named = os.environ.get(interface.variable)
+        if named:
+            library = self._opened(Path(named))
+            if backend not in (None, library.backend):
+                text = f"{interface.variable} names a library of the backend '{library.backend}', not of '{backend}'"
+                raise UsageError(text)
+            return library
+        if backend is None:
+            path = self.find("cuda")
+            if path is not None and self._opened(path).device_available():
+                return self._opened(path)
+        path = self.find(backend or "host")
+        if path is None:
+            raise UsageError(
+                f"no library of {interface.what} was found for the backend '{backend or 'host'}'. In the checkout: "
+                f"{build_command(interface, backend or 'host')}. Or name one with the environment variable "
+                f"{interface.variable}."
+            )
+        return self._opened(path)

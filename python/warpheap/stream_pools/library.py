@@ -4,7 +4,6 @@
 
 import ctypes
 from ctypes import POINTER, c_char, c_int, c_int32, c_size_t, c_ssize_t, c_uint32, c_uint64, c_void_p
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -112,20 +111,6 @@ class Library(native.CLibrary):
         super().__init__(path, INTERFACE, ABI)
 
 
-def find_library(backend: str) -> Path | None:
-    """The library of a backend that was built in the checkout."""
-    return native.find_built(INTERFACE, backend)
-
-
-@lru_cache
-def _load(path: Path) -> Library:
-    return Library(path)
-
-
-def load_library(backend: str | None = None) -> Library:
-    """The library of a backend, "cuda" or "host"; without a name the one for a GPU if that is built and a GPU answers.
-
-    The environment variable WARPHEAP_POOL_LIBRARY names another file than the one that the checkout's build made.
-    Raises `UsageError` that says what to build.
-    """
-    return native.load(INTERFACE, backend, find_library, _load)
+LIBRARIES = native.Libraries(INTERFACE, Library)
+find_library = LIBRARIES.find
+load_library = LIBRARIES.load
