@@ -14,8 +14,8 @@ build_wheel() {
   # `patchelf` is a program, which auditwheel looks for on the PATH.
   local PATH="$bin:$PATH"
 
-  targets=(warpheap_executor warpheap_mam warpheap_heap_host warpheap_graph_host)
-  if have nvcc; then targets+=(warpheap_device warpheap_heap_cuda warpheap_graph_cuda); fi
+  targets=(warpheap_executor warpheap_mam warpheap_heap_host warpheap_graph_host warpheap_pool_host warpheap_run)
+  if have nvcc; then targets+=(warpheap_device warpheap_heap_cuda warpheap_graph_cuda warpheap_pool_cuda); fi
   cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib \
     -DWARPHEAP_BUILD_TESTS=OFF -DWARPHEAP_BUILD_EXAMPLES=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF "$@" || return
   cmake --build "$build" --parallel "$jobs" --target "${targets[@]}" || return
@@ -33,10 +33,11 @@ build_wheel() {
   cp -r "$root/"{CMakeLists.txt,CMakePresets.json,LICENSE,cmake,include,src,benchmarks} "$tree" || return
   cmake --install "$build" --prefix "$tree" --strip || return
   sed -i -e 's/^Root-Is-Purelib: .*/Root-Is-Purelib: false/' -e "s/^Tag: .*/Tag: py3-none-linux_$(uname -m)/" \
-    "$stage/whole/"*/*.dist-info/WHEEL
+    "$stage/whole/"*/*.dist-info/WHEEL || return
   "$bin/wheel" pack --dest-dir "$stage" "$stage/whole/"* || return
+  "$bin/auditwheel" repair --wheel-dir "$stage/repaired" "$stage/"warpheap-*.whl || return
   rm -f "$root/dist/"warpheap-*.whl
-  "$bin/auditwheel" repair --wheel-dir "$root/dist" "$stage/"warpheap-*.whl
+  mv "$stage/repaired/"warpheap-*.whl "$root/dist"
 }
 
 # A user's first steps with it, in a new environment.

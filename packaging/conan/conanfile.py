@@ -52,7 +52,8 @@ class Warpheap(ConanFile):
     def generate(self):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["WARPHEAP_HOST"] = bool(self.options.host)
-        for part in ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_EXAMPLES", "GRAPH_LIBRARY", "HEAP_LIBRARY"):
+        libraries = ("GRAPH_LIBRARY", "HEAP_LIBRARY", "POOL_LIBRARY", "RUN_LIBRARY")
+        for part in ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_EXAMPLES", *libraries):
             toolchain.cache_variables[f"WARPHEAP_{part}"] = False
         toolchain.cache_variables["CMAKE_INSTALL_LIBDIR"] = "lib"
         toolchain.generate()

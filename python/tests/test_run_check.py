@@ -131,6 +131,15 @@ def test_the_range_of_a_block_is_without_its_red_zone(laboratory: Laboratory, wa
     assert end.asked[0] == "cuMemAlloc_v2 1256"
 
 
+def test_a_capture_goes_on_when_its_end_is_refused(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    steps = split("capture end-capture-elsewhere take:9 end-capture take:7")
+    end = checked(laboratory, *steps, options=way_in)
+    assert end.printed == laboratory.alone(laboratory.program, "table", *steps).printed
+    assert "the capture is spoilt" not in end.asked
+    taken = [line for line in end.asked if line.startswith("cuMemAlloc_v2")]
+    assert taken == ["cuMemAlloc_v2 9", "cuMemAlloc_v2 263"]
+
+
 def test_a_capture_is_not_disturbed(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     steps = split("take:8 capture async:4 give:0 take:9 end-capture give:2 take:7 end-capture give:3 write:0:8 give:0")
     end = checked(laboratory, *steps, options=way_in)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`warpheap run`: the words of the command, and the environment that the program gets."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def test_a_library_that_is_not_built_is_named(
     warpheap: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(interposer.LIBRARY_VARIABLE, raising=False)
-    monkeypatch.setattr(interposer, "find_checkout", lambda: tmp_path)
+    monkeypatch.setattr(interposer, "library_folders", lambda presets: [tmp_path])
     done = warpheap("run", "--", "true")
     assert done.code == 2
     assert "libwarpheap_run.so is not built" in done.err and "--target warpheap_run" in done.err
@@ -129,3 +130,12 @@ def test_a_mode_that_the_library_does_not_know_changes_nothing(tmp_path_factory:
     end = laboratory.finish([laboratory.program, "opened", "take:10", "give:0"], variables)
     assert (end.code, end.printed) == (0, "take 0\ngive 0\n")
     assert end.said == "warpheap run: WARPHEAP_RUN_MODE is 'nope'; use count, check or trace. Nothing is noted.\n"
+
+
+@needs_library
+def test_a_program_gets_the_signals_that_a_shell_gives_it(tmp_path_factory: pytest.TempPathFactory) -> None:
+    laboratory = Laboratory(tmp_path_factory.mktemp("signals"))
+    end = laboratory.run("grep", "SigIgn", "/proc/self/status")
+    assert end.code == 0
+    ignored = int(end.printed.split()[1], 16)
+    assert not ignored & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1))

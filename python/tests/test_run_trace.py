@@ -3,6 +3,8 @@
 """`warpheap run --mode trace` and `warpheap trace`: what a program took and gave back, as files that others read."""
 
 import json
+import os
+import select
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,7 @@ from interposed import End, Laboratory, needs_library, split
 from warpheap.errors import UsageError
 from warpheap.interposer.calls import FIRST_LINE, Event, parse_events, processes, read_events
 from warpheap.interposer.convert import perfetto_text, pool_log
+from warpheap.interposer.run import find_library
 from warpheap.project import find_checkout
 
 Command = Callable[..., Finished]
@@ -239,3 +242,19 @@ def test_what_is_no_trace_is_refused(warpheap: Command, tmp_path: Path) -> None:
     assert "it is no text" in warpheap("trace", trace, "--log", tmp_path / "log").err
     trace.write_text(f"{FIRST_LINE}\n")
     assert "no process of the trace took memory" in warpheap("trace", trace, "--log", tmp_path / "log").err
+
+
+@needs_library
+def test_a_reader_of_the_trace_that_has_gone_ends_nobody(laboratory: Laboratory, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    variables = laboratory.variables(
+        LD_PRELOAD=str(find_library()), WARPHEAP_RUN_MODE="trace", WARPHEAP_RUN_OUT=str(pipe)
+    )
+    # More lines than a pipe holds, so the program waits in the midst of them until the reader has gone.
+    command = [laboratory.program, "opened", "many:5000"]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL) as program:
+        select.select([reader], [], [], 60)
+        os.close(reader)
+        assert program.wait(60) == 0

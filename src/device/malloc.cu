@@ -12,7 +12,8 @@ extern "C" {
 // The heap that serves this module, which the host names between launches; null: `malloc` returns null.
 const __device__ wh_device_heap* wh_default_heap = nullptr;
 
-// Device code alone: without this guard nvcc defines the host's functions of these names, too.
+// Device code alone: without this guard nvcc defines the host's functions of these names, too. The last name is what the
+// compiler makes of aligned `new`.
 #if defined(__CUDA_ARCH__)
 __device__ void* malloc(std::size_t bytes) noexcept {
   return wh_default_heap != nullptr ? wh_malloc(wh_default_heap, bytes) : nullptr;
@@ -20,7 +21,7 @@ __device__ void* malloc(std::size_t bytes) noexcept {
 __device__ void free(void* block) noexcept {
   if (wh_default_heap != nullptr) wh_free(wh_default_heap, block);
 }
-__device__ void* __nv_aligned_device_malloc_impl(std::size_t bytes, std::size_t alignment) {
+__device__ void* __cuda_syscall_aligned_malloc(std::size_t bytes, std::size_t alignment) {
   return wh_default_heap != nullptr ? wh_aligned_malloc(wh_default_heap, alignment, bytes) : nullptr;
 }
 #endif

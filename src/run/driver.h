@@ -15,7 +15,13 @@ typedef uint64_t device_address;
 typedef uint64_t memory_handle;
 typedef void* stream_handle;
 
-enum { DRIVER_SUCCESS = 0, DRIVER_OUT_OF_MEMORY = 2, DRIVER_ILLEGAL_STATE = 401, DRIVER_NOT_FOUND = 500 };
+enum {
+  DRIVER_SUCCESS = 0,
+  DRIVER_OUT_OF_MEMORY = 2,
+  DRIVER_NOT_FOUND = 500,
+  DRIVER_CAPTURE_INVALIDATED = 901, /* the end of a capture that went wrong */
+  DRIVER_CAPTURE_UNJOINED = 904     /* the end of one that other streams had not come back from */
+};
 
 /* Flags of cuGetProcAddress. */
 enum { DRIVER_LEGACY_STREAM = 1, DRIVER_STREAM_OF_THREAD = 2 };

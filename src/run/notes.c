@@ -134,8 +134,9 @@ void note_capture(enum call_number call, driver_result result, bool begins) {
   count_call(state, call, result);
   if (begins) {
     if (result == DRIVER_SUCCESS) ++state->captures;
-  } else if (result != DRIVER_ILLEGAL_STATE && state->captures != 0) {
-    /* A capture that went wrong has ended, too. A stream that is not capturing is an illegal state. */
+  } else if (state->captures != 0 &&
+             (result == DRIVER_SUCCESS || result == DRIVER_CAPTURE_INVALIDATED || result == DRIVER_CAPTURE_UNJOINED)) {
+    /* Any other refusal, such as in a thread that did not begin it, leaves the capture as it is. */
     --state->captures;
   }
   state_unlock(state);

@@ -21,7 +21,7 @@ int out_open(void) {
   return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 }
 
-void out_write(int file, const char* bytes, size_t count) {
+static void write_all(int file, const char* bytes, size_t count) {
   while (count != 0) {
     const ssize_t written = write(file, bytes, count);
     if (written < 0 && errno == EINTR) continue;
@@ -32,23 +32,23 @@ void out_write(int file, const char* bytes, size_t count) {
 }
 
 /* Without the signal that a pipe without a reader sends: the program did not write this. */
-static void write_unharmed(int file, const char* bytes, size_t count) {
+void out_write(int file, const char* bytes, size_t count) {
   sigset_t pipe, before, pending;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigpending(&pending);
   if (sigismember(&pending, SIGPIPE) == 1 || sigprocmask(SIG_BLOCK, &pipe, &before) != 0) {
-    out_write(file, bytes, count);
+    write_all(file, bytes, count);
     return;
   }
-  out_write(file, bytes, count);
+  write_all(file, bytes, count);
   while (sigtimedwait(&pipe, NULL, &(struct timespec){0}) < 0 && errno == EINTR) {
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void flush(struct out* out) {
-  write_unharmed(out->file, out->text, out->used);
+  out_write(out->file, out->text, out->used);
   out->used = 0;
 }
 

@@ -82,6 +82,21 @@ def test_device_code_takes_nothing_of_the_toolkit_s_heap(nvcc, objects, tmp_path
             assert symbols.get(name, "UND").isdigit(), f"{name} is still the toolkit's"
 
 
+def test_the_malloc_of_the_device_library_has_the_same_names(nvcc, tmp_path):
+    """What stands for the toolkit's heap in programs that are compiled at run time stands for all of it, too."""
+    source = tmp_path / "all_forms.cu"
+    source.write_text(ALL_FORMS)
+    texts = []
+    for each in (source, REPOSITORY / "src/device/malloc.cu"):
+        file = tmp_path / f"{each.stem}.ptx"
+        run(nvcc, "-std=c++20", "-arch=sm_90", "-rdc=true", f"-I{REPOSITORY}/include", "-ptx", "-o", file, each)
+        texts.append(file.read_text())
+    function = r"\.func +(?:\([^)]*\) +)?(\w+)"
+    wanted = {name for name in re.findall(r"\.extern " + function, texts[0]) if "malloc" in name or name == "free"}
+    assert len(wanted) == 3
+    assert wanted <= set(re.findall(r"\.visible " + function, texts[1]))
+
+
 def test_host_code_keeps_malloc_and_free_of_the_system(objects):
     for name in ("malloc", "free", "_Znwm", "_ZdlPv"):
         defined = run("nm", "--defined-only", objects[1])

@@ -27,6 +27,7 @@ enum {
   INVALID = 1,
   NO_MEMORY = 2,
   ILLEGAL_STATE = 401,
+  CAPTURE_WRONG_THREAD = 908,
   NOT_FOUND = 500,
   CAPTURE_UNSUPPORTED = 900,
   CAPTURE_UNSAFE = 906
@@ -248,6 +249,7 @@ EXPORT R cuStreamBeginCapture_v2(void* stream, int mode) {
 EXPORT R cuStreamEndCapture(void* stream, void** graph) {
   say("cuStreamEndCapture %p", stream);
   if (captures == 0) return ILLEGAL_STATE;
+  if (stream == (void*)0xbad) return CAPTURE_WRONG_THREAD;
   --captures;
   if (graph != NULL) *graph = &captures;
   return OK;

@@ -4,13 +4,14 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from warpheap.errors import UsageError, unknown_name
 from warpheap.interposer.calls import FIRST_LINE
-from warpheap.project import find_checkout
+from warpheap.project import library_folders
 
 MODES = ("count", "check", "trace")
 # Names another file of the library than the one that the checkout's build made.
@@ -50,9 +51,13 @@ def run(job: Job) -> None:
     given = environment(job, find_library(), os.environ)
     if job.out is not None:
         begin(job.out, job.mode)
+    # Python ignores these, and a program inherits what is ignored.
+    ours = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGPIPE, signal.SIGXFSZ)}
     try:
         os.execve(program, list(job.words), given)
     except OSError as error:
+        for each, handler in ours.items():
+            signal.signal(each, handler)
         raise UsageError(f"{program} cannot be run: {error.strerror}") from error
 
 
@@ -72,12 +77,9 @@ def find_library() -> Path:
         if not Path(named).is_file():
             raise UsageError(f"{LIBRARY_VARIABLE} names {named}, which is no file; build {LIBRARY}: {_COMMAND}")
         return Path(named).absolute()
-    checkout = find_checkout()
-    if checkout is not None:
-        for preset in ("host", "cuda-bench", "cuda"):
-            path = checkout / "build" / preset / "lib" / LIBRARY
-            if path.is_file():
-                return path
+    for folder in library_folders(("host", "cuda-bench", "cuda")):
+        if (folder / LIBRARY).is_file():
+            return folder / LIBRARY
     raise UsageError(
         f"{LIBRARY} is not built. In the checkout: {_COMMAND}. Or name one with the environment variable "
         f"{LIBRARY_VARIABLE}."
