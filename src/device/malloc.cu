@@ -12,8 +12,8 @@ extern "C" {
 // The heap that serves this module, which the host names between launches; null: `malloc` returns null.
 const __device__ wh_device_heap* wh_default_heap = nullptr;
 
-// Device code alone: without this guard nvcc defines the host's functions of these names, too. The last name is what the
-// compiler makes of aligned `new`.
+// Device code alone: without this guard nvcc defines the host's functions of these names, too. The last name is what
+// the compiler makes of aligned `new`.
 #if defined(__CUDA_ARCH__)
 __device__ void* malloc(std::size_t bytes) noexcept {
   return wh_default_heap != nullptr ? wh_malloc(wh_default_heap, bytes) : nullptr;
