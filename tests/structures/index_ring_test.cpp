@@ -76,6 +76,36 @@ TEST(index_ring, keeps_the_order_and_knows_full_and_empty) {
   }
 }
 
+// One lane puts rows in, around the queue several times: the first values of a row that has too little room are in, and
+// all come out in order.
+struct rows_kernel {
+  WARPHEAP_FN void operator()(index_ring ring, std::uint32_t rounds) const {
+    std::uint32_t pushed = 0;
+    std::uint32_t popped = 0;
+    std::uint32_t value = 0;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      const std::uint32_t count = 1 + round * 7 % (ring.capacity() + 2);
+      const std::uint32_t room = ring.capacity() - (pushed - popped);
+      const std::uint32_t in = ring.push_row(count, [&](std::uint32_t i) { return pushed + i; });
+      require(in == (count < room ? count : room), "a row of another length is in");
+      pushed += in;
+      require(ring.size() == pushed - popped, "wrong size");
+      const std::uint32_t down = round % 3 == 0 ? 0 : ring.capacity() / 2;
+      while (pushed - popped > down) require(ring.pop(lane_bit(), value) && value == popped++, "not the oldest value");
+    }
+  }
+};
+
+TEST(index_ring, takes_rows_of_values_as_far_as_it_has_room) {
+  for (const std::uint32_t capacity : {2u, 4u, 64u}) {
+    for (const std::uint32_t before_wrap : {0u, 1u}) {
+      const ring_memory memory{capacity, 0u - before_wrap * capacity};
+      launch({1, 1}, rows_kernel{}, memory.view(), 40u);
+      synchronise();
+    }
+  }
+}
+
 // A group of lanes: the lowest are served where not all can be.
 struct partial_kernel {
   WARPHEAP_FN void operator()(index_ring ring, lane_mask group) const {
@@ -118,7 +148,11 @@ struct tokens_kernel {
       ++uses[token];
       require(owners[token] == me, "a value has two owners");
       owners[token] = 0;
-      require(ring.push(active_group(), token), "no room for a value that came out");
+      if (random.below(2) == 0) {
+        require(ring.push(active_group(), token), "no room for a value that came out");
+      } else {
+        require(ring.push_row(1, [token](std::uint32_t) { return token; }) == 1, "no room for a value in a row");
+      }
     }
   }
 };

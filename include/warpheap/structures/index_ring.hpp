@@ -62,6 +62,11 @@ class index_ring {
   /// Collective; any lanes.
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const;
 
+  /// Puts `count` values in, 1 or more: `value_of(i)` for each i from 0 on, in this order. Returns how many found room,
+  /// which are the first ones: if they are fewer, the queue was full at one moment of the call, with them. One lane.
+  template <class ValueOf>
+  WARPHEAP_FN std::uint32_t push_row(std::uint32_t count, ValueOf value_of) const;
+
   /// Takes the oldest values out, one for each lane of `group`, in the order of the lanes. Returns false to the lanes
   /// that get none, which are the highest: the queue was empty at one moment of the call. `value` is unchanged then.
   /// Collective; any lanes.
@@ -97,6 +102,8 @@ class index_ring {
     std::uint32_t first;
     std::uint32_t count;
   };
+  WARPHEAP_FN static draw draw_row(std::uint32_t wanted, const unit_count& from, std::uint32_t& tickets,
+                                   const unit_count& to);
   WARPHEAP_FN static draw draw_tickets(lane_mask group, const unit_count& from, std::uint32_t& tickets,
                                        const unit_count& to);
 

@@ -109,6 +109,35 @@ TEST(explored_kma, a_superblock_ends_or_is_taken_when_its_last_block_comes_back)
       few_switches(2)));
 }
 
+/// Lane 0 gives the last block of a listed superblock back, which leaves the list then. Lane 1 takes what there is, so
+/// it may make the page a superblock again, and gives a block back, with which the superblock is listed again.
+struct last_against_next_life {
+  allocator self;
+  void* const* blocks;
+  void operator()(std::uint64_t* out, unsigned lane) const {
+    if (lane == 0) return self.free(blocks[0]);
+    void* mine[capacity];
+    for (void*& block : mine) {
+      block = self.malloc(1008);
+      if (block != nullptr) ++out[1];
+    }
+    if (mine[0] == nullptr) return;
+    self.free(mine[0]);
+    --out[1];
+  }
+};
+TEST(explored_kma, a_superblock_that_ends_is_struck_off_before_it_begins_anew) {
+  heap_memory memory;
+  void* blocks[all_blocks];
+  memory.set_up([to = blocks](const allocator& self) {
+    for (std::uint32_t i = 0; i < all_blocks; ++i) to[i] = self.malloc(1008);
+    for (std::uint32_t i = 1; i < capacity; ++i) self.free(to[i]);
+  });
+  expect_all_clean(explore_snapshot(
+      memory.memory(), 2, last_against_next_life{memory.self(), blocks},
+      [&](const results& out) { return expect_free(memory.self(), capacity - out[1]); }, few_switches(2)));
+}
+
 /// Both ask for a block of an empty heap: each makes a superblock, or one takes from that of the other. What the
 /// replaced one has left is found.
 struct ask {

@@ -11,18 +11,23 @@ namespace warpheap {
 // the value acquires it. A pop empties its slot relaxed: the next push of the slot writes the same word, and needs
 // nothing that the popping thread did.
 
-// Claims a unit of `from` for each lane of `group`, or as many as there are, draws a ticket for each, and only then
-// adds as many to `to`: so the counterpart of a ticket drawn by a claim of those is drawn already. Collective.
+// Claims `wanted` units of `from`, or as many as there are, draws a ticket for each, and only then adds as many to
+// `to`: so the counterpart of a ticket drawn by a claim of those is drawn already. One lane.
+WARPHEAP_FN inline auto index_ring::draw_row(std::uint32_t wanted, const unit_count& from, std::uint32_t& tickets,
+                                             const unit_count& to) -> draw {
+  draw taken{0, from.claim(wanted)};
+  if (taken.count != 0) {
+    taken.first = atomic_view{tickets}.fetch_add(taken.count, memory_order::relaxed, thread_scope::device);
+    to.add(taken.count);
+  }
+  return taken;
+}
+
+// A ticket for each lane of `group`, as far as there are units. Collective.
 WARPHEAP_FN inline auto index_ring::draw_tickets(lane_mask group, const unit_count& from, std::uint32_t& tickets,
                                                  const unit_count& to) -> draw {
   draw taken{0, 0};
-  if (is_leader(group)) {
-    taken.count = from.claim(static_cast<std::uint32_t>(group_size(group)));
-    if (taken.count != 0) {
-      taken.first = atomic_view{tickets}.fetch_add(taken.count, memory_order::relaxed, thread_scope::device);
-      to.add(taken.count);
-    }
-  }
+  if (is_leader(group)) taken = draw_row(static_cast<std::uint32_t>(group_size(group)), from, tickets, to);
   return {shuffle(group, taken.first, leader(group)), shuffle(group, taken.count, leader(group))};
 }
 
@@ -39,6 +44,28 @@ WARPHEAP_FN inline bool index_ring::push(lane_mask group, std::uint32_t value) c
     place.store(std::uint64_t{next_turn(turn)} << 32 | value, memory_order::release, thread_scope::device);
     return true;
   }
+}
+
+// The pops that it waits for hold tickets that are older than its first one, since no row is longer than the queue: so
+// none of them waits for a push of the row. One loop for all values: lanes of a warp that push rows beside each other
+// come together in each turn, and none waits there for what another has yet to store.
+template <class ValueOf>
+WARPHEAP_FN std::uint32_t index_ring::push_row(std::uint32_t count, ValueOf value_of) const {
+  const draw taken = draw_row(count, room(), state_->pushes, values());
+  fence(memory_order::release, thread_scope::device);  // one for all values
+  std::uint32_t done = 0;
+  for (backoff wait; done != taken.count;) {
+    const std::uint32_t turn = turn_of(taken.first + done);
+    const atomic_view place = slot_of(taken.first + done);
+    if (static_cast<std::uint32_t>(place.load(memory_order::relaxed, thread_scope::device) >> 32) != turn) {
+      wait.pause();  // for the pop of the lap before, whose ticket is taken
+      continue;
+    }
+    wait.end();
+    place.store(std::uint64_t{next_turn(turn)} << 32 | value_of(done), after_release_fence, thread_scope::device);
+    ++done;
+  }
+  return taken.count;
 }
 
 WARPHEAP_FN inline bool index_ring::pop(lane_mask group, std::uint32_t& value) const {

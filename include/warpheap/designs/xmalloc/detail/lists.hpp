@@ -51,6 +51,12 @@ class xmalloc_lists {
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t c, std::uint32_t number) const {
     return pages_.list(c, shuffle(group, home(), leader(group))).push(group, number);
   }
+  /// Puts `count` blocks of class `c` into the queue at home, 1 or more: `number_of(i)` for each i from 0 on. Returns
+  /// how many found room, which are the first ones. One lane.
+  template <class NumberOf>
+  WARPHEAP_FN std::uint32_t push_row(std::uint32_t c, std::uint32_t count, NumberOf number_of) const {
+    return pages_.list(c, home()).push_row(count, number_of);
+  }
   /// Blocks in the queues of class `c`. A hint while others push and pop.
   WARPHEAP_FN std::uint32_t size(std::uint32_t c) const {
     std::uint32_t sum = 0;

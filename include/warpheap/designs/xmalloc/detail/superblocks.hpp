@@ -59,9 +59,8 @@ class xmalloc_superblocks {
     if (group_rank(group) < popcount(served)) {
       number = block_of(of.page, c, static_cast<std::uint32_t>(nth_set_bit(served, group_rank(group))));
     }
-    const std::uint32_t refused = push_all(group, c, {of.page, of.mask & ~served});
-    sync(group);  // what is pushed can be found
     if (is_leader(group)) {
+      const std::uint32_t refused = push_all(c, {of.page, of.mask & ~served});
       if (refused != 0) put_back(c, {of.page, refused});
       quiescence().end_change();
     }
@@ -114,22 +113,16 @@ class xmalloc_superblocks {
     return popcount(mask) > count ? lowest_set_bits(mask, count) : mask;
   }
 
-  // Puts the blocks into the queue at home, and returns those that found no room. Collective.
-  WARPHEAP_FN std::uint32_t push_all(lane_mask group, std::uint32_t c, blocks of) const {
-    std::uint32_t refused = 0;
-    while (of.mask != 0) {  // not a spin: each turn deals with a block or more
-      const std::uint32_t now = lowest(of.mask, group_size(group));
-      of.mask &= ~now;
-      const bool holds = group_rank(group) < popcount(now);
-      const lane_mask holders = ballot(group, holds);
-      std::uint32_t mine = 0;
-      if (holds) {
-        const int slot = nth_set_bit(now, group_rank(group));
-        if (!lists_.push(holders, c, block_of(of.page, c, static_cast<std::uint32_t>(slot)))) mine = 1u << slot;
-      }
-      refused |= reduce(group, mine, bit_or{});
-    }
-    return refused;
+  // Puts the blocks into the queue at home, and returns those that found no room. A lane that refills mostly does so
+  // for itself alone, the leader of lanes that share a block; so it puts all in at once. One lane.
+  WARPHEAP_FN std::uint32_t push_all(std::uint32_t c, blocks of) const {
+    if (of.mask == 0) return 0;
+    const xmalloc_superblocks self = *this;
+    const std::uint32_t in =
+        lists_.push_row(c, static_cast<std::uint32_t>(popcount(of.mask)), [self, c, of](std::uint32_t i) {
+          return self.block_of(of.page, c, static_cast<std::uint32_t>(nth_set_bit(of.mask, static_cast<int>(i))));
+        });
+    return of.mask & ~lowest(of.mask, static_cast<int>(in));
   }
 
   // Takes all units of a listed superblock. One lane, within a change.
