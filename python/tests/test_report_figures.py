@@ -13,7 +13,7 @@ from synthetic import DESIGNS, survey
 from warpheap.cases import CASES
 from warpheap.record import Record
 from warpheap.report import numbers, paper, plots, svg
-from warpheap.report.chapters import sections_of
+from warpheap.report.chapters import sections_of, throughput
 from warpheap.report.chart import Bars, Chart, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
 from warpheap.report.looks import looks_of_names
@@ -256,3 +256,28 @@ def test_an_allocator_that_is_a_little_above_stays_within_the_axis() -> None:
 def test_of_few_allocators_none_runs_out() -> None:
     panel = _crowd(1e5)[0]
     assert beyond([Panel("", panel.lines[2:], "us")]) == {}
+
+
+def test_of_each_family_the_fastest_design_is_shown() -> None:
+    times = {
+        "warp_slab": 9.0,
+        "ouroboros_s_p": 20.0,
+        "ouroboros_va_c": 15.0,
+        "ouroboros_vl_c": 30.0,
+        "unheard": 50.0,
+    }
+    records = [
+        record(case="throughput", allocator=name, size=size, measures={"malloc": measure(time), "free": measure(time)})
+        for name, time in times.items()
+        for size in (16, 64)
+    ]
+    records.append(record(case="throughput", allocator="bulk", status="crashed", measures={}))
+    shown = throughput.fastest_of_families(records)
+    assert shown.allocators == ["bulk", "ouroboros_va_c", "unheard", "warp_slab"]
+    assert len(shown) == 7, "all records of those that are shown"
+
+
+def test_a_design_with_no_result_is_not_the_fastest_of_its_family() -> None:
+    lost = record(case="throughput", allocator="scatter", status="crashed", measures={})
+    slow = record(case="throughput", allocator="flatter_scatter", measures={"malloc": measure(900.0)})
+    assert throughput.fastest_of_families([lost, slow]).allocators == ["flatter_scatter"]

@@ -42,8 +42,9 @@ def write_report(
     page.write_report(out / "report.html", records, command, [*chapters, *extra], read_machines(out))
     threads = [record for record in records if record["case"] == "throughput" and record["mode"] == "thread"]
     if threads and all(record["timing_comparable"] for record in threads):
-        title = f"GPU malloc and free on {threads[0]['device']}, mode thread"
-        plots.to_png(throughput.against_size(threads, title), out / "throughput.png")
+        title = f"GPU malloc and free on {threads[0]['device']}, mode thread, of each family the fastest design"
+        fastest = throughput.fastest_of_families(threads)
+        plots.to_png(throughput.against_size(fastest, title), out / "throughput.png")
 
 
 def _section(title: str, results: Sequence[Result]) -> Section | None:

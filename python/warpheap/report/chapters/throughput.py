@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The throughput case in the report: against size, against threads, and what memory the blocks lie in."""
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure as Canvas
 
 from warpheap.record import Record
-from warpheap.report import generic, lines, plots, texts
+from warpheap.report import generic, lines, plots, ranking, texts
 from warpheap.report.chart import Bars, Chart, Line, Panel, Point
+from warpheap.report.families import family_of
 from warpheap.report.looks import Looks
 from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid, Section
@@ -62,6 +64,27 @@ def memory_chart(records: RecordSet) -> Chart | None:
         "the last round that was checked: 1 is the least."
     )
     return Chart("throughput-memory", "Address range over bytes asked for", panels, note) if panels else None
+
+
+def fastest_of_families(records: Sequence[Record]) -> RecordSet:
+    """The records of one allocator of each family: of the one whose times are, in the geometric mean, the shortest.
+
+    An allocator that no table of families knows is a family by itself. Of a family without any result the first
+    allocator is taken, so that the picture shows that there is none.
+    """
+    own = RecordSet.of(records)
+    found = ranking.scores(ranking.field_of(own), own, MEASURES)
+    fastest: dict[str, str] = {}
+    for name in own.allocators:
+        family = family_of(name)
+        known = fastest.setdefault(family.name if family else name, name)
+        if _mean(found[name]) < _mean(found[known]):
+            fastest[family.name if family else name] = name
+    return own.only(lambda each: each["allocator"] in fastest.values())
+
+
+def _mean(score: ranking.Score) -> float:
+    return math.inf if score.mean is None else score.mean
 
 
 def against_size(records: Sequence[Record], title: str = "") -> Canvas:
