@@ -29,13 +29,16 @@ def _pairs(effort: Axes, threads: list[int]) -> tuple[Axes, ...]:
     return tuple(effort.over([mode], threads, [size]) for mode, size in _PAIRS)
 
 
+# What the survey's own grid lacks, and each preset has.
+_FEW = (_SMALL.over(["after_64"], _THREADS, [1024]),)
+
 PRESETS: dict[str, Preset] = {
     "quick": {
-        "cuda": (_SMALL.over(["after_64"], _THREADS, [1024]),),
+        "cuda": _FEW,
         "host": (_HOST.over(["after_64"], [1024], [1024]),),
     },
     "default": {"cuda": _pairs(_MIDDLE, _THREADS), "host": _pairs(_HOST, [1024])},
-    "paper": {},
+    "paper": {"cuda": _FEW},
     "full": {
         "cuda": (_LARGE.over(list(MODES), _THREADS, [16, 64, 256, 1024, 8192]),),
         "host": (_HOST.over(list(MODES), [1024], [16, 64, 1024, 8192]),),
