@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says of each machine before the chapters: answers, verdict, the paper's figures."""
+"""What the page says of each machine before the chapters: answers, verdict, the paper's figures and conclusions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from warpheap.cases import CASES
-from warpheap.report import guide, paper, verdict
+from warpheap.report import conclusions, guide, paper, verdict
 from warpheap.report.chart import Chart
 from warpheap.report.paper import Missing
 from warpheap.report.record_set import RecordSet
+from warpheap.report.sections import Grid
 
 _FEWEST_ANSWERS = 4
 
@@ -27,6 +28,7 @@ class MachinePart:
     silent: Sequence[str]
     paper: Sequence[Chart]
     missing: Sequence[Missing]
+    conclusions: Grid | None
     comparable: bool
 
     @property
@@ -63,7 +65,7 @@ def parts_of(records: RecordSet) -> list[MachinePart]:
             MachinePart(
                 *each, name, verdict.heat_map(own, list(CASES)), verdict.winners(own, list(CASES)), advice, silent,
                 [replace(chart, name=chart.name + name) for chart in figures], missing,
-                all(record["timing_comparable"] for record in own),
+                conclusions.grid_of(own), all(record["timing_comparable"] for record in own),
             )
         )  # fmt: skip
     return parts

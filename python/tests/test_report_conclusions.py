@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""The paper's conclusions, judged over a record."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from records import measure, record, single
+from synthetic import DESIGNS, survey
+
+from warpheap.cases import CASES
+from warpheap.record import Record
+from warpheap.report import conclusions, page
+from warpheap.report.claims import CLAIMS, FAMILIES, OURS, Bound, Claim, Order, Where
+from warpheap.report.record_set import RecordSet
+
+SCATTER, HALLOC, PAGES = "ScatterAlloc", "Halloc", "Ouroboros with pages"
+MALLOC = Where("throughput", "malloc", sizes=(4, 512))
+FIRST = Claim("6", "ScatterAlloc is first, the others are close", MALLOC, Order(((SCATTER,), (HALLOC, PAGES)), close=2))
+
+
+def times(**of: float) -> list[Record]:
+    return [
+        record(allocator=name, size=size, measures={"malloc": measure(value)})
+        for name, value in of.items()
+        for size in (16, 64)
+    ]
+
+
+def judged(claim: Claim, records: list[Record]) -> conclusions.Verdict:
+    return conclusions.judge(claim, RecordSet(records))
+
+
+@pytest.mark.parametrize(
+    ("of", "word"),
+    [
+        ({"scatter": 10, "halloc": 12, "ouroboros_s_p": 19}, "holds"),
+        ({"scatter": 10, "halloc": 9.6, "ouroboros_s_p": 19}, "holds"),  # within 5 %
+        ({"scatter": 10, "halloc": 9.4, "ouroboros_s_p": 19}, "changed"),
+        ({"scatter": 10, "halloc": 12, "ouroboros_s_p": 21}, "changed"),  # not close
+        ({"scatter": 10, "halloc": 12, "ouroboros_s_p": 21, "ouroboros_vl_p": 15}, "holds"),  # the best member counts
+        ({"scatter": 10, "ouroboros_s_p": 15}, "holds"),
+        ({"halloc": 12, "ouroboros_s_p": 15}, "void"),  # without the first
+        ({"scatter": 10}, "void"),
+        ({}, "void"),
+    ],
+)
+def test_an_order_holds_if_no_later_family_is_ahead(of: dict[str, float], word: str) -> None:
+    assert judged(FIRST, times(**of)).word == word
+
+
+def test_figures_are_means_of_common_points_and_the_default_stands_beside() -> None:
+    records = times(scatter=10, halloc=12, warp_slab=5)
+    records.append(record(allocator="scatter", size=32, measures={"malloc": measure(1000)}))
+    verdict = judged(FIRST, records)
+    assert verdict.figures == pytest.approx({OURS: 5, SCATTER: 10, HALLOC: 12})
+    assert list(verdict.figures) == [OURS, SCATTER, HALLOC]
+    assert verdict.points == 2
+    assert verdict.text == (
+        "warp_slab 5 µs, ScatterAlloc 10 µs, Halloc 12 µs. 2 points. Too few results of Ouroboros with pages."
+    )
+
+
+def test_a_family_that_is_lost_at_most_points_takes_no_part() -> None:
+    records = times(scatter=10, halloc=12)
+    for size in (4, 8, 32):
+        records += [record(allocator=name, size=size, measures={"malloc": measure(20)}) for name in ("scatter",)]
+        records.append(record(allocator="halloc", size=size, status="crashed"))
+    verdict = judged(FIRST, records)
+    assert verdict.word == "void"
+    assert "Halloc" in verdict.text
+
+
+def test_points_outside_of_the_claim_do_not_count() -> None:
+    records = times(scatter=10, halloc=12)
+    away: dict[str, Any] = {"allocator": "halloc", "measures": {"malloc": measure(1)}}
+    records += [record(size=1024, **away), record(mode="warp", **away), record(case="scaling", **away)]
+    assert judged(FIRST, records).word == "holds"
+
+
+@pytest.mark.parametrize(("share", "word"), [(0.99, "holds"), (0.97, "changed"), (0.0, "changed")])
+def test_a_bound_is_of_what_was_measured_where_more_is_better(share: float, word: str) -> None:
+    claim = Claim("4.3.2", "", Where("out_of_memory", "share"), Bound((PAGES,), 0.98, at_least=True))
+    value = single(share, better="higher")
+    verdict = judged(claim, [record(case="out_of_memory", allocator="ouroboros_s_p", measures={"share": value})])
+    assert verdict.word == word
+    assert verdict.figures[PAGES] == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("time", "word"), [(999.0, "changed"), (1001.0, "holds")])
+def test_a_bound_holds_at_each_point(time: float, word: str) -> None:
+    claim = Claim("4.2.1", "", Where("throughput", "free"), Bound(("CUDA",), 1000.0, at_least=True))
+    records = [record(allocator="cuda_malloc", size=16, measures={"free": measure(5000)}),
+               record(allocator="cuda_malloc", size=64, measures={"free": measure(time)})]  # fmt: skip
+    assert judged(claim, records).word == word
+
+
+def test_each_claim_asks_for_what_the_survey_measures() -> None:
+    measured = {(each["case"], name) for each in survey() for name in each.get("measures") or {}}
+    for claim in CLAIMS:
+        assert claim.where.case in CASES, claim.text
+        assert (claim.where.case, claim.where.measure) in measured, claim.text
+        modes = CASES[claim.where.case].modes
+        assert not modes or set(claim.where.modes) <= set(modes), claim.text
+        named = claim.says.families if isinstance(claim.says, Bound) else sum(map(tuple, claim.says.tiers), ())
+        assert set(named) <= set(FAMILIES), claim.text
+
+
+def test_the_page_shows_the_table_of_a_machine_that_can_answer(tmp_path: Path) -> None:
+    page.write_report(tmp_path / "full.html", survey(designs=DESIGNS[:9]), "command")
+    text = (tmp_path / "full.html").read_text()
+    assert "that this record can answer hold" in text
+    assert "Too few results of" in text
+    page.write_report(tmp_path / "one.html", times(warp_slab=5), "command")
+    assert "that this record can answer hold" not in (tmp_path / "one.html").read_text()

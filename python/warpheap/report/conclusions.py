@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which of the paper's conclusions hold in a record: each with the figures that say so."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from warpheap.report import ranking
+from warpheap.report.claims import CLAIMS, FAMILIES, OURS, Bound, Claim, Order, Where
+from warpheap.report.data import Point
+from warpheap.report.numbers import show
+from warpheap.report.record_set import RecordSet
+from warpheap.report.sections import Cell, Grid
+
+# A family that is ahead by less than this is as good.
+_AS_GOOD = 1.05
+
+HOLDS, CHANGED, VOID = "holds", "changed", "void"
+NOTE = (
+    "Figures are geometric means over the points at which all families named have a result; of a family the best "
+    "member counts at each point, and a family without results at most points takes no part. A conclusion holds if no "
+    "family is ahead of one that the paper puts before it by more than 5 %, and is void if fewer than two of its "
+    f"families, or not the first, take part. {OURS} stands beside for comparison, at the same points. The designs are "
+    "our forms of the originals, on current hardware."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a record says of a conclusion."""
+
+    claim: Claim
+    word: str  # holds, changed or void
+    figures: Mapping[str, float]  # of the families that take part and, if it has all points, of the default; best first
+    points: int
+    text: str  # the figures with their units, or why there are none
+
+
+def grid_of(records: RecordSet) -> Grid | None:
+    """The table of all conclusions over the records of one machine; None if every one is void."""
+    verdicts = [judge(claim, records) for claim in CLAIMS]
+    held = sum(each.word == HOLDS for each in verdicts)
+    judged = sum(each.word != VOID for each in verdicts)
+    if judged == 0:
+        return None
+    rows = [
+        [
+            Cell(each.claim.text, aside=f"section {each.claim.section}"),
+            Cell(each.word, {HOLDS: "ok", CHANGED: "failed", VOID: "skipped"}[each.word]),
+            Cell(each.text),
+        ]
+        for each in verdicts
+    ]
+    title = f"The paper's conclusions: {held} of {judged} that this record can answer hold"
+    return Grid(title, ["conclusion", "here", "figures"], rows, NOTE)
+
+
+def judge(claim: Claim, records: RecordSet) -> Verdict:
+    """Whether the conclusion holds over the records of one machine."""
+    own = _chosen(claim.where, records)
+    costs = _costs(claim.where, own)
+    named = _named(claim.says)
+    # A family without results at most points takes no part: the others would be judged by the few that it has.
+    found = [family for family in named if 2 * sum(family in each for each in costs.values()) > len(costs)]
+    if not _enough(claim.says, found):
+        return Verdict(claim, VOID, {}, 0, f"too few results of {_list(named, but=found)}")
+    common = [each for each in costs.values() if all(family in each for family in found)]
+    if not common:
+        return Verdict(claim, VOID, {}, 0, f"no point at which all have a result: {_list(found)}")
+    shown = [*found, *([OURS] if all(OURS in each for each in common) else [])]
+    means = {family: _mean([each[family] for each in common]) for family in shown}
+    example = own.measures[claim.where.measure]
+    invert = example["better"] == "higher"
+    if isinstance(claim.says, Order):
+        right = _in_order(claim.says, found, means)
+    else:
+        right = _within(claim.says, [_turned(each[family], invert) for each in common for family in found])
+    figures = {family: _turned(means[family], invert) for family in sorted(means, key=lambda name: means[name])}
+    texts = [f"{family} {show(value, example['unit'], share=invert)}" for family, value in figures.items()]
+    text = f"{', '.join(texts)}. {len(common)} point{'s' * (len(common) != 1)}."
+    if len(found) < len(named):
+        text += f" Too few results of {_list(named, but=found)}."
+    return Verdict(claim, HOLDS if right else CHANGED, figures, len(common), text)
+
+
+def _named(says: Order | Bound) -> list[str]:
+    return list(says.families) if isinstance(says, Bound) else [family for tier in says.tiers for family in tier]
+
+
+def _list(families: Iterable[str], but: Sequence[str] = ()) -> str:
+    return ", ".join(family for family in families if family not in but)
+
+
+def _enough(says: Order | Bound, found: Sequence[str]) -> bool:
+    if isinstance(says, Bound):
+        return bool(found)
+    tiers = [any(family in found for family in tier) for tier in says.tiers]
+    return tiers[0] and sum(tiers) >= 2
+
+
+def _chosen(where: Where, records: RecordSet) -> RecordSet:
+    return records.where(case=where.case).only(
+        lambda each: (
+            each["mode"] in where.modes
+            and where.sizes[0] <= each["size"] <= where.sizes[1]
+            and where.least_threads <= each["threads"] <= where.most_threads
+            and (not where.threads or each["threads"] in where.threads)
+        )
+    )
+
+
+def _costs(where: Where, records: RecordSet) -> dict[Point, dict[str, float]]:
+    """At each point the cost of each family and of the default design, turned so that less is better."""
+    field = FAMILIES | {OURS: (OURS,)}
+    costs = {}
+    for (place, _), values in ranking.table_of(records, [where.measure]).items():
+        members = {family: [values[name] for name in names if name in values] for family, names in field.items()}
+        costs[place] = {family: min(of) for family, of in members.items() if of}
+    return costs
+
+
+def _turned(cost: float, invert: bool) -> float:
+    """What was measured, from a cost, or the other way round."""
+    if not invert:
+        return cost
+    return 0.0 if math.isinf(cost) else 1 / cost if cost > 0 else math.inf
+
+
+def _mean(costs: Sequence[float]) -> float:
+    """The geometric mean. A share of nothing costs infinitely much, and then so does the mean."""
+    if any(math.isinf(cost) for cost in costs):
+        return math.inf
+    return 0.0 if 0.0 in costs else ranking.geometric_mean(costs) or 0.0
+
+
+def _in_order(says: Order, found: Sequence[str], means: Mapping[str, float]) -> bool:
+    tiers = [[means[family] for family in tier if family in found] for tier in says.tiers]
+    tiers = [tier for tier in tiers if tier]
+    if any(max(before) > _AS_GOOD * min(after) for place, before in enumerate(tiers) for after in tiers[place + 1 :]):
+        return False
+    return not says.close or max(tiers[1]) <= says.close * min(tiers[0])
+
+
+def _within(says: Bound, values: Sequence[float]) -> bool:
+    return all(value >= says.limit if says.at_least else value <= says.limit for value in values)
