@@ -51,6 +51,7 @@ enum option_id : int {
   list,
   cases,
   machine,
+  serve,
   case_name,
   allocator,
   mode,
@@ -71,6 +72,7 @@ constexpr option long_options[] = {{"help", no_argument, nullptr, help},
                                    {"list", no_argument, nullptr, list},
                                    {"cases", no_argument, nullptr, cases},
                                    {"machine", no_argument, nullptr, machine},
+                                   {"serve", no_argument, nullptr, serve},
                                    {"case", required_argument, nullptr, case_name},
                                    {"allocator", required_argument, nullptr, allocator},
                                    {"mode", required_argument, nullptr, mode},
@@ -103,6 +105,7 @@ command parse_command_line(int count, char** words) {
   run_options& run = result.run;
   run.verify = this_backend == backend::host ? verify_policy::all : verify_policy::ends;
   opterr = 0;
+  optind = 0;  // a process that serves reads many command lines; 0 makes getopt forget the last one
   for (int id; (id = getopt_long(count, words, "", long_options, nullptr)) != -1;) {
     const std::string_view text = optarg == nullptr ? "" : optarg;
     const std::string_view name = id >= 0 && id <= verify ? long_options[id].name : "";
@@ -111,6 +114,7 @@ command parse_command_line(int count, char** words) {
       case list: result.what = command::kind::list; break;
       case cases: result.what = command::kind::cases; break;
       case machine: result.what = command::kind::machine; break;
+      case serve: result.what = command::kind::serve; break;
       case case_name: run.case_name = text; break;
       case allocator: run.allocator = text; break;
       case mode: run.mode = text; break;
@@ -140,6 +144,7 @@ std::string help_text() {
          "  --list              one line for each allocator: its name and what it can do\n"
          "  --cases             one line for each case: its name, its modes, and which of the axes below matter\n"
          "  --machine           the machine that kernels run on\n"
+         "  --serve             read the words of a case from each line of stdin, and print its object\n"
          "  --case NAME         what to measure (throughput)\n"
          "  --allocator NAME    what to measure it for\n"
          "  --mode MODE         one of the case's modes (its first)\n"

@@ -74,7 +74,7 @@ struct run_options {
 
 /// What the command line asks for.
 struct command {
-  enum class kind { help, list, cases, machine, run };
+  enum class kind { help, list, cases, machine, serve, run };
   kind what = kind::run;
   run_options run;
 };

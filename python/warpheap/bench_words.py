@@ -16,8 +16,8 @@ from warpheap.cases import CASES
 from warpheap.errors import UsageError, unknown_name
 from warpheap.words import one_line
 
-# The options of benchmarks/options.cpp. The words of these ask for a list instead of a run.
-QUESTIONS = ("help", "list", "cases", "machine")
+# The options of benchmarks/options.cpp. These ask for something else than one run: a list, or to read runs from stdin.
+QUESTIONS = ("help", "list", "cases", "machine", "serve")
 # Names, of which the driver knows a list, and a file.
 NAMES = ("case", "allocator", "mode", "trace", "verify")
 POLICIES = ("ends", "all")

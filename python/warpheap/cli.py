@@ -93,11 +93,15 @@ def survey(
     devices: Annotated[
         str | None, typer.Option(help="Several GPUs of one kind, which share the work: all, or 0,1,2.")
     ] = None,
+    share_process: Annotated[
+        bool, typer.Option("--share-process", help="Run case after case in one process, where a case allows it.")
+    ] = False,
 ) -> None:
     """Measure allocators, check every block, and write a report.
 
     Each case runs in a process of its own; a hang or a crash is a result. Interrupted, the same command goes on where
-    it was.
+    it was. With --share-process a process serves many cases, and ends with the first that is not ok, which is then run
+    once more by itself.
 
     A case is timed for --iterations rounds, then until the 95 % confidence interval of each median lies within
     --precision of it, for --most-iterations rounds or half the time limit at most.
@@ -106,7 +110,7 @@ def survey(
     wishes = Wishes(
         preset, cases, allocators, modes, threads, sizes, heap, iterations, most_iterations, precision, time_limit
     )
-    place = commands.Place(out, driver, backend, device, fresh, devices)
+    place = commands.Place(out, driver, backend, device, fresh, devices, share_process)
     commands.check_survey(wishes, place)
     _end_if_checking(context)
     raise typer.Exit(commands.run_survey(_console(), wishes, place, _own_command()))

@@ -4,7 +4,7 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +20,7 @@ from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
 from warpheap.record import Record, RecordFile, read_records
 from warpheap.runner import Runner
+from warpheap.shared_process import SharedProcesses
 from warpheap.units import show_seconds
 
 # What `plot` can write, by the ending of the file.
@@ -36,6 +37,7 @@ class Place:
     device: str | None = None
     fresh: bool = False
     devices: str | None = None
+    share_process: bool = False
 
 
 def check_survey(wishes: Wishes, place: Place) -> None:
@@ -66,7 +68,10 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     drivers = {} if place.devices is None else find_drivers(place.driver, place.backend, place.devices)
     driver = next(iter(drivers.values()), None) or find_driver(place.driver, place.backend, place.device)
     plan = make_plan(wishes, driver)
-    crew = [workers.Worker(gpu, _runners(plan, each)) for gpu, each in drivers.items()]
+    processes = SharedProcesses()
+    share = processes.replace if place.share_process else dict[str, Runner]
+    crew = [workers.Worker(gpu, share(_runners(plan, each))) for gpu, each in drivers.items()]
+    plan = replace(plan, runners=share(plan.runners))
     steps = plan.steps
     folder = place.out or Path("out") / "survey" / driver.backend
     file, others = survey.open_record(folder, driver, place.fresh)
@@ -83,10 +88,11 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
         console.print(known, markup=False)
     try:
-        if crew:
-            measure_side_by_side(console, crew, todo, file)
-        else:
-            measure(console, plan, todo, file)
+        with processes:
+            if crew:
+                measure_side_by_side(console, crew, todo, file)
+            else:
+                measure(console, plan, todo, file)
     except KeyboardInterrupt:
         done = len(steps) - len(survey.still_to_run(steps, file, driver))
         console.print(

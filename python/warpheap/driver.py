@@ -83,14 +83,10 @@ class Driver:
 
     def measure(self, point: Point, effort: Effort) -> Record:
         """Runs one case in a process of its own. A hang and a crash are results too."""
-        command: list[str | Path] = [self.path, *point.arguments()]
-        command += ["--precision", f"{effort.precision:g}", "--most-iterations", str(effort.most_iterations)]
-        # Half the limit is for going on with rounds, the other half for the one in hand and for checking it.
-        command += ["--soft-limit", f"{effort.time_limit / 2:g}"]
-        outcome = process.run(command, effort.time_limit, environment=self.environment)
+        outcome = process.run([self.path, *words_of(point, effort)], effort.time_limit, environment=self.environment)
         if not outcome.timed_out and outcome.exit_code == _BAD_USAGE:
             raise UsageError(f"{self.path.name}: {outcome.last_words}")
-        record, problem = (None, "") if outcome.timed_out else _last_record(outcome.stdout)
+        record, problem = (None, "") if outcome.timed_out else record_of(outcome.stdout)
         if record is None:
             status = "timeout" if outcome.timed_out else "crashed"
             reason = f"its record breaks the format: {problem}" if problem else outcome.describe_end()
@@ -145,9 +141,16 @@ def _no_driver(path: Path) -> UsageError:
     return UsageError(f"{path} is no warpheap benchmark driver; see its --help")
 
 
-def _last_record(stdout: str) -> tuple[Record | None, str]:
+def words_of(point: Point, effort: Effort) -> list[str]:
+    """The command line of a case."""
+    # Half the limit is for going on with rounds, the other half for the one in hand and for checking it.
+    limits = ["--precision", f"{effort.precision:g}", "--most-iterations", str(effort.most_iterations)]
+    return [*point.arguments(), *limits, "--soft-limit", f"{effort.time_limit / 2:g}"]
+
+
+def record_of(output: str) -> tuple[Record | None, str]:
     """The record in the last line, or what is wrong with it if it is one."""
-    lines = stdout.splitlines()
+    lines = output.splitlines()
     try:
         return (validate(parse(lines[-1])), "") if lines else (None, "")
     except NotJsonError:

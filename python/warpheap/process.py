@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Child processes with a time limit: killed with all their descendants, whatever they do."""
 
+import contextlib
 import os
 import selectors
 import signal
@@ -17,7 +18,7 @@ from typing import Any
 # A process that is inside the GPU driver dies only when the driver lets it.
 _SECONDS_TO_DIE = 30.0
 
-# The children of `run` that have not ended: several threads may wait for one each.
+# The children of `run` and of conversations that have not ended: several threads may wait for one each.
 _running: set[subprocess.Popen[Any]] = set()
 _running_lock = threading.Lock()
 
@@ -101,8 +102,63 @@ def run(
     return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
 
 
+class Conversation:
+    """A child process that answers each line of its stdin by a line of its stdout, in a process group of its own.
+
+    What it writes to stderr is lost.
+    """
+
+    def __init__(self, command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> None:
+        self._child = subprocess.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=None if environment is None else {**os.environ, **environment},
+        )  # fmt: skip
+        self._begun = b""
+        with _running_lock:
+            _running.add(self._child)
+
+    def ask(self, line: str, time_limit: float) -> str | None:
+        """Write a line and return the answer; None if the child ended instead, or did not answer in `time_limit` s.
+
+        After None the conversation is over: call `end`.
+        """
+        stdin, stdout = self._child.stdin, self._child.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            stdin.write(f"{line}\n".encode())
+            stdin.flush()
+        except BrokenPipeError:
+            return None
+        limit = time.monotonic() + time_limit
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(stdout, selectors.EVENT_READ)
+            while b"\n" not in self._begun:
+                if not waiting.select(max(limit - time.monotonic(), 0)):
+                    return None
+                read = os.read(stdout.fileno(), 1 << 16)
+                if not read:
+                    return None
+                self._begun += read
+        answer, self._begun = self._begun.split(b"\n", 1)
+        return answer.decode(errors="replace")
+
+    def end(self) -> None:
+        """Kill the child and all that it left running. Further calls do nothing."""
+        _kill_group(self._child)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # inside the GPU driver it dies when the driver lets it
+            self._child.wait(_SECONDS_TO_DIE)
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        with _running_lock:
+            _running.discard(self._child)
+
+
 def kill_running() -> None:
-    """Kill the children that other threads wait for in `run`: an interruption reaches the main thread alone."""
+    """Kill the children that other threads wait for: an interruption reaches the main thread alone."""
     with _running_lock:
         for child in _running:
             _kill_group(child)

@@ -63,4 +63,5 @@ class Case:
     axes: tuple[str, ...] = ("threads", "size", "heap")  # those that matter; the others keep what the preset says
     blocks_per_thread: int = 1  # that a thread holds at once; 0: the case knows itself what a heap can hold
     baselines: tuple[str, ...] = ()  # measures that no allocator has a part in: they are nobody's merit
+    shares_process: bool = False  # no first use is measured: a process may have run other cases before
     runner: "Callable[[Driver], Runner] | None" = field(default=None)  # what measures it, if not the driver itself

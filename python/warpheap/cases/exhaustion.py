@@ -51,6 +51,7 @@ CASE = Case(
     order=7,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     axes=("size", "heap"),
     blocks_per_thread=0,
 )

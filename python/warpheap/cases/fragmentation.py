@@ -44,4 +44,5 @@ CASE = Case(
     order=6,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
 )

@@ -26,4 +26,5 @@ CASE = Case(
     order=2,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
 )

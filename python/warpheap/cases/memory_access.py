@@ -45,5 +45,6 @@ CASE = Case(
     order=12,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     baselines=("packed_write", "packed_read"),
 )

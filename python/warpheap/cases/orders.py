@@ -43,4 +43,5 @@ CASE = Case(
     order=4,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
 )

@@ -50,5 +50,6 @@ CASE = Case(
     order=7,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     blocks_per_thread=0,
 )

@@ -35,5 +35,6 @@ CASE = Case(
     order=3,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     baselines=("floor",),
 )

@@ -55,5 +55,6 @@ CASE = Case(
     order=1,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     baselines=("floor",),
 )

@@ -34,5 +34,6 @@ CASE = Case(
     order=11,
     modes=MODES,
     presets=PRESETS,
+    shares_process=True,
     baselines=("baseline", "baseline_kept"),
 )

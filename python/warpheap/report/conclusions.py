@@ -34,7 +34,7 @@ class Verdict:
     word: str  # holds, changed or void
     figures: Mapping[str, float]  # of the families that take part and, if it has all points, of the default; best first
     points: int
-    text: str  # the figures with their units, or why there are none
+    text: str  # the figures with their units, or why the claim is void
 
 
 def grid_of(records: RecordSet) -> Grid | None:
