@@ -4,7 +4,7 @@
 /// @file
 /// The benchmark driver: measures one case for one allocator and prints one JSON object. `warpheap survey` starts it
 /// once for each case, so that a hang or a crash costs that case alone. Asked to serve, it measures case after case and
-/// ends with the first that is not ok: what such a case leaves behind reaches no other.
+/// ends with the first that is not ok: what remains of such a case reaches no other.
 
 #include <cstdio>
 #include <exception>
