@@ -3,6 +3,8 @@
 """The GPU run, with programs that only pretend."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -161,7 +163,10 @@ def test_after_a_hang_a_device_that_answers_goes_on(
     assert statuses(out / "tests.jsonl") == {"A.hangs": "timeout", "A.after": "ok"}
 
 
-@pytest.mark.parametrize(("script", "status"), [("exit 0", "ok"), ("exit 3", "failed"), ("kill -9 $$", "crashed")])
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("exit 0", "ok"), ("exit 3", "failed"), ("kill -9 $$", "crashed"), ("echo no GPU >&2; exit 77", "skipped")],
+)
 def test_an_example_is_judged_by_its_exit_code(warpheap: Command, tmp_path: Path, script: str, status: str) -> None:
     program = tmp_path / "bin" / "example_first_cuda"
     program.parent.mkdir()
@@ -169,8 +174,20 @@ def test_an_example_is_judged_by_its_exit_code(warpheap: Command, tmp_path: Path
     program.chmod(0o755)
     out = tmp_path / "out"
     done = warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests")
-    assert done.code == (0 if status == "ok" else 1)
+    assert done.code == (0 if status in ("ok", "skipped") else 1)
     assert statuses(out / "tests.jsonl") == {"example_first_cuda": status}
+
+
+def test_an_example_in_python_runs_in_this_python_and_not_under_the_checker(warpheap: Command, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "example_python_first_cuda"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$PYTHON" > {tmp_path}/seen\n')
+    program.chmod(0o755)
+    out = tmp_path / "out"
+    warpheap("gpu", "--out", out, "--prebuilt", tmp_path, "--only", "tests,memcheck")
+    assert (tmp_path / "seen").read_text() == f"{os.environ.get('PYTHON', sys.executable)}\n"
+    assert statuses(out / "tests.jsonl") == {program.name: "ok"}
+    assert statuses(out / "memcheck.jsonl") == {program.name: "skipped"}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ LAYERS = (
     ("cuda_core", "memory_map"),
     ("cases", "cupy", "devices", "emm", "numba", "torch"),
     ("bench_words", "compare", "export", "plan", "report"),
-    ("experiments", "forecast", "survey"),
+    ("experiments", "forecast", "shared_process", "survey"),
     ("dynamic_graphs", "interposer", "merge", "pool", "sync", "terminal", "workers"),
     ("summary",),
     ("commands", "gpu"),

@@ -36,7 +36,7 @@ def find_program(name: str, backend: str, *beside: str) -> Path | None:
     if sources is None:
         return None
     compiler = _compiler(backend)
-    gpus = _architectures() if backend == "cuda" else ""
+    gpus = gpu_architectures() if backend == "cuda" else ""
     if backend == "cuda" and not gpus:
         raise UsageError(f"{name} is built for the GPU of this machine, and nvidia-smi names none: use --backend host")
     version = process.run([compiler, "--version"], _SECONDS_TO_ANSWER).stdout
@@ -57,7 +57,7 @@ def find_program(name: str, backend: str, *beside: str) -> Path | None:
 
 def prefers_gpu() -> bool:
     """True if programs for a GPU can be built and used here: there is nvcc, and a GPU answers."""
-    return _find("nvcc", "CUDACXX") is not None and bool(_architectures())
+    return _find("nvcc", "CUDACXX") is not None and bool(gpu_architectures())
 
 
 def _cache() -> Path:
@@ -90,7 +90,7 @@ def _compiler(backend: str) -> str:
     return compiler
 
 
-def _architectures() -> str:
+def gpu_architectures() -> str:
     """The compute capabilities of this machine's GPUs, as CMake writes them: 90 for 9.0. Empty without a GPU."""
     tool = shutil.which("nvidia-smi")
     if tool is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpheap import process, project
+from warpheap.builds import gpu_architectures
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
 from warpheap.gpu.expected import ProgramList
@@ -58,6 +59,11 @@ class State:
 def is_example(program: Path) -> bool:
     """True for a program that knows nothing of GoogleTest: its exit code is the result."""
     return program.name.startswith("example_")
+
+
+def is_script(program: Path) -> bool:
+    """True for an example that is written in Python, which a script in the folder of programs starts."""
+    return program.name.startswith("example_python_")
 
 
 def find_tool(name: str) -> str | None:
@@ -133,6 +139,8 @@ def _build_preset(checkout: Path, preset: str, log: Path, time_limit: float) -> 
     nvcc = find_tool("nvcc")
     # A tree may have been configured where there is no GPU, for some designs and without machine code.
     whole = ["-DWARPHEAP_CUDA_ARCHITECTURES=native", "-DWARPHEAP_CUDA_SUITES=", "-DWARPHEAP_CUDA_PROGRAMS=ON"]
+    if architectures := gpu_architectures():
+        whole.append(f"-DWARPHEAP_DEVICE_ARCHITECTURES={architectures}")
     target = "cuda_tests" if preset == "cuda" else "warpheap_bench_cuda"
     seconds = 0.0
     for command in (

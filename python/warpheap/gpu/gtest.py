@@ -7,11 +7,14 @@ hangs or crashes writes none. A test that fails ends its process too (a failed k
 and every later test of that process would fail for it); the tests after it run in a fresh one.
 """
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from warpheap import process
+from warpheap.gpu.build import is_script
 from warpheap.gpu.device import Environment
 from warpheap.gpu.result import Result
 from warpheap.project import find_checkout
@@ -20,6 +23,7 @@ _SECONDS_TO_LIST = 120.0
 _RUN = re.compile(r"\[ RUN      \] (\S+)\s*$")
 _END = re.compile(r"\[( {7}OK |  FAILED  |  SKIPPED )\] ([^\s,]+)(?:, where .*)? \((\d+) ms\)\s*$")
 _STATUS = {"OK": "ok", "FAILED": "failed", "SKIPPED": "skipped"}
+_CANNOT_RUN = 77  # the exit status of an example that lacks a package, or a GPU
 _LONGEST_FILTER = 100_000  # characters; Linux takes 128 KiB for one argument
 
 
@@ -40,10 +44,16 @@ def list_tests(program: Path, wanted: str) -> list[str] | process.Outcome:
 
 
 def run_example(program: Path, time_limit: float, environment: Environment) -> Result:
-    """Run a program that is one test as a whole, with `environment` added to ours."""
-    outcome = process.run([program], time_limit, environment=environment)
+    """Run a program that is one test as a whole, with `environment` added to ours. It may say that it cannot run here.
+
+    An example in Python runs in the Python that the environment variable PYTHON names, or else in this one.
+    """
+    python = {"PYTHON": sys.executable} if is_script(program) and "PYTHON" not in os.environ else {}
+    outcome = process.run([program], time_limit, environment={**python, **environment})
     status, reason = "ok", ""
-    if outcome.timed_out or outcome.exit_code != 0:
+    if outcome.exit_code == _CANNOT_RUN and not outcome.timed_out:
+        status, reason = "skipped", outcome.last_words
+    elif outcome.timed_out or outcome.exit_code != 0:
         status = "timeout" if outcome.timed_out else "failed" if (outcome.exit_code or 0) > 0 else "crashed"
         reason = outcome.describe_end()
     return Result("test", program.name, program.name, status, round(outcome.seconds, 3), reason)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from warpheap import process
 from warpheap.gpu import gtest
-from warpheap.gpu.build import find_tool, is_example
+from warpheap.gpu.build import find_tool, is_example, is_script
 from warpheap.gpu.device import Environment
 from warpheap.gpu.result import Result
 
@@ -21,6 +21,9 @@ def check(program: Path, wanted: str, time_limit: float, environment: Environmen
     """Run the tests of `program` that the filter `wanted` names under the checker, with `environment` added to ours."""
     if "_mutants_" in program.name:
         return Result("memcheck", program.name, program.name, "skipped", 0.0, "its allocators are broken on purpose")
+    if is_script(program):
+        reason = "a program of Python: the kernels of its packages are not ours to check"
+        return Result("memcheck", program.name, program.name, "skipped", 0.0, reason)
     sanitizer = find_tool("compute-sanitizer")
     if sanitizer is None:
         return Result("memcheck", program.name, program.name, "missed", 0.0, "compute-sanitizer is not installed here")
