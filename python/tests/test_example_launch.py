@@ -13,6 +13,7 @@ LAUNCH = HERE.parents[1] / "examples" / "python" / "launch.py"
 
 
 def launch(folder: Path, text: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    (folder / "refuses.py").write_text("raise ImportError('needs an older one')\n")
     program = folder / "program.py"
     program.write_text(text)
     return subprocess.run(
@@ -25,10 +26,11 @@ def launch(folder: Path, text: str, *words: str) -> "subprocess.CompletedProcess
     [
         ("print('done')", 0, ""),
         ("import sys; sys.exit(3)", 3, ""),
-        ("import no_such_package.part", 77, "the package no_such_package is not installed here"),
+        ("import no_such_package.part", 77, "cannot be imported here: No module named 'no_such_package'"),
         ("import warpheap.no_such_part", 1, "No module named 'warpheap.no_such_part'"),
         ("import json.no_such_part", 77, "json"),
         ("raise ImportError('a version that does not fit')", 1, "a version that does not fit"),
+        ("import refuses", 77, "cannot be imported here: needs an older one"),
         ("1 / 0", 1, "ZeroDivisionError"),
     ],
 )
