@@ -178,8 +178,8 @@ wh_pool_status wh_pool_begin_capture(wh_pool* pool, uint64_t name_first, uint64_
  * kept. */
 wh_pool_status wh_pool_end_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second);
 /** Releases what one `wh_pool_begin_capture` of that name kept; called once for each of them. After the last one the
- * private memory is for all streams, after all work that `stream` was given so far: graphs of the capture that still
- * run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that
+ * private memory is for all streams, after all work that the `stream` of each release was given by then: graphs of the
+ * capture that still run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that
  * was not ended is refused, and so is a stream that is being captured. */
 wh_pool_status wh_pool_release_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second, void* stream);
 

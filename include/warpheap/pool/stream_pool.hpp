@@ -135,8 +135,8 @@ class basic_stream_pool {
   /// `std::invalid_argument` if no capture of that name was begun.
   void end_capture(capture_name name);
   /// Releases what one `begin_capture` of that name kept. After as many releases as there were begins, the capture's
-  /// memory is for all streams, after the work that `after` was given so far: runs of its graphs come before that, as
-  /// for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing is kept under
+  /// memory is for all streams, after the work that each release's `after` was given by then: runs of the graphs come
+  /// before that, as for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing is kept under
   /// that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A call that
   /// throws can be made again.
   void release_capture(capture_name name, stream after);
@@ -198,7 +198,8 @@ class basic_stream_pool {
     std::uint64_t begun = 0;  // captures of the name that were not released
     bool is_open = false;
     std::map<std::uint64_t, std::unique_ptr<shard>> shards;
-    std::vector<mark_pointer> last_uses;  // by work that is in no graph, before its stream took a block back
+    // After work that is in no graph and came before its stream took a block back, and after each release so far.
+    std::vector<mark_pointer> last_uses;
   };
   struct open_capture {
     std::shared_ptr<private_pool> of;
@@ -256,6 +257,7 @@ class basic_stream_pool {
   shard& owner_of(const void* block) const;
   void take_back(stream on, void* block, bool is_captured, const private_pool* capture);
   void take_back_private(shard& owner, stream on, std::uint64_t begin, bool is_captured, const private_pool* capture);
+  void keep_last_use(private_pool& of, stream which);
   void defer(shard& owner, std::uint64_t begin, uses until);
   void release_deferred();
   bool give_on(deferred_block& each);
