@@ -246,6 +246,10 @@ wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_
   return on(pool, [&](warpheap::stream_pool& now) { tell(given_back, now.trim(keep_bytes)); });
 }
 
+wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device) {
+  return on(pool, [&](warpheap::stream_pool& now) { now.allow_peer(device); });
+}
+
 wh_pool_status wh_pool_block_bytes(wh_pool* pool, const void* block, uint64_t* bytes) {
   return on(pool, [&](warpheap::stream_pool& now) { tell(bytes, now.block_bytes(block)); });
 }

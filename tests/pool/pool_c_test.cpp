@@ -151,7 +151,7 @@ TEST_F(pool_c, a_null_pool_is_refused_by_each_function) {
   for (const wh_pool_status how :
        {wh_pool_allocate(nullptr, 1, 0, nullptr, &block), wh_pool_deallocate(nullptr, nullptr, nullptr),
         wh_pool_note_use(nullptr, nullptr, nullptr), wh_pool_forget(nullptr, nullptr),
-        wh_pool_trim(nullptr, 0, nullptr), wh_pool_block_bytes(nullptr, nullptr, nullptr),
+        wh_pool_trim(nullptr, 0, nullptr), wh_pool_allow_peer(nullptr, 0), wh_pool_block_bytes(nullptr, nullptr, nullptr),
         wh_pool_statistics_of(nullptr, &figures), wh_pool_reset_peaks(nullptr),
         wh_pool_snapshot(nullptr, nullptr, 0, nullptr), wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr),
         wh_pool_end_capture(nullptr, 0, 0), wh_pool_release_capture(nullptr, 0, 0, nullptr)}) {
@@ -394,6 +394,43 @@ TEST_F(pool_c, sharing_is_refused_where_it_cannot_be) {
   EXPECT_EQ(wh_pool_deallocate(shared, block, nullptr), WH_POOL_OK);
   EXPECT_EQ(wh_pool_export(shared, block, &handle), WH_POOL_INVALID_ARGUMENT) << "the block is not live";
   EXPECT_EQ(wh_pool_end(shared), WH_POOL_OK);
+}
+
+TEST_F(pool_c, another_device_reaches_the_blocks) {
+  for (const std::uint32_t flags : {0, static_cast<int>(WH_POOL_PLAIN), static_cast<int>(WH_POOL_SHARED)}) {
+    SCOPED_TRACE(flags);
+    wh_pool_options how = options(8 * mebibyte);
+    how.flags = flags;
+    make(how);
+    const int own = wh_pool_device(pool_);
+    void* const a = allocate(1000);
+    EXPECT_EQ(wh_pool_allow_peer(pool_, own), WH_POOL_OK) << wh_pool_error();
+    EXPECT_EQ(wh_pool_allow_peer(pool_, 1'000), WH_POOL_DEVICE_FAILURE);
+    EXPECT_TRUE(told("no device 1000")) << wh_pool_error();
+    EXPECT_EQ(wh_pool_allow_peer(pool_, -1), WH_POOL_DEVICE_FAILURE);
+    for (int device = 0; device < wh_pool_device_count(); ++device) {
+      if (device == own) continue;
+      if (wh_pool_allow_peer(pool_, device) != WH_POOL_OK) {
+        EXPECT_TRUE(told("cannot reach")) << wh_pool_error();
+        continue;
+      }
+      EXPECT_EQ(wh_pool_allow_peer(pool_, device), WH_POOL_OK) << "again: " << wh_pool_error();
+      void* const later = allocate(4 * mebibyte);
+      {
+        const scoped_device other{device_context::of(device)};
+        for (void* const each : {a, later}) device_fill(each, 0x55, 1000);
+        synchronise();
+      }
+      for (void* const each : {a, later}) {
+        std::vector<unsigned char> found(1000);
+        device_copy(found.data(), each, 1000);
+        EXPECT_EQ(found, std::vector<unsigned char>(1000, 0x55));
+      }
+      deallocate(later);
+    }
+    EXPECT_EQ(wh_pool_end(pool_), WH_POOL_OK) << wh_pool_error();
+    pool_ = nullptr;
+  }
 }
 
 // What two processes say to each other: the parent sends handles, the child a word for each step that it has done.

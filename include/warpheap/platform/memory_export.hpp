@@ -10,6 +10,7 @@
 #include <utility>
 #include <warpheap/platform/bits.hpp>
 #include <warpheap/platform/device_context.hpp>
+#include <warpheap/platform/memory_space.hpp>
 #include <warpheap/platform/size_limit.hpp>
 
 #if defined(WARPHEAP_BACKEND_CUDA)
@@ -48,6 +49,13 @@ class exported_memory {
   }
   exported_memory(const exported_memory&) = delete;
   exported_memory& operator=(const exported_memory&) = delete;
+
+  /// Lets another device of this process reach the memory. Throws as `device_range::allow_peer` does.
+  void allow_peer(int device) {
+    const scoped_device own{context_};
+    target::require_peer(context_.device(), device);
+    if (device != context_.device()) target::grant_peer_all(context_.device(), device);
+  }
 
   std::byte* data() const { return static_cast<std::byte*>(memory_.data); }  ///< start of the memory
   std::uint64_t bytes() const { return bytes_; }                            ///< size of the memory

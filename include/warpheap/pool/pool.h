@@ -140,6 +140,11 @@ wh_pool_status wh_pool_forget(wh_pool* pool, void* stream);
  * `*given_back` becomes how many bytes. Waits for the work that used that memory. */
 wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_back);
 
+/** Lets the device with the number `device` reach all blocks of the pool, those that are handed out later too. Where the
+ * memory is not mapped (WH_POOL_PLAIN, WH_POOL_SHARED) the device reaches all such memory of the pool's device. A device
+ * that is not there, or cannot reach the memory, is refused with WH_POOL_DEVICE_FAILURE. */
+wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device);
+
 /** Sets `*bytes` to the size of the live block that begins at `block`, rounding included; 0 if none begins there. */
 wh_pool_status wh_pool_block_bytes(wh_pool* pool, const void* block, uint64_t* bytes);
 /** 1 if the address lies in the range of the pool, 0 if not or for a null pool. */

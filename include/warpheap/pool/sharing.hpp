@@ -24,6 +24,7 @@ class shared_space final : public pool_space {
   }
   void commit(std::uint64_t, std::uint64_t) override {}
   void decommit(std::uint64_t, std::uint64_t) override {}
+  void allow_peer(int device) override { memory_->allow_peer(device); }
 
   /// The memory itself, which lives as long as the space. Any thread can use it.
   const exported_memory& memory() const { return *memory_; }

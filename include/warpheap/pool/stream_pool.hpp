@@ -86,7 +86,8 @@ struct stream_pool_statistics {
 /// all streams is put together there, after an event of each, and merges before a request fails. So a request fails
 /// only if no stretch of free memory, whichever stream freed it, can hold it.
 ///
-/// All members can be called by any host thread at any time. Streams that are being captured are refused, unless they
+/// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
+/// of that thread: events and default streams are of the current device. Streams that are being captured are refused, unless they
 /// belong to a capture that was begun. Before a stream is destroyed, `forget` it.
 template <stream_order Streams, segment_engine Engine = segregated_fit>
 class basic_stream_pool {
@@ -151,6 +152,9 @@ class basic_stream_pool {
   /// theirs. Waits without a lock, so other threads go on; if they put memory together again and again meanwhile,
   /// nothing is given back.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
+  /// Lets another device reach all blocks, those that are handed out later too. Its streams are still none of the
+  /// pool's: their work comes between that of streams that are. Throws what the space throws.
+  void allow_peer(int device) { pool_.allow_peer(device); }
   /// Bytes of the live block that begins there, its rounding included; 0 if none does.
   std::uint64_t block_bytes(const void* block) const;
   /// Makes each peak of the figures what it is a peak of now.
