@@ -26,7 +26,7 @@
 
 struct wh_pool {
   warpheap::device_context device;
-  bool is_common;  // one of `wh_pool_of_device`
+  bool is_common;                        // one of `wh_pool_of_device`
   const warpheap::shared_space* shared;  // the pool's space, if it is one
   warpheap::stream_pool pool;
 };

@@ -151,10 +151,11 @@ TEST_F(pool_c, a_null_pool_is_refused_by_each_function) {
   for (const wh_pool_status how :
        {wh_pool_allocate(nullptr, 1, 0, nullptr, &block), wh_pool_deallocate(nullptr, nullptr, nullptr),
         wh_pool_note_use(nullptr, nullptr, nullptr), wh_pool_forget(nullptr, nullptr),
-        wh_pool_trim(nullptr, 0, nullptr), wh_pool_allow_peer(nullptr, 0), wh_pool_block_bytes(nullptr, nullptr, nullptr),
-        wh_pool_statistics_of(nullptr, &figures), wh_pool_reset_peaks(nullptr),
-        wh_pool_snapshot(nullptr, nullptr, 0, nullptr), wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr),
-        wh_pool_end_capture(nullptr, 0, 0), wh_pool_release_capture(nullptr, 0, 0, nullptr)}) {
+        wh_pool_trim(nullptr, 0, nullptr), wh_pool_allow_peer(nullptr, 0),
+        wh_pool_block_bytes(nullptr, nullptr, nullptr), wh_pool_statistics_of(nullptr, &figures),
+        wh_pool_reset_peaks(nullptr), wh_pool_snapshot(nullptr, nullptr, 0, nullptr),
+        wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr), wh_pool_end_capture(nullptr, 0, 0),
+        wh_pool_release_capture(nullptr, 0, 0, nullptr)}) {
     EXPECT_EQ(how, WH_POOL_INVALID_ARGUMENT);
     EXPECT_TRUE(told("wh_pool_make")) << wh_pool_error();
   }

@@ -26,7 +26,7 @@ using memory_handle = std::array<unsigned char, 64>;
 /// Names a device alike in all processes of a machine, whatever number each gives it.
 using device_identity = std::array<unsigned char, 16>;
 
-/// The identity of the device with that number. Throws `launch_failure` if there is none.
+/// The identity of the device with that number. Throws `launch_failure` if no device has it.
 inline device_identity identity_of_device(int device) { return target::identity_of_device(device); }
 
 /// The system's number of this process.
@@ -58,8 +58,8 @@ class exported_memory {
   }
 
   std::byte* data() const { return static_cast<std::byte*>(memory_.data); }  ///< start of the memory
-  std::uint64_t bytes() const { return bytes_; }                            ///< size of the memory
-  const device_context& context() const { return context_; }                ///< the device that it is of
+  std::uint64_t bytes() const { return bytes_; }                             ///< size of the memory
+  const device_context& context() const { return context_; }                 ///< the device that it is of
   /// The handle by which another process maps it, as long as this object is there. Throws as the constructor does.
   memory_handle handle() const {
     const scoped_device own{context_};

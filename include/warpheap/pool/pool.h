@@ -140,9 +140,9 @@ wh_pool_status wh_pool_forget(wh_pool* pool, void* stream);
  * `*given_back` becomes how many bytes. Waits for the work that used that memory. */
 wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_back);
 
-/** Lets the device with the number `device` reach all blocks of the pool, those that are handed out later too. Where the
- * memory is not mapped (WH_POOL_PLAIN, WH_POOL_SHARED) the device reaches all such memory of the pool's device. A device
- * that is not there, or cannot reach the memory, is refused with WH_POOL_DEVICE_FAILURE. */
+/** Lets the device with the number `device` reach all blocks of the pool, those that are handed out later too. Where
+ * the memory is not mapped (WH_POOL_PLAIN, WH_POOL_SHARED) the device reaches all such memory of the pool's device. A
+ * device that is not there, or cannot reach the memory, is refused with WH_POOL_DEVICE_FAILURE. */
 wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device);
 
 /** Sets `*bytes` to the size of the live block that begins at `block`, rounding included; 0 if none begins there. */
@@ -186,8 +186,8 @@ wh_pool_status wh_pool_begin_capture(wh_pool* pool, uint64_t name_first, uint64_
 wh_pool_status wh_pool_end_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second);
 /** Releases what one `wh_pool_begin_capture` of that name kept; called once for each of them. After the last one the
  * private memory is for all streams, after all work that the `stream` of each release was given by then: graphs of the
- * capture that still run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that
- * was not ended is refused, and so is a stream that is being captured. */
+ * capture that still run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any
+ * other. A capture that was not ended is refused, and so is a stream that is being captured. */
 wh_pool_status wh_pool_release_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second, void* stream);
 
 /* --- Other processes ---------------------------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ typedef struct wh_pool_handle {
 wh_pool_status wh_pool_export(wh_pool* pool, const void* block, wh_pool_handle* handle);
 /** Sets `*block` to a block of another process, and `*bytes` to its size, its rounding included. `device` is the number
  * of the device that is to use it, or -1 for the one that the memory is of, whatever its number here. The memory of a
- * pool is mapped once for a device, however many of its blocks are imported. Each call has a `wh_pool_release_import` of
- * its own. `handle` and `block` are not null.
+ * pool is mapped once for a device, however many of its blocks are imported. Each call has a `wh_pool_release_import`
+ * of its own. `handle` and `block` are not null.
  *
  * Nothing orders the work of two processes: the importer uses the block after the exporter's work on it. A block of the
  * same process is refused, as it has a pointer there. No pool takes the block back. */

@@ -41,14 +41,14 @@ class shared_space final : public pool_space {
 /// Names a block of a pool for other processes of the same machine and user. It is plain bytes: send them as they are.
 /// It is good as long as the block is live; the process that exported keeps the block until all others have released.
 struct block_handle {
-  std::uint64_t kind = 0;           ///< tells handles of this backend and form from all else
-  std::uint64_t process[2] = {};    ///< of the process that exported: a random number, and the system's
-  memory_handle memory = {};        ///< the memory that the block lies in
-  device_identity device = {};      ///< the device of the memory
-  std::uint64_t memory_bytes = 0;   ///< size of the memory
-  std::uint64_t offset = 0;         ///< of the block in the memory
-  std::uint64_t block_bytes = 0;    ///< size of the block, its rounding included
-  std::uint64_t sum = 0;            ///< of all bytes before, so that a damaged handle is told
+  std::uint64_t kind = 0;          ///< tells handles of this backend and form from all else
+  std::uint64_t process[2] = {};   ///< of the process that exported: a random number, and the system's
+  memory_handle memory = {};       ///< the memory that the block lies in
+  device_identity device = {};     ///< the device of the memory
+  std::uint64_t memory_bytes = 0;  ///< size of the memory
+  std::uint64_t offset = 0;        ///< of the block in the memory
+  std::uint64_t block_bytes = 0;   ///< size of the block, its rounding included
+  std::uint64_t sum = 0;           ///< of all bytes before, so that a damaged handle is told
 };
 
 /// The handle of the live block that begins at `block`, of a pool over `space`; `Pool` has `block_bytes(block)`. Throws
@@ -67,10 +67,10 @@ class block_importer {
   block_importer(const block_importer&) = delete;
   block_importer& operator=(const block_importer&) = delete;
 
-  /// The block in this process, on the device with the number `device`, or for -1 on the one that the memory is of. Each
-  /// call counts, and has a `release_block` of its own. Throws `std::invalid_argument` for bytes that are no handle, of
-  /// another backend, or of this same process, which has the block's own pointer; `launch_failure` for a device that
-  /// is not there; and what `imported_memory` throws. Nothing has changed then.
+  /// The block in this process, on the device with the number `device`, or for -1 on the one that the memory is of.
+  /// Each call counts, and has a `release_block` of its own. Throws `std::invalid_argument` for bytes that are no
+  /// handle, of another backend, or of this same process, which has the block's own pointer; `launch_failure` for a
+  /// device that is not there; and what `imported_memory` throws. Nothing has changed then.
   void* import_block(const block_handle& handle, int device = -1);
   /// Takes one `import_block` back; null is ignored. Work of this process that uses the block is done by then. Throws
   /// `unknown_block` for a pointer that `import_block` did not return, or that was released as often as imported.

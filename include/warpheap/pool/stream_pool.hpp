@@ -87,8 +87,8 @@ struct stream_pool_statistics {
 /// only if no stretch of free memory, whichever stream freed it, can hold it.
 ///
 /// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
-/// of that thread: events and default streams are of the current device. Streams that are being captured are refused, unless they
-/// belong to a capture that was begun. Before a stream is destroyed, `forget` it.
+/// of that thread: events and default streams are of the current device. Streams that are being captured are refused,
+/// unless they belong to a capture that was begun. Before a stream is destroyed, `forget` it.
 template <stream_order Streams, segment_engine Engine = segregated_fit>
 class basic_stream_pool {
  public:
@@ -137,9 +137,9 @@ class basic_stream_pool {
   void end_capture(capture_name name);
   /// Releases what one `begin_capture` of that name kept. After as many releases as there were begins, the capture's
   /// memory is for all streams, after the work that each release's `after` was given by then: runs of the graphs come
-  /// before that, as for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing is kept under
-  /// that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A call that
-  /// throws can be made again.
+  /// before that, as for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing
+  /// is kept under that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A
+  /// call that throws can be made again.
   void release_capture(capture_name name, stream after);
 
   /// Puts what the stream has free into the common pool, after an event, and forgets the stream; another that is made

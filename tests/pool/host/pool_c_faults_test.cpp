@@ -52,8 +52,8 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return warpheap::pool_c_faults_test::take_aligned(bytes, alignment);
 }
 
-// None is inlined: where the compiler inlines a `delete` and not the `new` before it, it takes `std::free` for the wrong
-// end of memory from `new`.
+// None is inlined: where the compiler inlines a `delete` and not the `new` before it, it takes `std::free` for the
+// wrong end of memory from `new`.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -64,7 +64,7 @@ inline void release_exported(exported& memory, std::uint64_t bytes) noexcept {
 }
 
 inline std::array<unsigned char, 64> handle_of(const exported& memory, std::uint64_t) {
-  struct stat about{};
+  struct stat about {};
   system_must(::fstat(memory.file, &about) == 0, "naming memory for other processes");
   const exported_name name{::getpid(), memory.file, about.st_dev, about.st_ino};
   std::array<unsigned char, 64> handle{};
@@ -87,7 +87,7 @@ inline void* map_exported(const std::array<unsigned char, 64>& handle, std::uint
   const std::string path = "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.file);
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) refuse_import(errno);
-  struct stat about{};
+  struct stat about {};
   const bool is_same = ::fstat(file, &about) == 0 && about.st_dev == name.device && about.st_ino == name.inode &&
                        static_cast<std::uint64_t>(about.st_size) == bytes;
   void* const mapped = is_same ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
