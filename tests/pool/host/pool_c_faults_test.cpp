@@ -223,23 +223,27 @@ TEST_P(pool_c_faults, a_pool_that_cannot_be_made_leaves_nothing) {
   options.initial_bytes = 2 * mebibyte;
   options.piece_bytes = mebibyte;
   options.device = -1;
-  for (std::uint64_t at = 1;; ++at) {
-    wh_pool_status how = WH_POOL_OK;
-    bool failed = false;
-    {
-      const one_fault armed(GetParam(), at);
-      how = wh_pool_make(&options, &pool);
-      failed = armed.has_failed();
+  for (const std::uint32_t flags : {0u, std::uint32_t{WH_POOL_SHARED}}) {
+    options.flags = flags;
+    for (std::uint64_t at = 1;; ++at) {
+      wh_pool_status how = WH_POOL_OK;
+      bool failed = false;
+      {
+        const one_fault armed(GetParam(), at);
+        how = wh_pool_make(&options, &pool);
+        failed = armed.has_failed();
+      }
+      if (!failed) {
+        EXPECT_EQ(how, WH_POOL_OK) << wh_pool_error();
+        break;
+      }
+      EXPECT_EQ(how, WH_POOL_OUT_OF_MEMORY) << wh_pool_error();
+      EXPECT_EQ(pool, nullptr);
+      EXPECT_NE(std::string(wh_pool_error()), "");
     }
-    if (!failed) {
-      EXPECT_EQ(how, WH_POOL_OK) << wh_pool_error();
-      break;
-    }
-    EXPECT_EQ(how, WH_POOL_OUT_OF_MEMORY) << wh_pool_error();
-    EXPECT_EQ(pool, nullptr);
-    EXPECT_NE(std::string(wh_pool_error()), "");
+    EXPECT_EQ(wh_pool_end(pool), WH_POOL_OK) << wh_pool_error();
+    pool = nullptr;
   }
-  EXPECT_EQ(wh_pool_end(pool), WH_POOL_OK) << wh_pool_error();
 }
 
 // A list that grew by one at a time would be copied for each block.
