@@ -99,9 +99,9 @@ class basic_stream_pool {
   explicit basic_stream_pool(std::unique_ptr<pool_space> space, stream_pool_options options = {}, Streams streams = {});
   basic_stream_pool(const basic_stream_pool&) = delete;
   basic_stream_pool& operator=(const basic_stream_pool&) = delete;
-  /// Waits for the work so far of each stream that is not forgotten, and of those that `note_use` named for a block, and
-  /// gives all memory back. (Of a thread's own stream, for the work before the last `deallocate` or `note_use` there.) No stream of the pool
-  /// may be captured then: its work could not be waited for.
+  /// Waits for the work so far of each stream that is not forgotten, and of those that `note_use` named for a block,
+  /// and gives all memory back. (Of a thread's own stream, for the work before the last `deallocate` or `note_use`
+  /// there.) No stream of the pool may be captured then: its work could not be waited for.
   ~basic_stream_pool();
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
