@@ -17,6 +17,7 @@
 #include <warpheap/platform/host_thread.hpp>
 #include <warpheap/platform/launch.hpp>
 #include <warpheap/platform/machine.hpp>
+#include <warpheap/platform/memory_export.hpp>
 #include <warpheap/platform/memory_space.hpp>
 #include <warpheap/platform/schedule.hpp>
 #include <warpheap/platform/shared_memory.hpp>

@@ -19,6 +19,7 @@
 #include <warpheap/pool/errors.hpp>
 #include <warpheap/pool/pool.hpp>
 #include <warpheap/pool/segregated_fit.hpp>
+#include <warpheap/pool/sharing.hpp>
 #include <warpheap/pool/space.hpp>
 #include <warpheap/pool/statistics.hpp>
 #include <warpheap/pool/stream_order.hpp>

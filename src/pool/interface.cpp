@@ -26,7 +26,8 @@
 
 struct wh_pool {
   warpheap::device_context device;
-  bool is_common;  // one of `wh_pool_of_device`
+  bool is_common;                        // one of `wh_pool_of_device`
+  const warpheap::shared_space* shared;  // the pool's space, if it is one
   warpheap::stream_pool pool;
 };
 
@@ -40,7 +41,7 @@ using interface::require;
 using interface::tell;
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-constexpr std::uint32_t known_flags = WH_POOL_PLAIN;
+constexpr std::uint32_t known_flags = WH_POOL_PLAIN | WH_POOL_SHARED;
 
 template <class Call>
 wh_pool_status guarded(Call call) noexcept {
@@ -77,7 +78,8 @@ wh_pool_status on_stream(wh_pool* pool, void* stream, Call call) noexcept {
 
 std::unique_ptr<wh_pool> make(const wh_pool_options& asked, const device_context& device, bool is_common) {
   const scoped_device own{device};
-  const bool plain = (asked.flags & WH_POOL_PLAIN) != 0;
+  const bool shared = (asked.flags & WH_POOL_SHARED) != 0;
+  const bool plain = shared || (asked.flags & WH_POOL_PLAIN) != 0;
   std::uint64_t reserved = asked.reserve_bytes;
   if (reserved == 0) {
     require(!plain, "a pool of plain memory takes all of it at once: set reserve_bytes");
@@ -92,8 +94,17 @@ std::unique_ptr<wh_pool> make(const wh_pool_options& asked, const device_context
   warpheap::range_options memory;
   memory.piece_bytes = asked.piece_bytes != 0 ? asked.piece_bytes : 32 * mebibyte;
   memory.plain = plain;
-  auto space = std::make_unique<warpheap::device_space>(reserved, memory);
-  return std::unique_ptr<wh_pool>(new wh_pool{device, is_common, warpheap::stream_pool(std::move(space), how)});
+  std::unique_ptr<warpheap::pool_space> space;
+  const warpheap::shared_space* exportable = nullptr;
+  if (shared) {
+    auto made = std::make_unique<warpheap::shared_space>(reserved);
+    exportable = made.get();
+    space = std::move(made);
+  } else {
+    space = std::make_unique<warpheap::device_space>(reserved, memory);
+  }
+  return std::unique_ptr<wh_pool>(
+      new wh_pool{device, is_common, exportable, warpheap::stream_pool(std::move(space), how)});
 }
 
 // A machine that has no device at all says why: the driver may be missing, or older than the runtime.
@@ -117,6 +128,12 @@ wh_pool& common_pool(int device) {
   wh_pool_options defaults{};
   auto made = make(defaults, find_device(device), true);
   return *common.pools.emplace(device, std::move(made)).first->second;
+}
+
+// What the process has mapped of others. It is never ended, as the pools in common are not.
+warpheap::block_importer& importer() {
+  static auto& made = *new warpheap::block_importer;
+  return made;
 }
 
 int number_of(std::int32_t device) {
@@ -229,6 +246,10 @@ wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_
   return on(pool, [&](warpheap::stream_pool& now) { tell(given_back, now.trim(keep_bytes)); });
 }
 
+wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device) {
+  return on(pool, [&](warpheap::stream_pool& now) { now.allow_peer(device); });
+}
+
 wh_pool_status wh_pool_block_bytes(wh_pool* pool, const void* block, uint64_t* bytes) {
   return on(pool, [&](warpheap::stream_pool& now) { tell(bytes, now.block_bytes(block)); });
 }
@@ -304,6 +325,43 @@ wh_pool_status wh_pool_end_capture(wh_pool* pool, uint64_t name_first, uint64_t 
 wh_pool_status wh_pool_release_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second, void* stream) {
   return on_stream(pool, stream, [&](warpheap::stream_pool& now, device_streams::stream which) {
     now.release_capture({name_first, name_second}, which);
+  });
+}
+
+wh_pool_status wh_pool_export(wh_pool* pool, const void* block, wh_pool_handle* handle) {
+  return on(pool, [&](warpheap::stream_pool& now) {
+    require(handle != nullptr, "there is no place for the handle");
+    if (pool->shared == nullptr) {
+      throw interface::not_supported(
+          "the memory of this pool cannot be mapped by other processes: make the pool with WH_POOL_SHARED");
+    }
+    const warpheap::block_handle named = warpheap::export_block(*pool->shared, now, block);
+    static_assert(sizeof(named) <= sizeof(handle->bytes));
+    *handle = {};
+    std::memcpy(handle->bytes, &named, sizeof(named));
+  });
+}
+
+wh_pool_status wh_pool_import(const wh_pool_handle* handle, int32_t device, void** block, uint64_t* bytes) {
+  return guarded([&] {
+    require(handle != nullptr, "there is no handle: pass what wh_pool_export wrote in the other process");
+    require(block != nullptr, "there is no place for the block's pointer");
+    require(device >= -1, "device is neither the number of a device nor -1");
+    warpheap::block_handle named;
+    std::memcpy(&named, handle->bytes, sizeof(named));
+    *block = importer().import_block(named, device);
+    tell(bytes, named.block_bytes);
+  });
+}
+
+wh_pool_status wh_pool_release_import(void* block) {
+  return guarded([&] { importer().release_block(block); });
+}
+
+wh_pool_status wh_pool_imports(uint64_t* memories, uint64_t* blocks) {
+  return guarded([&] {
+    tell(memories, importer().memories());
+    tell(blocks, importer().blocks());
   });
 }
 

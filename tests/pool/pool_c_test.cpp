@@ -5,14 +5,21 @@
 // tests of host/ watch.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <warpheap/pool/pool.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <sstream>
 #include <string>
+#include <support/random.hpp>
+#include <support/scale.hpp>
 #include <thread>
 #include <vector>
 #include <warpheap.hpp>
@@ -116,7 +123,7 @@ TEST_F(pool_c, options_that_cannot_be_right_are_refused) {
   how.struct_bytes = 8;
   refused(how, "sizeof(wh_pool_options)");
   how = options();
-  how.flags = 2;
+  how.flags = 4;
   refused(how, "flags");
   how = options();
   how.device = -2;
@@ -144,10 +151,11 @@ TEST_F(pool_c, a_null_pool_is_refused_by_each_function) {
   for (const wh_pool_status how :
        {wh_pool_allocate(nullptr, 1, 0, nullptr, &block), wh_pool_deallocate(nullptr, nullptr, nullptr),
         wh_pool_note_use(nullptr, nullptr, nullptr), wh_pool_forget(nullptr, nullptr),
-        wh_pool_trim(nullptr, 0, nullptr), wh_pool_block_bytes(nullptr, nullptr, nullptr),
-        wh_pool_statistics_of(nullptr, &figures), wh_pool_reset_peaks(nullptr),
-        wh_pool_snapshot(nullptr, nullptr, 0, nullptr), wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr),
-        wh_pool_end_capture(nullptr, 0, 0), wh_pool_release_capture(nullptr, 0, 0, nullptr)}) {
+        wh_pool_trim(nullptr, 0, nullptr), wh_pool_allow_peer(nullptr, 0),
+        wh_pool_block_bytes(nullptr, nullptr, nullptr), wh_pool_statistics_of(nullptr, &figures),
+        wh_pool_reset_peaks(nullptr), wh_pool_snapshot(nullptr, nullptr, 0, nullptr),
+        wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr), wh_pool_end_capture(nullptr, 0, 0),
+        wh_pool_release_capture(nullptr, 0, 0, nullptr)}) {
     EXPECT_EQ(how, WH_POOL_INVALID_ARGUMENT);
     EXPECT_TRUE(told("wh_pool_make")) << wh_pool_error();
   }
@@ -343,41 +351,317 @@ TEST_F(pool_c, each_thread_has_its_own_error) {
   EXPECT_EQ(wh_pool_error(), mine);
 }
 
+TEST_F(pool_c, sharing_is_refused_where_it_cannot_be) {
+  make();
+  wh_pool_handle handle{};
+  void* block = allocate(1000);
+  EXPECT_EQ(wh_pool_export(pool_, block, &handle), WH_POOL_NOT_SUPPORTED);
+  EXPECT_TRUE(told("WH_POOL_SHARED")) << wh_pool_error();
+  EXPECT_EQ(wh_pool_export(nullptr, block, &handle), WH_POOL_INVALID_ARGUMENT);
+  wh_pool_options how = options(0);
+  how.flags = WH_POOL_SHARED;
+  wh_pool* shared = nullptr;
+  EXPECT_EQ(wh_pool_make(&how, &shared), WH_POOL_INVALID_ARGUMENT);
+  how = options(4 * mebibyte);
+  how.flags = WH_POOL_SHARED;
+  ASSERT_EQ(wh_pool_make(&how, &shared), WH_POOL_OK) << wh_pool_error();
+  ASSERT_EQ(wh_pool_allocate(shared, 1000, 0, nullptr, &block), WH_POOL_OK);
+  EXPECT_EQ(wh_pool_export(shared, block, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_EQ(wh_pool_export(shared, nullptr, &handle), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_EQ(wh_pool_export(shared, static_cast<std::byte*>(block) + 256, &handle), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_TRUE(told("begin of a block")) << wh_pool_error();
+  ASSERT_EQ(wh_pool_export(shared, block, &handle), WH_POOL_OK) << wh_pool_error();
+
+  void* mapped = nullptr;
+  EXPECT_EQ(wh_pool_import(&handle, -1, &mapped, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_TRUE(told("same process")) << wh_pool_error();
+  EXPECT_EQ(wh_pool_import(nullptr, -1, &mapped, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_EQ(wh_pool_import(&handle, -1, nullptr, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_EQ(wh_pool_import(&handle, -2, &mapped, nullptr), WH_POOL_INVALID_ARGUMENT);
+  wh_pool_handle damaged = handle;
+  damaged.bytes[100] ^= 1;
+  EXPECT_EQ(wh_pool_import(&damaged, -1, &mapped, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_TRUE(told("damaged")) << wh_pool_error();
+  damaged = {};
+  EXPECT_EQ(wh_pool_import(&damaged, -1, &mapped, nullptr), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_TRUE(told("no handle")) << wh_pool_error();
+  EXPECT_EQ(mapped, nullptr);
+  EXPECT_EQ(wh_pool_release_import(block), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_EQ(wh_pool_release_import(nullptr), WH_POOL_OK);
+  std::uint64_t memories = 1;
+  std::uint64_t blocks = 1;
+  EXPECT_EQ(wh_pool_imports(&memories, &blocks), WH_POOL_OK);
+  EXPECT_EQ(memories + blocks, 0u);
+  EXPECT_EQ(wh_pool_deallocate(shared, block, nullptr), WH_POOL_OK);
+  EXPECT_EQ(wh_pool_export(shared, block, &handle), WH_POOL_INVALID_ARGUMENT) << "the block is not live";
+  EXPECT_EQ(wh_pool_end(shared), WH_POOL_OK);
+}
+
+TEST_F(pool_c, another_device_reaches_the_blocks) {
+  for (const std::uint32_t flags : {0, static_cast<int>(WH_POOL_PLAIN), static_cast<int>(WH_POOL_SHARED)}) {
+    SCOPED_TRACE(flags);
+    wh_pool_options how = options(8 * mebibyte);
+    how.flags = flags;
+    make(how);
+    const int own = wh_pool_device(pool_);
+    void* const a = allocate(1000);
+    EXPECT_EQ(wh_pool_allow_peer(pool_, own), WH_POOL_OK) << wh_pool_error();
+    EXPECT_EQ(wh_pool_allow_peer(pool_, 1'000), WH_POOL_DEVICE_FAILURE);
+    EXPECT_TRUE(told("no device 1000")) << wh_pool_error();
+    EXPECT_EQ(wh_pool_allow_peer(pool_, -1), WH_POOL_DEVICE_FAILURE);
+    for (int device = 0; device < wh_pool_device_count(); ++device) {
+      if (device == own) continue;
+      if (wh_pool_allow_peer(pool_, device) != WH_POOL_OK) {
+        EXPECT_TRUE(told("cannot reach")) << wh_pool_error();
+        continue;
+      }
+      EXPECT_EQ(wh_pool_allow_peer(pool_, device), WH_POOL_OK) << "again: " << wh_pool_error();
+      void* const later = allocate(4 * mebibyte);
+      {
+        const scoped_device other{device_context::of(device)};
+        for (void* const each : {a, later}) device_fill(each, 0x55, 1000);
+        synchronise();
+      }
+      for (void* const each : {a, later}) {
+        std::vector<unsigned char> found(1000);
+        device_copy(found.data(), each, 1000);
+        EXPECT_EQ(found, std::vector<unsigned char>(1000, 0x55));
+      }
+      deallocate(later);
+    }
+    EXPECT_EQ(wh_pool_end(pool_), WH_POOL_OK) << wh_pool_error();
+    pool_ = nullptr;
+  }
+}
+
+// What two processes say to each other: the parent sends handles, the child a word for each step that it has done.
+class other_process {
+ public:
+  // Runs this program's test `name`, which finds the ends of the pipes in its environment. (A GPU's context survives no
+  // fork, so the child starts anew.)
+  explicit other_process(const std::string& name) {
+    int to[2] = {};
+    int from[2] = {};
+    EXPECT_EQ(::pipe(to), 0);
+    EXPECT_EQ(::pipe(from), 0);
+    const std::string ends = std::to_string(to[0]) + " " + std::to_string(from[1]);
+    const std::string filter = "--gtest_filter=" + name;
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::close(to[1]);
+      ::close(from[0]);
+      ::setenv(variable, ends.c_str(), 1);
+      ::execl("/proc/self/exe", "pool_c", filter.c_str(), static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    ::close(to[0]);
+    ::close(from[1]);
+    out_ = to[1];
+    in_ = from[0];
+  }
+  // The parent, as the child sees it.
+  explicit other_process(std::istringstream ends) { ends >> in_ >> out_; }
+  ~other_process() {
+    ::close(out_);
+    ::close(in_);
+    if (child_ < 0) return;
+    int status = -1;
+    EXPECT_EQ(::waitpid(child_, &status, 0), child_);
+    EXPECT_EQ(status, 0) << "the child failed";
+  }
+  other_process(const other_process&) = delete;
+  other_process& operator=(const other_process&) = delete;
+
+  template <class T>
+  void send(const T& what) {
+    EXPECT_EQ(::write(out_, &what, sizeof(what)), static_cast<ssize_t>(sizeof(what)));
+  }
+  template <class T>
+  T receive() {
+    T what{};
+    EXPECT_EQ(::read(in_, &what, sizeof(what)), static_cast<ssize_t>(sizeof(what))) << "the other process has ended";
+    return what;
+  }
+
+  static constexpr const char* variable = "WARPHEAP_TEST_PIPES";
+
+ private:
+  pid_t child_ = -1;
+  int in_ = -1;
+  int out_ = -1;
+};
+
+std::vector<unsigned char> contents_of(const void* block, std::uint64_t bytes) {
+  std::vector<unsigned char> found(bytes);
+  device_copy(found.data(), block, bytes);
+  return found;
+}
+
+constexpr std::uint64_t shared_bytes = 3000;
+
+TEST_F(pool_c, a_block_is_used_by_two_processes) {
+  wh_pool_options how = options(4 * mebibyte);
+  how.flags = WH_POOL_SHARED;
+  make(how);
+  void* const a = allocate(shared_bytes);
+  void* const b = allocate(mebibyte);
+  device_fill(a, 0x11, shared_bytes);
+  device_fill(b, 0x22, shared_bytes);
+  synchronise();
+  other_process child("pool_c.the_other_process_of_a_test");
+  for (void* const each : {a, b}) {
+    wh_pool_handle handle{};
+    ASSERT_EQ(wh_pool_export(pool_, each, &handle), WH_POOL_OK) << wh_pool_error();
+    child.send(handle);
+  }
+  EXPECT_EQ(child.receive<int>(), 1) << "imported, read and written";
+  EXPECT_EQ(contents_of(a, shared_bytes), std::vector<unsigned char>(shared_bytes, 0x33));
+  EXPECT_EQ(contents_of(b, shared_bytes), std::vector<unsigned char>(shared_bytes, 0x44));
+  deallocate(a);
+  deallocate(b);
+  EXPECT_EQ(wh_pool_end(pool_), WH_POOL_OK);
+  pool_ = nullptr;
+  child.send(2);
+  EXPECT_EQ(child.receive<int>(), 3) << "found that the memory is gone";
+}
+
+TEST_F(pool_c, the_other_process_of_a_test) {
+  const char* const ends = std::getenv(other_process::variable);
+  if (ends == nullptr) GTEST_SKIP() << "is started by another test";
+  other_process parent{std::istringstream(ends)};
+  const auto first = parent.receive<wh_pool_handle>();
+  const auto second = parent.receive<wh_pool_handle>();
+  const auto expect_imports = [](std::uint64_t memories, std::uint64_t blocks) {
+    std::uint64_t mapped = 0;
+    std::uint64_t imported = 0;
+    EXPECT_EQ(wh_pool_imports(&mapped, &imported), WH_POOL_OK);
+    EXPECT_EQ(mapped, memories);
+    EXPECT_EQ(imported, blocks);
+  };
+  void* a = nullptr;
+  void* again = nullptr;
+  void* b = nullptr;
+  std::uint64_t bytes = 0;
+  ASSERT_EQ(wh_pool_import(&first, -1, &a, &bytes), WH_POOL_OK) << wh_pool_error();
+  EXPECT_EQ(bytes, 3072u);
+  ASSERT_EQ(wh_pool_import(&first, 0, &again, nullptr), WH_POOL_OK) << wh_pool_error();
+  ASSERT_EQ(wh_pool_import(&second, -1, &b, &bytes), WH_POOL_OK) << wh_pool_error();
+  EXPECT_EQ(bytes, mebibyte);
+  EXPECT_EQ(a, again);
+  expect_imports(1, 3);
+  EXPECT_EQ(wh_pool_import(&first, 1'000, &again, nullptr), WH_POOL_DEVICE_FAILURE);
+  expect_imports(1, 3);
+  EXPECT_EQ(contents_of(a, shared_bytes), std::vector<unsigned char>(shared_bytes, 0x11));
+  EXPECT_EQ(contents_of(b, shared_bytes), std::vector<unsigned char>(shared_bytes, 0x22));
+  device_fill(a, 0x33, shared_bytes);
+  EXPECT_EQ(wh_pool_release_import(a), WH_POOL_OK);
+  device_fill(b, 0x44, shared_bytes);
+  synchronise();
+  EXPECT_EQ(contents_of(a, shared_bytes), std::vector<unsigned char>(shared_bytes, 0x33)) << "it was imported twice";
+  EXPECT_EQ(wh_pool_release_import(a), WH_POOL_OK);
+  EXPECT_EQ(wh_pool_release_import(a), WH_POOL_INVALID_ARGUMENT);
+  expect_imports(1, 1);
+  EXPECT_EQ(wh_pool_release_import(b), WH_POOL_OK);
+  expect_imports(0, 0);
+  parent.send(1);
+  EXPECT_EQ(parent.receive<int>(), 2);
+  EXPECT_EQ(wh_pool_import(&first, -1, &a, &bytes), WH_POOL_DEVICE_FAILURE);
+  EXPECT_FALSE(std::string(wh_pool_error()).empty());
+  expect_imports(0, 0);
+  parent.send(3);
+}
+
 // Streams of the host are any pointers.
+// A block that two threads have at a time is written by both, which the contents tell, and ThreadSanitizer.
 TEST_F(pool_c, threads_use_streams_of_their_own_and_of_each_other) {
   if (std::string(wh_pool_backend()) != "host") GTEST_SKIP() << "any pointer is a stream on the host alone";
   make();
-  static char names[6];
+  constexpr int thread_count = 8;
+  constexpr int stream_count = 8;
+  const std::uint64_t steps = scaled(1'000, 1'000);
+  static char names[stream_count + thread_count];
+  struct held_block {
+    void* at;
+    std::uint64_t bytes;
+    unsigned char content;
+  };
+  std::mutex mutex;
+  std::vector<held_block> shelf;  // blocks that any thread may take back
+  const auto belongs = [](void* own, void* stream) { return own == stream ? 1 : 0; };
   std::vector<std::thread> threads;
-  for (int id = 0; id < 2; ++id) {
+  for (int id = 0; id < thread_count; ++id) {
     threads.emplace_back([&, id] {
-      std::vector<void*> held;
-      for (int i = 0; i < 2'000; ++i) {
-        char* const stream = &names[(3 * id + i) % 6];
-        void* block = nullptr;
-        ASSERT_EQ(wh_pool_allocate(pool_, static_cast<std::uint64_t>(1 + i % 40) * 1000, 0, stream, &block), WH_POOL_OK)
-            << wh_pool_error();
-        held.push_back(block);
-        if (i % 5 == 0) {
-          ASSERT_EQ(wh_pool_note_use(pool_, block, &names[i % 6]), WH_POOL_OK);
+      random_stream random(11, static_cast<std::uint64_t>(id));
+      char* const captured = &names[stream_count + id];
+      const auto name = static_cast<std::uint64_t>(id);
+      const auto any_stream = [&] { return &names[random.below(stream_count)]; };
+      const auto take = [&](void* stream) {
+        held_block made{nullptr, 1 + random.below(128 * 1024), static_cast<unsigned char>(random.below(256))};
+        EXPECT_EQ(wh_pool_allocate(pool_, made.bytes, 0, stream, &made.at), WH_POOL_OK) << wh_pool_error();
+        if (made.at != nullptr) std::memset(made.at, made.content, made.bytes);
+        return made;
+      };
+      const auto give_back = [&](const held_block& block, void* stream) {
+        if (block.at == nullptr) return;
+        const auto* const bytes = static_cast<const unsigned char*>(block.at);
+        EXPECT_TRUE(std::all_of(bytes, bytes + block.bytes, [&](unsigned char each) { return each == block.content; }))
+            << "another thread had the block, too";
+        EXPECT_EQ(wh_pool_deallocate(pool_, block.at, stream), WH_POOL_OK) << wh_pool_error();
+      };
+      for (std::uint64_t i = 0; i < steps && !HasFailure(); ++i) {
+        held_block taken{};
+        const held_block made = take(any_stream());
+        if (random.below(4) == 0) {
+          EXPECT_EQ(wh_pool_note_use(pool_, made.at, any_stream()), WH_POOL_OK) << wh_pool_error();
         }
-        if (held.size() == 30) {
-          for (void* const each : held) ASSERT_EQ(wh_pool_deallocate(pool_, each, &names[i % 6]), WH_POOL_OK);
-          held.clear();
+        {
+          const std::lock_guard lock(mutex);
+          shelf.push_back(made);
+          if (shelf.size() > 100) {
+            std::swap(shelf[random.below(shelf.size())], shelf.back());
+            taken = shelf.back();
+            shelf.pop_back();
+          }
         }
-        if (i % 500 == 0) {
-          ASSERT_EQ(wh_pool_trim(pool_, 0, nullptr), WH_POOL_OK);
+        give_back(taken, any_stream());
+        switch (random.below(64)) {
+          case 0: {
+            ASSERT_EQ(wh_pool_begin_capture(pool_, name, 1, nullptr, belongs, captured), WH_POOL_OK);
+            const held_block own = take(captured);
+            const held_block other = take(captured);
+            give_back(own, captured);
+            EXPECT_EQ(wh_pool_end_capture(pool_, name, 1), WH_POOL_OK);
+            give_back(other, any_stream());
+            EXPECT_EQ(wh_pool_release_capture(pool_, name, 1, any_stream()), WH_POOL_OK);
+            break;
+          }
+          case 1: EXPECT_EQ(wh_pool_trim(pool_, random.below(64 * mebibyte), nullptr), WH_POOL_OK); break;
+          case 2: EXPECT_EQ(wh_pool_forget(pool_, any_stream()), WH_POOL_OK); break;
+          case 3: figures(); break;
+          case 4: EXPECT_EQ(wh_pool_reset_peaks(pool_), WH_POOL_OK); break;
+          case 5: {
+            std::uint64_t needed = 0;
+            EXPECT_EQ(wh_pool_snapshot(pool_, nullptr, 0, &needed), WH_POOL_OK);
+            EXPECT_GT(needed, 10u);
+            break;
+          }
+          case 6: {
+            std::uint64_t bytes = 0;
+            EXPECT_EQ(wh_pool_block_bytes(pool_, made.at, &bytes), WH_POOL_OK);
+            break;
+          }
+          default: break;
         }
-        if (i % 300 == 0) {
-          ASSERT_EQ(wh_pool_forget(pool_, stream), WH_POOL_OK);
-        }
-        if (i % 100 == 0) figures();
       }
-      for (void* const each : held) ASSERT_EQ(wh_pool_deallocate(pool_, each, &names[id]), WH_POOL_OK);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(figures().live_blocks, 0u);
+  for (const held_block& each : shelf) deallocate(each.at);
+  const wh_pool_statistics now = figures();
+  EXPECT_EQ(now.live_blocks, 0u);
+  EXPECT_EQ(now.captures, 0u);
+  EXPECT_EQ(now.allocations, now.deallocations);
+  EXPECT_EQ(now.allocated_bytes, now.deallocated_bytes);
   EXPECT_EQ(wh_pool_trim(pool_, 0, nullptr), WH_POOL_OK);
   EXPECT_EQ(figures().committed_bytes, 0u);
 }

@@ -15,7 +15,7 @@ namespace {
 
 template <class Space>
 class space : public testing::Test {};
-using spaces = testing::Types<device_space, host_space, pinned_space, managed_space>;
+using spaces = testing::Types<device_space, host_space, pinned_space, managed_space, shared_space>;
 TYPED_TEST_SUITE(space, spaces, );
 
 TYPED_TEST(space, a_size_that_wraps_when_rounded_up_is_refused_by_name) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 #include <warpheap/platform/annotation.hpp>
 #include <warpheap/platform/bits.hpp>
 #include <warpheap/platform/device_context.hpp>
@@ -68,6 +69,11 @@ class device_range {
   /// the bytes given back; 0 if the range cannot map.
   std::uint64_t decommit(std::uint64_t offset, std::uint64_t bytes);
 
+  /// Lets another device reach the range: the memory that it has, and what it gets later. The range's own device does
+  /// so already. Throws `launch_failure` if there is no such device or it cannot reach the memory, and has changed
+  /// nothing.
+  void allow_peer(int device);
+
   /// The device that the range is of; none for a range of no bytes.
   const device_context& context() const { return context_; }
   std::byte* data() const { return data_; }                     ///< start of the range, aligned to at least 4 KiB
@@ -85,6 +91,7 @@ class device_range {
   bool mapped_ = false;
   memory_place place_ = memory_place::device;
   device_context context_;
+  std::vector<int> peers_;                           // other devices that reach the pieces
   std::map<std::uint64_t, target::mapping> pieces_;  // offset of each committed piece and its memory
 };
 

@@ -46,12 +46,14 @@ typedef enum wh_pool_status {
   WH_POOL_OUT_OF_MEMORY = 3,    /**< the pool, the device or the host has not as much memory */
   WH_POOL_DEVICE_FAILURE = 4,   /**< there is no device, or the driver refused a call */
   WH_POOL_INTERNAL_ERROR = 5,   /**< nothing that is foreseen */
-  WH_POOL_NOT_SUPPORTED = 6     /**< the stream is being captured, and no capture was begun for it */
+  /** the stream is being captured, and no capture was begun for it; or the pool's memory cannot be exported */
+  WH_POOL_NOT_SUPPORTED = 6
 } wh_pool_status;
 
 /** Bits of `wh_pool_options::flags`. */
 enum {
-  WH_POOL_PLAIN = 1 /**< memory that is not mapped: all `reserve_bytes` are taken at once, and kept to the end */
+  WH_POOL_PLAIN = 1, /**< memory that is not mapped: all `reserve_bytes` are taken at once, and kept to the end */
+  WH_POOL_SHARED = 2 /**< as WH_POOL_PLAIN, and other processes can map it: for `wh_pool_export` */
 };
 
 /** How a pool is made. `struct_bytes` is the size of the structure as the caller knows it; zeros are the defaults. */
@@ -61,7 +63,7 @@ typedef struct wh_pool_options {
   uint64_t initial_bytes; /**< memory to take when the pool is made */
   uint64_t span_bytes;    /**< a stream takes this many bytes from the pool at once; 0: 32 MiB */
   uint64_t piece_bytes;   /**< the pool takes memory and gives it back in pieces of this size; 0: 32 MiB */
-  uint32_t flags;         /**< WH_POOL_PLAIN */
+  uint32_t flags;         /**< WH_POOL_PLAIN, WH_POOL_SHARED */
   int32_t device;         /**< number of the device; -1: the current one */
 } wh_pool_options;
 
@@ -138,6 +140,11 @@ wh_pool_status wh_pool_forget(wh_pool* pool, void* stream);
  * `*given_back` becomes how many bytes. Waits for the work that used that memory. */
 wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_back);
 
+/** Lets the device with the number `device` reach all blocks of the pool, those that are handed out later too. Where
+ * the memory is not mapped (WH_POOL_PLAIN, WH_POOL_SHARED) the device reaches all such memory of the pool's device. A
+ * device that is not there, or cannot reach the memory, is refused with WH_POOL_DEVICE_FAILURE. */
+wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device);
+
 /** Sets `*bytes` to the size of the live block that begins at `block`, rounding included; 0 if none begins there. */
 wh_pool_status wh_pool_block_bytes(wh_pool* pool, const void* block, uint64_t* bytes);
 /** 1 if the address lies in the range of the pool, 0 if not or for a null pool. */
@@ -178,10 +185,36 @@ wh_pool_status wh_pool_begin_capture(wh_pool* pool, uint64_t name_first, uint64_
  * kept. */
 wh_pool_status wh_pool_end_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second);
 /** Releases what one `wh_pool_begin_capture` of that name kept; called once for each of them. After the last one the
- * private memory is for all streams, after all work that `stream` was given so far: graphs of the capture that still
- * run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any other. A capture that
- * was not ended is refused, and so is a stream that is being captured. */
+ * private memory is for all streams, after all work that the `stream` of each release was given by then: graphs of the
+ * capture that still run come before that, as for a launch on `stream`. Live blocks stay, and are taken back as any
+ * other. A capture that was not ended is refused, and so is a stream that is being captured. */
 wh_pool_status wh_pool_release_capture(wh_pool* pool, uint64_t name_first, uint64_t name_second, void* stream);
+
+/* --- Other processes ---------------------------------------------------------------------------------------------- */
+
+/** Names a block for other processes of the same machine and user. It is plain bytes: send them as they are. */
+typedef struct wh_pool_handle {
+  unsigned char bytes[192];
+} wh_pool_handle;
+
+/** Writes the handle of the live block that begins at `block`, of a pool that was made with WH_POOL_SHARED; another
+ * pool is refused with WH_POOL_NOT_SUPPORTED. The handle is good as long as the block is live: the caller keeps the
+ * block until all processes that imported it have released it. `handle` is not null. */
+wh_pool_status wh_pool_export(wh_pool* pool, const void* block, wh_pool_handle* handle);
+/** Sets `*block` to a block of another process, and `*bytes` to its size, its rounding included. `device` is the number
+ * of the device that is to use it, or -1 for the one that the memory is of, whatever its number here. The memory of a
+ * pool is mapped once for a device, however many of its blocks are imported. Each call has a `wh_pool_release_import`
+ * of its own. `handle` and `block` are not null.
+ *
+ * Nothing orders the work of two processes: the importer uses the block after the exporter's work on it. A block of the
+ * same process is refused, as it has a pointer there. No pool takes the block back. */
+wh_pool_status wh_pool_import(const wh_pool_handle* handle, int32_t device, void** block, uint64_t* bytes);
+/** Releases what one `wh_pool_import` gave, after the work of this process that uses it is done; null is ignored. The
+ * memory is unmapped with the last of its blocks. A pointer that was not imported is refused. */
+wh_pool_status wh_pool_release_import(void* block);
+/** Sets `*memories` to how many memories of other processes are mapped, and `*blocks` to how many imports were not
+ * released. */
+wh_pool_status wh_pool_imports(uint64_t* memories, uint64_t* blocks);
 
 /* --- Functions that other libraries take as pointers, over the pools of `wh_pool_of_device` ---------------------- */
 

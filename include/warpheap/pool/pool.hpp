@@ -78,6 +78,9 @@ class basic_pool {
   /// bytes that is.
   std::uint64_t release();
 
+  /// Lets another device reach all blocks, those that are handed out later too. Throws what the space throws.
+  void allow_peer(int device);
+
   /// What the pool has taken and handed out. Takes time with the number of free segments of the largest sizes.
   pool_statistics statistics() const;
   /// Makes each peak of the figures what it is a peak of now.

@@ -31,6 +31,12 @@ class pool_space {
   /// `can_map()`.
   virtual void decommit(std::uint64_t offset, std::uint64_t bytes) = 0;
 
+  /// Lets another device reach the memory, also what is committed later. Throws `std::logic_error` for memory of a kind
+  /// for which that cannot be said, and `launch_failure` if the device cannot; nothing has changed then.
+  virtual void allow_peer(int) {
+    throw std::logic_error("warpheap: the memory of this space cannot be given to other devices one by one");
+  }
+
   std::byte* data() const { return data_; }             ///< start of the range
   std::uint64_t bytes() const { return bytes_; }        ///< size of the range
   std::uint64_t piece_bytes() const { return piece_; }  ///< unit of commit and decommit, in bytes
@@ -64,6 +70,7 @@ class device_space final : public pool_space {
   }
   void commit(std::uint64_t offset, std::uint64_t bytes) override { range_.commit(offset, bytes); }
   void decommit(std::uint64_t offset, std::uint64_t bytes) override { range_.decommit(offset, bytes); }
+  void allow_peer(int device) override { range_.allow_peer(device); }
 
  private:
   static device_range make_range(std::uint64_t bytes, const range_options& options) {

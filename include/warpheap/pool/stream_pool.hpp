@@ -86,8 +86,9 @@ struct stream_pool_statistics {
 /// all streams is put together there, after an event of each, and merges before a request fails. So a request fails
 /// only if no stretch of free memory, whichever stream freed it, can hold it.
 ///
-/// All members can be called by any host thread at any time. Streams that are being captured are refused, unless they
-/// belong to a capture that was begun. Before a stream is destroyed, `forget` it.
+/// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
+/// of that thread: events and default streams are of the current device. Streams that are being captured are refused,
+/// unless they belong to a capture that was begun. Before a stream is destroyed, `forget` it.
 template <stream_order Streams, segment_engine Engine = segregated_fit>
 class basic_stream_pool {
  public:
@@ -98,8 +99,9 @@ class basic_stream_pool {
   explicit basic_stream_pool(std::unique_ptr<pool_space> space, stream_pool_options options = {}, Streams streams = {});
   basic_stream_pool(const basic_stream_pool&) = delete;
   basic_stream_pool& operator=(const basic_stream_pool&) = delete;
-  /// Waits for the work before the last `deallocate` on each stream, and gives all memory back. No stream of the pool
-  /// may be captured then: its work could not be waited for.
+  /// Waits for the work so far of each stream that is not forgotten, and of those that `note_use` named for a block,
+  /// and gives all memory back. (Of a thread's own stream, for the work before the last `deallocate` or `note_use`
+  /// there.) No stream of the pool may be captured then: its work could not be waited for.
   ~basic_stream_pool();
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
@@ -135,10 +137,10 @@ class basic_stream_pool {
   /// `std::invalid_argument` if no capture of that name was begun.
   void end_capture(capture_name name);
   /// Releases what one `begin_capture` of that name kept. After as many releases as there were begins, the capture's
-  /// memory is for all streams, after the work that `after` was given so far: runs of its graphs come before that, as
-  /// for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing is kept under
-  /// that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A call that
-  /// throws can be made again.
+  /// memory is for all streams, after the work that each release's `after` was given by then: runs of the graphs come
+  /// before that, as for a launch on `after`. Blocks that are live stay so. Throws `std::invalid_argument` if nothing
+  /// is kept under that name or the capture was not ended, and `stream_refused` for a stream that is being captured. A
+  /// call that throws can be made again.
   void release_capture(capture_name name, stream after);
 
   /// Puts what the stream has free into the common pool, after an event, and forgets the stream; another that is made
@@ -151,6 +153,9 @@ class basic_stream_pool {
   /// theirs. Waits without a lock, so other threads go on; if they put memory together again and again meanwhile,
   /// nothing is given back.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
+  /// Lets another device reach all blocks, those that are handed out later too. Its streams are still none of the
+  /// pool's: their work comes between that of streams that are. Throws what the space throws.
+  void allow_peer(int device) { pool_.allow_peer(device); }
   /// Bytes of the live block that begins there, its rounding included; 0 if none does.
   std::uint64_t block_bytes(const void* block) const;
   /// Makes each peak of the figures what it is a peak of now.
@@ -198,7 +203,8 @@ class basic_stream_pool {
     std::uint64_t begun = 0;  // captures of the name that were not released
     bool is_open = false;
     std::map<std::uint64_t, std::unique_ptr<shard>> shards;
-    std::vector<mark_pointer> last_uses;  // by work that is in no graph, before its stream took a block back
+    // After work that is in no graph and came before its stream took a block back, and after each release so far.
+    std::vector<mark_pointer> last_uses;
   };
   struct open_capture {
     std::shared_ptr<private_pool> of;
@@ -256,6 +262,7 @@ class basic_stream_pool {
   shard& owner_of(const void* block) const;
   void take_back(stream on, void* block, bool is_captured, const private_pool* capture);
   void take_back_private(shard& owner, stream on, std::uint64_t begin, bool is_captured, const private_pool* capture);
+  void keep_last_use(private_pool& of, stream which);
   void defer(shard& owner, std::uint64_t begin, uses until);
   void release_deferred();
   bool give_on(deferred_block& each);

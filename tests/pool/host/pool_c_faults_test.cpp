@@ -27,10 +27,12 @@ struct host_memory {
   bool counts = false;
   std::uint64_t calls = 0;
   std::uint64_t fail_at = 0;
+  std::uint64_t bytes = 0;
 };
 thread_local constinit host_memory requests;
 
 void* take(std::size_t bytes) {
+  requests.bytes += bytes;
   if (requests.counts && ++requests.calls == requests.fail_at) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
   throw std::bad_alloc();
@@ -68,7 +70,7 @@ class one_fault {
  public:
   one_fault(fault kind, std::uint64_t at) : kind_(kind) {
     if (kind == fault::host_memory) {
-      requests = {true, 0, at};
+      requests = {.counts = true, .fail_at = at};
     } else {
       plan_ = new host::fail_after(at - 1,
                                    kind == fault::streams ? host::device_calls::stream : host::device_calls::memory);
@@ -159,6 +161,7 @@ class pool_c_faults : public testing::TestWithParam<fault> {
     };
     std::vector<void*> small;
     for (int i = 0; i < 40; ++i) small.push_back(allocate(1000, 0));
+    for (void* const each : small) note(each, 5);
     void* const a = allocate(3 * mebibyte, 1);
     void* const b = allocate(2 * mebibyte, 2);
     note(a, 2);
@@ -181,6 +184,7 @@ class pool_c_faults : public testing::TestWithParam<fault> {
     step(pool, [&] { return wh_pool_release_capture(pool, 1, 2, &names[5]); });
     deallocate(f, 5);
     for (void* const each : small) deallocate(each, 2);
+    EXPECT_GE(figures_of(pool).deferred_bytes, 40u * 1024) << "notes were lost";
     std::uint64_t needed = 0;
     step(pool, [&] { return wh_pool_snapshot(pool, nullptr, 0, &needed); });
     step(pool, [&] { return wh_pool_trim(pool, 0, nullptr); });
@@ -219,23 +223,47 @@ TEST_P(pool_c_faults, a_pool_that_cannot_be_made_leaves_nothing) {
   options.initial_bytes = 2 * mebibyte;
   options.piece_bytes = mebibyte;
   options.device = -1;
-  for (std::uint64_t at = 1;; ++at) {
-    wh_pool_status how = WH_POOL_OK;
-    bool failed = false;
-    {
-      const one_fault armed(GetParam(), at);
-      how = wh_pool_make(&options, &pool);
-      failed = armed.has_failed();
+  for (const std::uint32_t flags : {0u, std::uint32_t{WH_POOL_SHARED}}) {
+    options.flags = flags;
+    for (std::uint64_t at = 1;; ++at) {
+      wh_pool_status how = WH_POOL_OK;
+      bool failed = false;
+      {
+        const one_fault armed(GetParam(), at);
+        how = wh_pool_make(&options, &pool);
+        failed = armed.has_failed();
+      }
+      if (!failed) {
+        EXPECT_EQ(how, WH_POOL_OK) << wh_pool_error();
+        break;
+      }
+      EXPECT_EQ(how, WH_POOL_OUT_OF_MEMORY) << wh_pool_error();
+      EXPECT_EQ(pool, nullptr);
+      EXPECT_NE(std::string(wh_pool_error()), "");
     }
-    if (!failed) {
-      EXPECT_EQ(how, WH_POOL_OK) << wh_pool_error();
-      break;
-    }
-    EXPECT_EQ(how, WH_POOL_OUT_OF_MEMORY) << wh_pool_error();
-    EXPECT_EQ(pool, nullptr);
-    EXPECT_NE(std::string(wh_pool_error()), "");
+    EXPECT_EQ(wh_pool_end(pool), WH_POOL_OK) << wh_pool_error();
+    pool = nullptr;
   }
-  EXPECT_EQ(wh_pool_end(pool), WH_POOL_OK) << wh_pool_error();
+}
+
+// A list that grew by one at a time would be copied for each block.
+TEST(pool_c_host_memory, many_deferred_blocks_cost_the_same_each) {
+  constexpr std::uint64_t count = 4'000;
+  wh_pool_options options{};
+  options.struct_bytes = sizeof(options);
+  options.reserve_bytes = 8 * mebibyte;
+  options.device = -1;
+  wh_pool* pool = nullptr;
+  ASSERT_EQ(wh_pool_make(&options, &pool), WH_POOL_OK) << wh_pool_error();
+  std::vector<void*> blocks(count);
+  for (void*& each : blocks) ASSERT_EQ(wh_pool_allocate(pool, 1, 0, &names[0], &each), WH_POOL_OK);
+  requests = {};
+  for (void* const each : blocks) {
+    ASSERT_EQ(wh_pool_note_use(pool, each, &names[1]), WH_POOL_OK);
+    ASSERT_EQ(wh_pool_deallocate(pool, each, &names[0]), WH_POOL_OK);
+  }
+  EXPECT_LT(requests.bytes / count, 4'096u);
+  EXPECT_EQ(wh_pool_end(pool), WH_POOL_OK);
 }
 
 INSTANTIATE_TEST_SUITE_P(faults, pool_c_faults,

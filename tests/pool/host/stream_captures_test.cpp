@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
+#include <thread>
 #include <warpheap/pool.hpp>
 
 #include "watched_pool.hpp"
@@ -213,6 +214,58 @@ TYPED_TEST(stream_captures_test, memory_is_kept_until_each_begin_has_its_release
   pool->release_capture(name, captured);
   EXPECT_NE(this->allocate(*pool, 2, 600 * kib), nullptr);
   EXPECT_THROW(pool->release_capture(name, captured), std::invalid_argument);
+}
+
+// Each release may come from a thread that launched graphs on another stream.
+TYPED_TEST(stream_captures_test, released_memory_comes_after_the_stream_of_each_release) {
+  const auto pool = this->make(mib);
+  void* a = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    this->begin(*pool);
+    a = this->allocate(*pool, captured, mib);
+    this->deallocate(*pool, captured, a);
+    this->end(*pool);
+  }
+  for (const int stream : {5, 6, 7}) {
+    this->watch.use_beside(stream, a);  // a graph runs
+    pool->release_capture(name, stream);
+  }
+  EXPECT_EQ(this->allocate(*pool, 2, mib), a);
+}
+
+TYPED_TEST(stream_captures_test, a_release_that_is_not_the_last_is_refused_on_a_captured_stream) {
+  const auto pool = this->make(mib);
+  for (int i = 0; i < 2; ++i) {
+    this->begin(*pool);
+    this->end(*pool);
+  }
+  this->world.capturing = captured;
+  EXPECT_THROW(pool->release_capture(name, captured), stream_refused);
+  this->world.capturing = -1;
+  for (int i = 0; i < 2; ++i) pool->release_capture(name, captured);
+  EXPECT_EQ(pool->statistics().captures, 0u);
+}
+
+// The name of such a stream is another stream for each thread.
+TYPED_TEST(stream_captures_test, a_threads_own_stream_brings_no_other_threads_into_the_capture) {
+  constexpr int own = test::stream_world::own_of_each_thread;
+  const auto pool = this->make(mib);
+  pool->begin_capture(name, own);
+  this->world.capturing_thread = host_thread_serial();
+  this->world.capturing = 2;  // joined
+  pool->allocate(own, 1000);
+  EXPECT_EQ(pool->statistics().streams, 0u);
+  std::thread([&] {
+    void* const block = pool->allocate(own, 1000);
+    EXPECT_EQ(pool->statistics().streams, 1u) << "its block is the capture's";
+    pool->deallocate(own, block);
+    pool->deallocate(2, pool->allocate(2, 1000));
+    EXPECT_EQ(pool->statistics().streams, 1u) << "the joined stream is the capture's for each thread";
+    EXPECT_THROW(pool->allocate(own, 2 * mib), out_of_memory);
+  }).join();
+  this->world.capturing = -1;
+  this->world.capturing_thread = 0;
+  pool->end_capture(name);
 }
 
 TYPED_TEST(stream_captures_test, a_rule_says_what_belongs_and_is_not_asked_after_the_end) {

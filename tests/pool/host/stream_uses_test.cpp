@@ -225,6 +225,7 @@ TYPED_TEST(stream_uses_test, trim_and_the_end_wait_for_uses) {
     void* const b = this->allocate(other, 1, 1000);
     this->use(other, 2, b);
     this->deallocate(other, 1, b);
+    this->use(other, 3, this->allocate(other, 1, 1000));  // is live at the end
   }
   EXPECT_TRUE(has_ended);
 }

@@ -75,7 +75,14 @@ class stream_world {
   }
 
   /// True if the stream is a part of the one capture that there is.
-  bool is_captured(int stream) const { return stream == capturing || (stream >= 0 && stream == joined); }
+  bool is_captured(int stream) const {
+    if (stream == own_of_each_thread) return capturing_thread == host_thread_serial();
+    return stream == capturing || (stream >= 0 && stream == joined);
+  }
+
+  /// As `cudaStreamPerThread`: each thread names a stream of its own by it.
+  static constexpr int own_of_each_thread = 2'000;
+  std::uint64_t capturing_thread = 0;  ///< the serial of the thread whose own stream is being captured
 
   int capturing = -1;        ///< the stream that is being captured
   int joined = -1;           ///< another stream of the same capture
@@ -107,7 +114,10 @@ class watched_streams {
   };
   explicit watched_streams(stream_world& world) : world_(&world) {}
 
-  std::uint64_t key(stream which) const { return static_cast<std::uint64_t>(which); }
+  std::uint64_t key(stream which) const {
+    const auto number = static_cast<std::uint64_t>(which);
+    return which == stream_world::own_of_each_thread ? number + host_thread_serial() : number;
+  }
   bool is_shared(stream which) const { return which < world_->private_from; }
   bool is_capturing(stream which) const {
     world_->call(which);

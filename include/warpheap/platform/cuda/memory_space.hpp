@@ -5,7 +5,9 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdint>
+#include <string>
 #include <warpheap/platform/cuda/detail/driver.hpp>
+#include <warpheap/platform/cuda/device_context.hpp>
 #include <warpheap/platform/cuda/error.hpp>
 #include <warpheap/platform/memory_place.hpp>
 
@@ -107,6 +109,47 @@ inline mapping map(void* address, std::uint64_t bytes, memory_place place) {
 inline void unmap(void* address, std::uint64_t bytes, mapping& memory) noexcept {
   driver().unmap(reinterpret_cast<CUdeviceptr>(address), bytes);
   driver().release(memory.handle);
+}
+
+inline void require_peer(int owner, int peer) {
+  const int count = device_count();
+  if (peer < 0 || peer >= count) {
+    throw launch_failure("warpheap: there is no device " + std::to_string(peer) + ": this machine has " +
+                         std::to_string(count));
+  }
+  int reaches = 1;
+  if (peer != owner) cuda_must(cudaDeviceCanAccessPeer(&reaches, peer, owner), "asking which devices reach each other");
+  if (reaches == 0) {
+    throw launch_failure("warpheap: device " + std::to_string(peer) + " cannot reach the memory of device " +
+                         std::to_string(owner) + " on this machine: copy by way of the host");
+  }
+}
+
+inline CUresult set_peer_access(void* address, std::uint64_t bytes, int peer, CUmemAccess_flags how) {
+  CUmemAccessDesc access{};
+  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  access.location.id = peer;
+  access.flags = how;
+  return driver().set_access(reinterpret_cast<CUdeviceptr>(address), bytes, &access, 1);
+}
+// Mapped memory.
+inline void grant_peer(void* address, std::uint64_t bytes, int peer) {
+  driver_must(set_peer_access(address, bytes, peer, CU_MEM_ACCESS_FLAGS_PROT_READWRITE),
+              "letting another device reach memory");
+}
+inline void revoke_peer(void* address, std::uint64_t bytes, int peer) noexcept {
+  static_cast<void>(set_peer_access(address, bytes, peer, CU_MEM_ACCESS_FLAGS_PROT_NONE));
+}
+// All of the owner's memory that is not mapped, which the runtime does not tell apart.
+inline void grant_peer_all(int owner, int peer) {
+  const context_scope own(context_of(peer));
+  if (!own.is_current()) refuse_dead_context(peer);
+  const cudaError_t code = cudaDeviceEnablePeerAccess(owner, 0);
+  if (code == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());
+    return;
+  }
+  cuda_must(code, "letting another device reach memory");
 }
 
 inline void* device_allocate(std::uint64_t bytes) {

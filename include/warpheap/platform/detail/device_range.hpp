@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 #include <vector>
@@ -52,6 +53,7 @@ inline void device_range::swap(device_range& other) noexcept {
   std::swap(mapped_, other.mapped_);
   std::swap(place_, other.place_);
   std::swap(context_, other.context_);
+  peers_.swap(other.peers_);
   pieces_.swap(other.pieces_);
 }
 
@@ -70,6 +72,7 @@ inline void device_range::commit(std::uint64_t offset, std::uint64_t bytes) {
       auto& memory = pieces_[at];
       memory = target::map(data_ + at, piece_, place_);
       ++mapped;
+      for (const int peer : peers_) target::grant_peer(data_ + at, piece_, peer);
     }
   } catch (...) {
     // The machine refused the last piece, or the host has no memory to note it.
@@ -80,6 +83,28 @@ inline void device_range::commit(std::uint64_t offset, std::uint64_t bytes) {
     throw;
   }
   committed_ += added.size() * piece_;
+}
+
+inline void device_range::allow_peer(int device) {
+  if (data_ == nullptr) return;
+  const scoped_device own{context_};
+  target::require_peer(context_.device(), device);
+  if (device == context_.device() || std::find(peers_.begin(), peers_.end(), device) != peers_.end()) return;
+  peers_.reserve(peers_.size() + 1);
+  if (!mapped_) target::grant_peer_all(context_.device(), device);
+  std::uint64_t granted = 0;
+  try {
+    for (const auto& [offset, memory] : pieces_) {
+      target::grant_peer(data_ + offset, piece_, device);
+      ++granted;
+    }
+  } catch (...) {
+    for (auto at = pieces_.begin(); granted != 0; ++at, --granted) {
+      target::revoke_peer(data_ + at->first, piece_, device);
+    }
+    throw;
+  }
+  peers_.push_back(device);
 }
 
 inline std::uint64_t device_range::decommit(std::uint64_t offset, std::uint64_t bytes) {

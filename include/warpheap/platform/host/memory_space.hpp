@@ -17,6 +17,7 @@
 #include <warpheap/platform/host/error.hpp>
 #include <warpheap/platform/machine.hpp>
 #include <warpheap/platform/memory_place.hpp>
+#include <warpheap/platform/schedule.hpp>
 
 namespace warpheap::target {
 
@@ -75,6 +76,15 @@ inline void unmap(void* address, std::uint64_t bytes, mapping&) noexcept {
   // A fresh mapping over the old one drops the pages and makes any later access fault.
   ::mmap(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
+
+// The host is the only device, and reaches its own memory.
+inline void require_peer(int, int peer) {
+  if (peer == 0) return;
+  throw launch_failure("warpheap: there is no device " + std::to_string(peer) + ": the host backend has device 0");
+}
+inline void grant_peer(void*, std::uint64_t, int) {}
+inline void revoke_peer(void*, std::uint64_t, int) noexcept {}
+inline void grant_peer_all(int, int) {}
 
 inline constexpr std::align_val_t allocation_alignment{256};
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,6 +172,23 @@ std::uint64_t basic_pool<Engine>::trim(std::uint64_t keep_bytes) {
   }
   lock.lock();
   return given_back;
+}
+
+template <segment_engine Engine>
+void basic_pool<Engine>::allow_peer(int device) {
+  host_lock lock(mutex_);
+  const host_lock space = lock_space(lock);
+  if (!space) throw std::logic_error("warpheap: a space must not change the pool that it works for");
+  const space_use use(space_user_);
+  lock.unlock();
+  try {
+    const relaxed_capture_mode mode;
+    space_->allow_peer(device);
+  } catch (...) {
+    lock.lock();  // `use` ends under it
+    throw;
+  }
+  lock.lock();
 }
 
 }  // namespace warpheap

@@ -12,6 +12,13 @@
 
 namespace warpheap::pool_detail {
 
+// Makes the next `more` calls of `push_back` succeed, and any number of them cost constant time each, which `reserve`
+// for one at a time would not. Throws std::bad_alloc and changes nothing.
+template <class T>
+void make_room(std::vector<T>& in, std::size_t more) {
+  if (in.capacity() - in.size() < more) in.reserve(std::max(in.size() + more, 2 * in.capacity()));
+}
+
 // Streams whose work uses one block, and the marks after which that work is done. A use without a mark is of a stream
 // that may still be given work for the block, or that is being captured. Not thread-safe.
 //

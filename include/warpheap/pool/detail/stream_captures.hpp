@@ -27,10 +27,15 @@ void basic_stream_pool<Streams, Engine>::begin_capture(capture_name name, std::f
 
 template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::begin_capture(capture_name name, stream captured) {
-  open(name, [this, captured](stream which) {
-    if (streams_.key(which) == streams_.key(captured)) return true;
+  // Where the asking thread names a stream of its own by `captured`, only the key tells that it is another one. Such a
+  // thread compares with the number that was seen last.
+  const std::uint64_t key = streams_.key(captured);
+  std::uint64_t seen = streams_.capture_number(captured);
+  open(name, [this, captured, key, seen](stream which) mutable {
+    if (streams_.key(captured) == key) seen = streams_.capture_number(captured);
+    if (streams_.key(which) == key) return true;
     const std::uint64_t number = streams_.capture_number(which);
-    return number != 0 && number == streams_.capture_number(captured);
+    return number != 0 && number == seen;
   });
 }
 
@@ -76,13 +81,15 @@ void basic_stream_pool<Streams, Engine>::release_capture(capture_name name, stre
   if (known == captures_.end()) throw std::invalid_argument("warpheap: no memory is kept for a capture of that name");
   private_pool& of = *known->second;
   if (of.begun > 1) {  // one that is open is the last, and has more to come
+    refuse_capture(after);
+    keep_last_use(of, after);
     --of.begun;
     return;
   }
   if (of.is_open) throw std::invalid_argument("warpheap: the capture was not ended: end it before it is released");
   refuse_capture(after);
   drop_reached_marks();
-  left_marks_.reserve(left_marks_.size() + of.last_uses.size() + 1);
+  pool_detail::make_room(left_marks_, of.last_uses.size() + 1);
   auto mark = std::make_shared<event>();
   streams_.record(*mark, after);
   // Before any of the memory is free.
@@ -170,6 +177,17 @@ void basic_stream_pool<Streams, Engine>::await_all_marks(host_lock& common) {
   common.lock();
 }
 
+// Marks the work of a stream so far as what the release of the capture comes after. If it throws, nothing has changed.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::keep_last_use(private_pool& of, stream which) {
+  auto& marks = of.last_uses;
+  std::erase_if(marks, [&](const mark_pointer& each) { return streams_.is_finished(*each); });
+  pool_detail::make_room(marks, 1);
+  auto mark = std::make_shared<event>();
+  streams_.record(*mark, which);
+  marks.push_back(std::move(mark));
+}
+
 // Gives a block back to its capture. Work that is in no graph may have used it; what takes the capture's memory after
 // the release waits for that work, too.
 template <stream_order Streams, segment_engine Engine>
@@ -181,14 +199,7 @@ void basic_stream_pool<Streams, Engine>::take_back_private(shard& owner, stream 
         "warpheap: no live block begins at the pointer: it was taken back before, or it points into a block");
   }
   const std::uint64_t bytes = owner.book->at(handle).bytes;
-  if (!is_captured) {
-    auto& marks = owner.of->last_uses;
-    std::erase_if(marks, [&](const mark_pointer& each) { return streams_.is_finished(*each); });
-    marks.reserve(marks.size() + 1);
-    auto mark = std::make_shared<event>();
-    streams_.record(*mark, on);
-    marks.push_back(std::move(mark));
-  }
+  if (!is_captured) keep_last_use(*owner.of, on);
   if (const auto noted = owner.notes.find(begin); noted != owner.notes.end()) {
     uses until = noted->second;
     until.leave_out(streams_.key(on));

@@ -77,7 +77,7 @@ void basic_stream_pool<Streams, Engine>::defer(shard& owner, std::uint64_t begin
     const std::uint64_t end = begin + made.bytes;
     auto part = isolate(begin, made.bytes);
     made.parts.reserve(static_cast<std::size_t>(std::distance(part, spans_.lower_bound(end))));
-    deferred_.reserve(deferred_.size() + 1);
+    pool_detail::make_room(deferred_, 1);
     // What follows does not throw.
     owner.book->drop(handle);
     owner.notes.erase(begin);
@@ -132,7 +132,7 @@ void basic_stream_pool<Streams, Engine>::gather_deferred() {
       ++i;
       continue;
     }
-    left_marks_.reserve(left_marks_.size() + each.until.size());
+    pool_detail::make_room(left_marks_, each.until.size());
     each.until.for_each_mark([&](const mark_pointer& mark) { left_marks_.push_back(mark); });
     give_on(each);
     if (i + 1 != deferred_.size()) std::swap(each, deferred_.back());

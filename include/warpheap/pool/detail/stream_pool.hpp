@@ -37,13 +37,14 @@ basic_stream_pool<Streams, Engine>::~basic_stream_pool() {
   for (const auto& [name, kept] : captures_) {
     for (const mark_pointer& each : kept->last_uses) await(each);
   }
-  for (deferred_block& each : deferred_) {
+  // Of deferred blocks, and of live ones, whose users may be streams that the pool knows in no other way.
+  for_each_uses(nullptr, [&](uses& each) {
     try {
-      each.until.mark(streams_);
+      each.mark(streams_);
     } catch (const std::exception&) {
     }
-    each.until.for_each_mark(await);
-  }
+    each.for_each_mark(await);
+  });
 }
 
 template <stream_order Streams, segment_engine Engine>

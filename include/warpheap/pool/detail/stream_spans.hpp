@@ -217,6 +217,7 @@ void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
   std::vector<segment_handle> adopted;
   try {
     adopted.reserve(blocks.size());
+    orphans_->notes.reserve(orphans_->notes.size() + of.notes.size());  // `merge` loses a note where it fails
     for (const segment_view& each : blocks) adopted.push_back(book.adopt(each.begin, each.bytes, segment_state::live));
   } catch (...) {
     for (const segment_handle each : adopted) book.drop(each);
