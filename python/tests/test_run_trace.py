@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import select
 import subprocess
 from collections.abc import Callable
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Finished
+from conftest import HERE, Finished
 from interposed import End, Laboratory, needs_library, split
 
 from warpheap.errors import UsageError
-from warpheap.interposer.calls import FIRST_LINE, Event, parse_events, processes, read_events
+from warpheap.interposer.calls import FIRST_LINE, FREES, Event, parse_events, processes, read_events
 from warpheap.interposer.convert import perfetto_text, pool_log
 from warpheap.interposer.run import find_library
 from warpheap.project import find_checkout
@@ -179,9 +180,34 @@ def test_a_log_is_of_one_process_and_of_the_device() -> None:
     assert "".join(pool_log(events_of(TRACE), 9)) == ""
 
 
+def trace_of(*parts: str) -> list[Event]:
+    """The events of the lines `* BLOCK CALL` of process 7: taken with 10 bytes, or given back."""
+    lines = []
+    for part in parts:
+        what, block, call = part.split()
+        rest = f"10 device {call}" if what == "+" else call
+        lines.append(f"{1000 + len(lines)} 7 7 {what} {block} {rest} 0x0\n")
+    return events_of(FIRST_LINE + "\n" + "".join(lines))
+
+
 def test_a_process_that_becomes_another_program_loses_its_blocks() -> None:
-    begins_anew = TRACE + "7000 7 7 + 3 5 device cuMemAlloc_v2 0x0\n"
-    assert "".join(pool_log(events_of(begins_anew), 7)).endswith("+ 3 60 256\n- 3\n+ 3 5 256\n")
+    old = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "+ 3 cuMemAlloc_v2", "- 1 cuMemFree_v2", "- 2 cuMemFree_v2")
+    new = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "+ 3 cuMemAlloc_v2", "- 2 cuMemFree_v2")
+    log = "".join(pool_log(trace_of(*old, *new), 7)).splitlines()
+    # The old program's third block ends where the new one takes its first, and that one stays.
+    assert log[5:] == ["- 3", "+ 1 10 256", "+ 2 10 256", "+ 3 10 256", "- 2"]
+
+
+def test_a_block_that_the_driver_refused_to_free_begins_no_other_program() -> None:
+    steps = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "- 1 cuMemFree_v2", "+ 1 cuMemFree_v2", "+ 3 cuMemAlloc_v2")
+    log = "".join(pool_log(trace_of(*steps), 7)).splitlines()
+    assert log == ["+ 1 10 256", "+ 2 10 256", "- 1", "+ 1 10 256", "+ 3 10 256"]
+
+
+def test_the_calls_that_free_are_those_of_the_library() -> None:
+    sources = "".join((HERE.parents[1] / "src" / "run" / name).read_text() for name in ("memory.c", "streams.c"))
+    named = re.findall(r"note_giving\(CALL_(\w+)|^FREE_ASYNC\((\w+)\)$", sources, re.MULTILINE)
+    assert sorted({call or form for call, form in named} - {"symbol"}) == sorted(FREES)
 
 
 def test_a_line_that_was_cut_off_is_left_out() -> None:
