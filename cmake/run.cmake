@@ -14,7 +14,7 @@ set(run_sources "")
 foreach(
   name
   IN
-  ITEMS audit blocks calls check dlsym end find lock memory notes out proc_address report state streams trace
+  ITEMS audit blocks calls captures check dlsym end find lock memory notes out proc_address report state streams trace
 )
   list(APPEND run_sources "${run_folder}/${name}.c")
 endforeach()

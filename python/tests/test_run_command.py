@@ -73,6 +73,23 @@ def test_a_failed_command_leaves_the_file_alone(
     assert out.read_text() == "kept"
 
 
+@pytest.mark.parametrize("old", ["kept", None])
+@pytest.mark.parametrize("mode", ["count", "trace"])
+def test_a_program_that_cannot_be_run_leaves_the_file_alone(
+    warpheap: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, old: str | None
+) -> None:
+    library, out, program = tmp_path / "l.so", tmp_path / "out", tmp_path / "program"
+    library.touch()
+    monkeypatch.setenv(interposer.LIBRARY_VARIABLE, str(library))
+    if old is not None:
+        out.write_text(old)
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    done = warpheap("run", "--mode", mode, "--out", out, "--", program)
+    assert done.code == 2 and "cannot be run: No such file or directory" in done.err
+    assert (out.read_text() if out.exists() else None) == old
+
+
 def test_the_library_comes_after_what_is_loaded_already() -> None:
     made = environment(Job(["x"]), LIBRARY, {"LD_PRELOAD": "/a.so /b.so", "LD_AUDIT": "/c.so", "HOME": "/h"})
     assert made["LD_PRELOAD"] == f"/a.so:/b.so:{LIBRARY}"

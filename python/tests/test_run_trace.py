@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import HERE, Finished
-from interposed import End, Laboratory, needs_library, split
+from interposed import LIBRARY, End, Laboratory, needs_library, preloaded, split
 
 from warpheap.errors import UsageError
 from warpheap.interposer.calls import FIRST_LINE, FREES, Event, parse_events, processes, read_events
@@ -112,6 +112,30 @@ def test_a_program_that_closes_all_files_keeps_its_own_clean(laboratory: Laborat
     assert end.code == 0
     assert own.read_text() == ""
     assert [event.bytes for event in read_events(out)] == [10, 20]
+
+
+@needs_library
+def test_lines_that_the_disk_does_not_take_are_told_once(laboratory: Laboratory) -> None:
+    assert LIBRARY is not None
+    variables = {**preloaded(LIBRARY), "WARPHEAP_RUN_MODE": "trace", "WARPHEAP_RUN_OUT": "/dev/full"}
+    end = laboratory.alone(laboratory.program, "opened", "take:10", "take:20", "give:0", "_exit:4", **variables)
+    assert (end.code, end.printed.split()[1::2]) == (4, ["0", "0", "0"])
+    assert re.sub(r"\[\d+\]", "", end.said) == (
+        "warpheap run: trace of program: 3 lines could not be written, the first and all after it: error 28, no"
+        " space is left on the disk\n"
+    )
+
+
+@needs_library
+def test_a_trace_that_reaches_the_limit_of_files_ends_there(laboratory: Laboratory, tmp_path: Path) -> None:
+    out = tmp_path / "trace"
+    command = [laboratory.program, "opened", "many:100", "exit:5"]
+    script = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh", *command]  # of 512 bytes
+    end = laboratory.run(*script, options=("--mode", "trace", "--out", out), STAND_IN_LOG="")
+    assert (end.code, end.printed) == (5, "many 0\n")
+    events = read_events(out)
+    lost = re.findall(r"(\d+) lines could not be written, .*: error 27, the file has reached", end.said)
+    assert len(events) > 10 and [int(each) for each in lost] == [200 - len(events)]
 
 
 @needs_library

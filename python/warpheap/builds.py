@@ -3,8 +3,8 @@
 """Programs of a wheel's sources, which are built when somebody first needs them, into the user's cache.
 
 Each build has a folder of its own, named by what it is made of: sources, CMake's files, compilers and GPUs. So a build
-stays as long as these do, and a new one leaves the old one in place. The variable WARPHEAP_CACHE of the environment names another folder
-than `warpheap` in the user's cache.
+stays as long as these do, and a new one leaves the old one in place. The variable WARPHEAP_CACHE of the environment
+names another folder than `warpheap` in the user's cache.
 """
 
 import contextlib

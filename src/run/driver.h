@@ -17,11 +17,16 @@ typedef void* stream_handle;
 
 enum {
   DRIVER_SUCCESS = 0,
+  DRIVER_INVALID_VALUE = 1,
   DRIVER_OUT_OF_MEMORY = 2,
+  DRIVER_INVALID_HANDLE = 400,
   DRIVER_NOT_FOUND = 500,
   DRIVER_CAPTURE_INVALIDATED = 901, /* the end of a capture that went wrong */
   DRIVER_CAPTURE_UNJOINED = 904     /* the end of one that other streams had not come back from */
 };
+
+/* The handle that names the default stream of the calling thread in every call. */
+enum { STREAM_OF_THREAD = 2 };
 
 /* Flags of cuGetProcAddress. */
 enum { DRIVER_LEGACY_STREAM = 1, DRIVER_STREAM_OF_THREAD = 2 };
@@ -50,6 +55,10 @@ driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* prope
 driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address);
 driver_result cuMemRelease(memory_handle handle);
 
+driver_result cuStreamDestroy_v2(stream_handle stream);
+
+driver_result cuStreamBeginCapture(stream_handle stream);
+driver_result cuStreamBeginCapture_ptsz(stream_handle stream);
 driver_result cuStreamBeginCapture_v2(stream_handle stream, int mode);
 driver_result cuStreamBeginCapture_v2_ptsz(stream_handle stream, int mode);
 driver_result cuStreamBeginCaptureToGraph(stream_handle stream, void* graph, const void* nodes, const void* edges,

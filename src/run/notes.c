@@ -127,25 +127,3 @@ void note_call(enum call_number call, driver_result result) {
   count_call(state, call, result);
   state_unlock(state);
 }
-
-void note_capture(enum call_number call, driver_result result, bool begins) {
-  struct state* const state = state_lock();
-  if (state == NULL) return;
-  count_call(state, call, result);
-  if (begins) {
-    if (result == DRIVER_SUCCESS) ++state->captures;
-  } else if (state->captures != 0 &&
-             (result == DRIVER_SUCCESS || result == DRIVER_CAPTURE_INVALIDATED || result == DRIVER_CAPTURE_UNJOINED)) {
-    /* Any other refusal, such as in a thread that did not begin it, leaves the capture as it is. */
-    --state->captures;
-  }
-  state_unlock(state);
-}
-
-bool is_quiet(void) {
-  struct state* const state = state_lock();
-  if (state == NULL) return false;
-  const bool quiet = state->captures == 0;
-  state_unlock(state);
-  return quiet;
-}

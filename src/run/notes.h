@@ -50,9 +50,4 @@ void note_lookup(enum call_number call);
 /* A call that takes no memory and gives none back. */
 void note_call(enum call_number call, driver_result result);
 
-/* Capturing of a graph began, or ended. */
-void note_capture(enum call_number call, driver_result result, bool begins);
-/* True while no graph is being captured: then the library may give the driver work of its own. */
-bool is_quiet(void);
-
 #endif

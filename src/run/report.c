@@ -108,6 +108,10 @@ static void report(const struct state* state, bool is_locked) {
   if (checks) {
     out_add(&out, "  faults: %" PRIu64 "; not freed: %" PRIu64 " blocks, %" PRIu64 " bytes\n", state->faults, blocks,
             bytes);
+    if (state->unjudged != 0) {
+      out_add(&out, "  frees that the driver refused for another reason than the pointer: %" PRIu64 "\n",
+              state->unjudged);
+    }
     /* Without the lock the table may be moving. */
     if (is_locked) report_leaks(&out, state);
   } else {
@@ -123,10 +127,26 @@ static void report(const struct state* state, bool is_locked) {
   out_end(&out);
 }
 
+static void report_lost_lines(const struct state* state) {
+  const struct trace_file* const trace = &state->trace;
+  if (trace->lost == 0) return;
+  struct out out;
+  out_begin_stderr(&out);
+  out_add(&out, "warpheap run[%d]: trace of %.200s: %" PRIu64 " lines could not be written, the first and all after it",
+          (int)state->process, program_invocation_short_name, trace->lost);
+  if (trace->error != 0) out_add(&out, ": error %d, %s", trace->error, out_reason(trace->error));
+  out_add(&out, "\n");
+  out_end(&out);
+}
+
 void report_at_end(void) {
   bool is_locked = false;
   struct state* const state = state_lock_at_end(&is_locked);
   if (state == NULL) return;
-  if (run_mode() != MODE_TRACE) report(state, is_locked);
+  if (run_mode() == MODE_TRACE) {
+    report_lost_lines(state);
+  } else {
+    report(state, is_locked);
+  }
   if (is_locked) state_unlock(state);
 }

@@ -9,6 +9,7 @@
 
 #include "blocks.h"
 #include "calls.h"
+#include "captures.h"
 #include "lock.h"
 
 /* What the library knows of the process, in memory that the kernel wipes in a forked child. A child thus begins with
@@ -32,6 +33,8 @@ struct kind_figures {
 struct trace_file {
   bool is_open;
   bool failed;
+  int error;     /* of the write that failed; 0 if the file could not be opened */
+  uint64_t lost; /* lines that were not written */
   int file;
   dev_t device; /* which file that is */
   ino_t inode;
@@ -45,7 +48,8 @@ struct state {
   uint64_t unknown_frees; /* that the driver accepted: of memory which was taken where the library does not see it */
   uint64_t faults;
   uint64_t unnoted;  /* blocks for which the table had no memory */
-  uint64_t captures; /* of graphs, in progress */
+  uint64_t unjudged; /* refused frees that say nothing of the pointer: the context is broken, or a graph is captured */
+  struct captures captures;
   struct trace_file trace;
   struct block_table blocks;
   struct call_figures figures[CALLS];

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The warpheap authors
  * SPDX-License-Identifier: Apache-2.0 */
 #include "calls.h"
+#include "captures.h"
 #include "driver.h"
 #include "notes.h"
 
@@ -45,36 +46,61 @@ ALLOC_FROM_POOL_ASYNC(cuMemAllocFromPoolAsync_ptsz)
 FREE_ASYNC(cuMemFreeAsync)
 FREE_ASYNC(cuMemFreeAsync_ptsz)
 
-#define BEGIN_CAPTURE(symbol)                            \
-  driver_result symbol(stream_handle stream, int mode) { \
-    __typeof__(&symbol) real = REAL(symbol);             \
-    if (real == NULL) return DRIVER_NOT_FOUND;           \
-    const driver_result result = real(stream, mode);     \
-    note_capture(CALL_##symbol, result, true);           \
-    return result;                                       \
-  }
-BEGIN_CAPTURE(cuStreamBeginCapture_v2)
-BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz)
+driver_result cuStreamDestroy_v2(stream_handle stream) {
+  __typeof__(&cuStreamDestroy_v2) real = REAL(cuStreamDestroy_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const uint64_t capture = capture_of(capture_key(stream, false));
+  const driver_result result = real(stream);
+  capture_stream_gone(CALL_cuStreamDestroy_v2, capture, result);
+  return result;
+}
 
-#define BEGIN_CAPTURE_TO_GRAPH(symbol)                                                                        \
+/* The last word of each says whether the null stream is that of the thread. */
+#define BEGIN_FIRST_CAPTURE(symbol, is_per_thread)                            \
+  driver_result symbol(stream_handle stream) {                                \
+    __typeof__(&symbol) real = REAL(symbol);                                  \
+    if (real == NULL) return DRIVER_NOT_FOUND;                                \
+    capture_announce();                                                       \
+    const driver_result result = real(stream);                                \
+    capture_begun(CALL_##symbol, capture_key(stream, is_per_thread), result); \
+    return result;                                                            \
+  }
+BEGIN_FIRST_CAPTURE(cuStreamBeginCapture, false)
+BEGIN_FIRST_CAPTURE(cuStreamBeginCapture_ptsz, true)
+
+#define BEGIN_CAPTURE(symbol, is_per_thread)                                  \
+  driver_result symbol(stream_handle stream, int mode) {                      \
+    __typeof__(&symbol) real = REAL(symbol);                                  \
+    if (real == NULL) return DRIVER_NOT_FOUND;                                \
+    capture_announce();                                                       \
+    const driver_result result = real(stream, mode);                          \
+    capture_begun(CALL_##symbol, capture_key(stream, is_per_thread), result); \
+    return result;                                                            \
+  }
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, false)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, true)
+
+#define BEGIN_CAPTURE_TO_GRAPH(symbol, is_per_thread)                                                         \
   driver_result symbol(stream_handle stream, void* graph, const void* nodes, const void* edges, size_t count, \
                        int mode) {                                                                            \
     __typeof__(&symbol) real = REAL(symbol);                                                                  \
     if (real == NULL) return DRIVER_NOT_FOUND;                                                                \
+    capture_announce();                                                                                       \
     const driver_result result = real(stream, graph, nodes, edges, count, mode);                              \
-    note_capture(CALL_##symbol, result, true);                                                                \
+    capture_begun(CALL_##symbol, capture_key(stream, is_per_thread), result);                                 \
     return result;                                                                                            \
   }
-BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph)
-BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz)
+BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph, false)
+BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz, true)
 
-#define END_CAPTURE(symbol)                                  \
-  driver_result symbol(stream_handle stream, void** graph) { \
-    __typeof__(&symbol) real = REAL(symbol);                 \
-    if (real == NULL) return DRIVER_NOT_FOUND;               \
-    const driver_result result = real(stream, graph);        \
-    note_capture(CALL_##symbol, result, false);              \
-    return result;                                           \
+#define END_CAPTURE(symbol, is_per_thread)                                   \
+  driver_result symbol(stream_handle stream, void** graph) {                 \
+    __typeof__(&symbol) real = REAL(symbol);                                 \
+    if (real == NULL) return DRIVER_NOT_FOUND;                               \
+    const uint64_t capture = capture_of(capture_key(stream, is_per_thread)); \
+    const driver_result result = real(stream, graph);                        \
+    capture_ended(CALL_##symbol, capture, result);                           \
+    return result;                                                           \
   }
-END_CAPTURE(cuStreamEndCapture)
-END_CAPTURE(cuStreamEndCapture_ptsz)
+END_CAPTURE(cuStreamEndCapture, false)
+END_CAPTURE(cuStreamEndCapture_ptsz, true)

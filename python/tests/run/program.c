@@ -16,6 +16,7 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -47,6 +48,8 @@ typedef R (*first_get_address_fn)(const char*, void**, int, uint64_t);
   X(cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000, R (*)(P*, void*))        \
   X(cuMemRelease, "cuMemRelease", 10020, R (*)(P))                                              \
   X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, R (*)(size_t*, size_t*))                             \
+  X(cuStreamDestroy_v2, "cuStreamDestroy", 4000, R (*)(void*))                                  \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, R (*)(void*))                          \
   X(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, R (*)(void*, int))                  \
   X(cuStreamEndCapture, "cuStreamEndCapture", 10000, R (*)(void*, void**))
 
@@ -128,6 +131,21 @@ static R in_threads(long rounds) {
   return 0;
 }
 
+static void* take_late(void* bytes) { return (void*)(intptr_t)USE(cuMemAlloc_v2)(&blocks[taken++], (size_t)bytes); }
+
+/* A capture begins so many milliseconds after another thread has begun to take memory. */
+static R race(size_t bytes, size_t milliseconds) {
+  pthread_t other;
+  void *result = NULL, *graph = NULL;
+  pthread_create(&other, NULL, take_late, (void*)bytes);
+  usleep((unsigned)milliseconds * 1000);
+  if (USE(cuStreamBeginCapture_v2)(stream, 2) != 0) return -1;
+  pthread_join(other, &result);
+  return (R)(intptr_t)result | USE(cuStreamEndCapture)(stream, &graph);
+}
+
+static void* of_stand_in(const char* name) { return dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name); }
+
 static R many(size_t count) {
   P* const own = malloc(count * sizeof *own);
   R result = 0;
@@ -193,6 +211,16 @@ static R step(const char* word, size_t a, size_t b) {
     result = USE(cuMemGetInfo_v2)(&free_bytes, &size);
     printf("%zu ", free_bytes);
     return result;
+  }
+  if (IS("capture-first")) return USE(cuStreamBeginCapture)(stream);
+  if (IS("destroy-stream")) return USE(cuStreamDestroy_v2)(stream);
+  if (IS("race")) return race(a, b);
+  if (IS("break")) return ((R(*)(void))of_stand_in("cuStandInBreak"))();
+  if (IS("lose")) return ((R(*)(P))of_stand_in("cuStandInLose"))(blocks[a]);
+  if (IS("reuse")) {
+    /* Number 2 becomes a file of the program's. */
+    close(2);
+    return open("own_file", O_WRONLY | O_CREAT | O_TRUNC, 0600) != 2;
   }
   if (IS("capture")) return USE(cuStreamBeginCapture_v2)(stream, 2);
   if (IS("end-capture-elsewhere")) return USE(cuStreamEndCapture)((void*)0xbad, &host);

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts a program with the library libwarpheap_run.so before the driver."""
 
+import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,16 +51,16 @@ def run(job: Job) -> None:
     check(job)
     program = find_program(job.words[0])
     given = environment(job, find_library(), os.environ)
-    if job.out is not None:
-        begin(job.out, job.mode)
-    # Python ignores these, and a program inherits what is ignored.
-    ours = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGPIPE, signal.SIGXFSZ)}
-    try:
-        os.execve(program, list(job.words), given)
-    except OSError as error:
-        for each, handler in ours.items():
-            signal.signal(each, handler)
-        raise UsageError(f"{program} cannot be run: {error.strerror}") from error
+    # What raises here leaves the file as it was; a program that begins lets go of the copy.
+    with begun(job.out, job.mode) if job.out is not None else contextlib.nullcontext():
+        # Python ignores these, and a program inherits what is ignored.
+        ours = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGPIPE, signal.SIGXFSZ)}
+        try:
+            os.execve(program, list(job.words), given)
+        except OSError as error:
+            for each, handler in ours.items():
+                signal.signal(each, handler)
+            raise UsageError(f"{program} cannot be run: {error.strerror}") from error
 
 
 def find_program(name: str) -> str:
@@ -111,9 +113,25 @@ def environment(job: Job, library: Path, inherited: Mapping[str, str]) -> dict[s
     return made
 
 
-def begin(out: Path, mode: str) -> None:
-    """Empties the file, to whose end each process of the program writes."""
-    try:
-        out.write_text(f"{FIRST_LINE}\n" if mode == "trace" else "", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from error
+@contextlib.contextmanager
+def begun(out: Path, mode: str) -> Iterator[None]:
+    """Empties the file, to whose end each process of the program writes; an exception puts back what was there."""
+    was_there = out.exists()
+    with tempfile.TemporaryFile() as old:
+        try:
+            if out.is_file():
+                with out.open("rb") as source:
+                    shutil.copyfileobj(source, old)
+            out.write_text(f"{FIRST_LINE}\n" if mode == "trace" else "", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"--out: {out} cannot be written: {error.strerror}") from error
+        try:
+            yield
+        except BaseException:
+            if not was_there:
+                out.unlink()
+            elif out.is_file():
+                old.seek(0)
+                with out.open("wb") as target:
+                    shutil.copyfileobj(old, target)
+            raise
