@@ -21,8 +21,7 @@ LIBRARY = Path("/somewhere/libwarpheap_run.so")
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--mode", "nope", "--", "true"], "--mode: 'nope' is unknown here; use one of: count, check, trace"),
-        (["--mode", "pool", "--", "true"], "--mode pool is not there yet"),
+        (["--mode", "nope", "--", "true"], "--mode: 'nope' is unknown here; use one of: count, check, trace, pool"),
         (["--mode", "trace", "--", "true"], "--mode trace needs a file for the trace: --out FILE"),
         (["--", "no-such-program-at-all"], "'no-such-program-at-all' is not in PATH; write: warpheap run"),
         (["--", "/no/such/program"], "'/no/such/program' is no program that can be run"),
@@ -146,7 +145,7 @@ def test_a_mode_that_the_library_does_not_know_changes_nothing(tmp_path_factory:
     variables = laboratory.variables(LD_PRELOAD=str(interposer.find_library()), WARPHEAP_RUN_MODE="nope")
     end = laboratory.finish([laboratory.program, "opened", "take:10", "give:0"], variables)
     assert (end.code, end.printed) == (0, "take 0\ngive 0\n")
-    assert end.said == "warpheap run: WARPHEAP_RUN_MODE is 'nope'; use count, check or trace. Nothing is noted.\n"
+    assert end.said == "warpheap run: WARPHEAP_RUN_MODE is 'nope'; use count, check, trace or pool. Nothing is noted.\n"
 
 
 @needs_library

@@ -230,7 +230,7 @@ def test_a_block_that_the_driver_refused_to_free_begins_no_other_program() -> No
 
 def test_the_calls_that_free_are_those_of_the_library() -> None:
     sources = "".join((HERE.parents[1] / "src" / "run" / name).read_text() for name in ("memory.c", "streams.c"))
-    named = re.findall(r"note_giving\(CALL_(\w+)|^FREE_ASYNC\((\w+)\)$", sources, re.MULTILINE)
+    named = re.findall(r"note_giving\(CALL_(\w+)|^FREE_ASYNC\((\w+), (?:false|true)\)$", sources, re.MULTILINE)
     assert sorted({call or form for call, form in named} - {"symbol"}) == sorted(FREES)
 
 

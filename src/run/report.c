@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "pool.h"
 #include "state.h"
 
 enum { MOST_LINES_OF_LEAKS = 50 };
@@ -101,9 +102,12 @@ static void report(const struct state* state, bool is_locked) {
   struct out out;
   uint64_t bytes = 0;
   const uint64_t blocks = sum(state, &bytes);
-  const bool checks = run_mode() == MODE_CHECK;
+  const bool checks = run_mode() == MODE_CHECK, pools = run_mode() == MODE_POOL;
   out_begin(&out);
-  out_add(&out, "warpheap run[%d]: %s of %.200s\n", (int)state->process, checks ? "check" : "count",
+  out_add(&out, "warpheap run[%d]: %s of %.200s\n", (int)state->process,
+          checks  ? "check"
+          : pools ? "pool"
+                  : "count",
           program_invocation_short_name);
   if (checks) {
     out_add(&out, "  faults: %" PRIu64 "; not freed: %" PRIu64 " blocks, %" PRIu64 " bytes\n", state->faults, blocks,
@@ -115,6 +119,7 @@ static void report(const struct state* state, bool is_locked) {
     /* Without the lock the table may be moving. */
     if (is_locked) report_leaks(&out, state);
   } else {
+    if (pools) pool_report(&out, state);
     report_calls(&out, state);
     report_kinds(&out, state);
   }

@@ -12,7 +12,8 @@
  *   first-table    by the older cuGetProcAddress
  *   thread-table   by cuGetProcAddress_v2, with the flag for streams of a thread
  * Each STEP is a word, with numbers after colons, and prints one line: what the driver answered. Blocks that steps take
- * are numbered from 0. Device memory is the host's, as the stand-in driver has it. */
+ * are numbered from 0. Device memory is the host's, as the stand-in driver has it. Steps of calls that are not in the
+ * list below look their function up by dlsym. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -212,6 +213,40 @@ static R step(const char* word, size_t a, size_t b) {
     printf("%zu ", free_bytes);
     return result;
   }
+  if (IS("async-on")) return USE(cuMemAllocAsync)(&blocks[taken++], a, (void*)b);
+  if (IS("give-async-on")) return USE(cuMemFreeAsync)(blocks[a], (void*)b);
+  if (IS("destroy-stream-of")) return USE(cuStreamDestroy_v2)((void*)a);
+  if (IS("context")) return ((R(*)(void*))of_stand_in("cuCtxSetCurrent"))((void*)a);
+  if (IS("reset")) return ((R(*)(int))of_stand_in("cuDevicePrimaryCtxReset_v2"))((int)a);
+  if (IS("use-pool")) return ((R(*)(int, void*))of_stand_in("cuDeviceSetMemPool"))((int)a, &taken);
+  if (IS("peer")) {
+    int can = -1, value = -1;
+    result = ((R(*)(int*, int, int))of_stand_in("cuDeviceCanAccessPeer"))(&can, 0, 1);
+    result |= ((R(*)(int*, int, int, int))of_stand_in("cuDeviceGetP2PAttribute"))(&value, 2, 0, 1);
+    printf("%d %d %d ", can, value, result);
+    return ((R(*)(void*, unsigned))of_stand_in("cuCtxEnablePeerAccess"))((void*)0x2000, 0);
+  }
+  if (IS("ipc")) {
+    char handle[64];
+    return ((R(*)(void*, P))of_stand_in("cuIpcGetMemHandle"))(handle, blocks[a]);
+  }
+  if (IS("attributes")) {
+    /* Context, kind of memory, start and size; one by one, and together. */
+    int kinds[] = {1, 2, 11, 12};
+    for (int together = 0; together < 2; ++together) {
+      P found[4] = {7, 0, 7, 7};
+      void* values[] = {&found[0], &found[1], &found[2], &found[3]};
+      R (*const one)(void*, int, P) = (R(*)(void*, int, P))of_stand_in("cuPointerGetAttribute");
+      R(*const all)
+      (unsigned, int*, void**, P) = (R(*)(unsigned, int*, void**, P))of_stand_in("cuPointerGetAttributes");
+      for (int at = 0; at < 4 && !together; ++at) result |= one(values[at], kinds[at], blocks[a] + b);
+      if (together) result |= all(4, kinds, values, blocks[a] + b);
+      printf("%#llx %llu %d %llu ", (unsigned long long)found[0], (unsigned long long)found[1], found[2] == blocks[a],
+             (unsigned long long)found[3]);
+    }
+    return result;
+  }
+  if (IS("same")) return blocks[a] != blocks[b];
   if (IS("capture-first")) return USE(cuStreamBeginCapture)(stream);
   if (IS("destroy-stream")) return USE(cuStreamDestroy_v2)(stream);
   if (IS("race")) return race(a, b);

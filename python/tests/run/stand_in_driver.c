@@ -286,6 +286,120 @@ EXPORT R cuStreamEndCapture(void* stream, void** graph) {
   return OK;
 }
 
+EXPORT R cuStreamCreate(void** stream, unsigned flags);
+EXPORT R cuStreamSynchronize(void* stream) {
+  say("cuStreamSynchronize %p", stream);
+  return is_broken ? BROKEN : OK;
+}
+EXPORT R cuStreamIsCapturing(void* stream, int* status) {
+  *status = captures != 0 && stream == (void*)0x10;
+  return is_broken ? BROKEN : OK;
+}
+
+#ifndef WITHOUT_POOLS
+/* --- Contexts -----------------------------------------------------------------------------------------------------
+ *
+ * Of two devices, whose primary contexts are 0x1000 and 0x2000. A stream lies in the context 0x2000 if it is 0x40, in
+ * one that is not primary if it is 0x50, and else in 0x1000. A thread begins in 0x1000. */
+
+static _Thread_local void* contexts[8] = {(void*)0x1000};
+static _Thread_local int depth;
+
+EXPORT R cuCtxGetCurrent(void** context) {
+  *context = contexts[depth];
+  return OK;
+}
+EXPORT R cuCtxSetCurrent(void* context) {
+  contexts[depth] = context;
+  return OK;
+}
+EXPORT R cuCtxPushCurrent_v2(void* context) {
+  contexts[++depth] = context;
+  return OK;
+}
+EXPORT R cuCtxPopCurrent_v2(void** context) {
+  *context = contexts[depth--];
+  return OK;
+}
+EXPORT R cuCtxSynchronize(void) {
+  say("cuCtxSynchronize %p", contexts[depth]);
+  if (captures != 0) {
+    say("the capture is spoilt");
+    return CAPTURE_UNSAFE;
+  }
+  return is_broken ? BROKEN : OK;
+}
+EXPORT R cuDeviceGetCount(int* count) {
+  *count = 2;
+  return OK;
+}
+EXPORT R cuDeviceGet(int* device, int number) {
+  *device = number;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
+  (void)device, (void)flags;
+  *is_active = 1;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = (void*)(uintptr_t)(0x1000 * (device + 1));
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxReset_v2(int device) {
+  say("cuDevicePrimaryCtxReset_v2 %d", device);
+  return OK;
+}
+EXPORT R cuStreamGetCtx(void* stream, void** context) {
+  *context = (void*)(uintptr_t)(stream == (void*)0x40 ? 0x2000 : stream == (void*)0x50 ? 0x3000 : 0x1000);
+  return OK;
+}
+R cuStreamCreate(void** stream, unsigned flags) {
+  say("cuStreamCreate %p %u", contexts[depth], flags);
+  *stream = (void*)((uintptr_t)contexts[depth] + 0x100);
+  return OK;
+}
+#endif
+
+/* --- What is known of memory -------------------------------------------------------------------------------------- */
+
+/* Knows the memory of pools as one allocation of 64 MiB, as a driver would. */
+EXPORT R cuPointerGetAttribute(void* value, int attribute, P address) {
+  if (attribute == 1) *(void**)value = NULL;
+  if (attribute == 2) *(unsigned*)value = 2;
+  if (attribute == 11) *(P*)value = address & ~(P)0x3ffffff;
+  if (attribute == 12) *(size_t*)value = 1 << 26;
+  return OK;
+}
+EXPORT R cuPointerGetAttributes(unsigned count, int* attributes, void** values, P address) {
+  for (unsigned at = 0; at < count; ++at) cuPointerGetAttribute(values[at], attributes[at], address);
+  return OK;
+}
+EXPORT R cuIpcGetMemHandle(void* handle, P block) {
+  memset(handle, 1, 64);
+  return place_of(block) < MOST_BLOCKS ? OK : INVALID;
+}
+EXPORT R cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer;
+  return OK;
+}
+EXPORT R cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  *value = attribute + (device != peer);
+  return OK;
+}
+EXPORT R cuCtxEnablePeerAccess(void* context, unsigned flags) {
+  say("cuCtxEnablePeerAccess %p %u", context, flags);
+  return OK;
+}
+EXPORT R cuDeviceSetMemPool(int device, void* pool) {
+  say("cuDeviceSetMemPool %d %p", device, pool);
+  return OK;
+}
+
 /* --- The rest -------------------------------------------------------------------------------------------------- */
 
 /* Whatever else the runtime looks up. */
