@@ -266,6 +266,12 @@ def test_a_block_of_the_pool_has_no_handle_for_other_processes(laboratory: Labor
     assert end.said.count(f"cuIpcGetMemHandle was refused: {why} another mode\n") == 1
 
 
+def test_a_block_of_the_pool_has_no_handle_of_memory(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    end = pooled(laboratory, "take:1000", "retain:0", "give:0", options=way_in)
+    assert results(end) == ["0", "1", "0"]
+    assert "cuMemRetainAllocationHandle" not in end.asked
+
+
 # --- Captures ---------------------------------------------------------------------------------------------------------
 
 
@@ -344,7 +350,10 @@ def test_a_child_is_the_drivers(laboratory: Laboratory, way_in: tuple[str, ...],
     # The child's driver does not know the block of the parent's pool.
     assert results(end) == ["0", "0", "1", "0", "0", "0"]
     assert asked_of_driver(end) == ["cuMemAlloc_v2 30", "cuMemAllocAsync 5 0x10"]
-    assert out.read_text().count("pool of program") == 2
+    reports = out.read_text().split("warpheap run[")[1:]
+    assert len(reports) == 2
+    told = [report for report in reports if "not pooled: CUDA does not serve a child that was forked" in report]
+    assert len(told) == 1 and "  most bytes reserved: 0; most bytes live: 0\n" in told[0]
 
 
 def test_a_child_of_a_parent_without_memory_has_a_pool(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:

@@ -109,7 +109,9 @@ driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* prope
 driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address) {
   __typeof__(&cuMemRetainAllocationHandle) real = REAL(cuMemRetainAllocationHandle);
   if (real == NULL) return DRIVER_NOT_FOUND;
-  const driver_result result = real(handle, address);
+  /* A block of the driver that was not made from a handle has none, and so has one of a pool. */
+  const bool is_pools = pool_of((uintptr_t)address) >= 0;
+  const driver_result result = is_pools ? DRIVER_INVALID_VALUE : real(handle, address);
   note_reference(result, result == DRIVER_SUCCESS ? key_of(*handle) : 0);
   return result;
 }

@@ -183,6 +183,7 @@ static void give_put_off(void) {
   const int count = atomic_load_explicit(&put_off_count, memory_order_relaxed);
   for (int at = 0; at < count; ++at) {
     struct device_pool* const pool = &pools[put_off[at].pool];
+    if (atomic_load_explicit(&pool->is_lost, memory_order_relaxed)) continue;
     if (context_synchronise(pool->context) == DRIVER_SUCCESS) deallocate(pool, put_off[at].block, pool->stream);
   }
   atomic_store_explicit(&put_off_count, 0, memory_order_relaxed);
@@ -356,7 +357,8 @@ bool pool_find_block(device_address address, struct block* found) {
 void pool_report(struct out* out, const struct state* state) {
   const struct pooled_figures* const of = &state->pooled;
   uint64_t reserved = 0;
-  const int count = atomic_load_explicit(&pool_count, memory_order_acquire);
+  const bool is_parents = atomic_load_explicit(&readiness, memory_order_acquire) == READY && !state->has_pools;
+  const int count = is_parents ? 0 : atomic_load_explicit(&pool_count, memory_order_acquire);
   for (int at = 0; at < count; ++at) reserved += atomic_load_explicit(&pools[at].reserved, memory_order_relaxed);
   out_add(out, "  pooled: %" PRIu64 " blocks, %" PRIu64 " bytes; forwarded: %" PRIu64 " blocks, %" PRIu64 " bytes\n",
           of->blocks, of->bytes, of->forwarded_blocks, of->forwarded_bytes);
@@ -364,5 +366,9 @@ void pool_report(struct out* out, const struct state* state) {
   if (of->held != 0) {
     out_add(out, "  blocks that a captured graph would free, and that were kept: %" PRIu64 "\n", of->held);
   }
-  if (reason[0] != '\0') out_add(out, "  not pooled: %s\n", reason);
+  if (is_parents) {
+    out_add(out, "  not pooled: CUDA does not serve a child that was forked after its parent began with it\n");
+  } else if (reason[0] != '\0') {
+    out_add(out, "  not pooled: %s\n", reason);
+  }
 }
