@@ -114,6 +114,12 @@ def laboratory_headers() -> Path:
     return Path(__file__).resolve().parents[2] / "include"
 
 
+def test_blocks_are_aligned_as_the_drivers(laboratory: Laboratory) -> None:
+    end = pooled(laboratory, *split("take:1 take:1 async:1 async:1 align:0:512 align:1:512 align:2:512 align:3:512"))
+    assert set(results(end)) == {"0"}
+    assert counts(end) == (4, 0)
+
+
 def test_two_threads_take_and_give_back(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     end = pooled(laboratory, "threads:2000", options=way_in, STAND_IN_LOG="")
     assert (end.code, results(end)) == (0, ["0"])

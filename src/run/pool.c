@@ -14,6 +14,8 @@
 #include "state.h"
 
 enum { MOST_POOLS = 64, MOST_PUT_OFF = 4096, LONGEST_REASON = 300 };
+/* Of blocks of the driver; programs read them as textures, whose addresses need as much. */
+enum { ALIGNMENT = 512 };
 enum readiness { UNTRIED, READY, FAILED };
 
 /* A device, from its first block on. */
@@ -201,7 +203,7 @@ static bool take(struct device_pool* pool, uint64_t bytes, stream_handle stream,
   give_put_off();
   void* at = NULL;
   pool_enter();
-  const wh_pool_status status = library->allocate(pool->pool, bytes, 0, stream, &at);
+  const wh_pool_status status = library->allocate(pool->pool, bytes, ALIGNMENT, stream, &at);
   pool_leave();
   bool is_taken = status == WH_POOL_OK;
   if (status == WH_POOL_OUT_OF_MEMORY) {

@@ -246,7 +246,7 @@ static R step(const char* word, size_t a, size_t b) {
     }
     return result;
   }
-  if (IS("same")) return blocks[a] != blocks[b];
+  if (IS("align")) return (R)(blocks[a] % b);
   if (IS("capture-first")) return USE(cuStreamBeginCapture)(stream);
   if (IS("destroy-stream")) return USE(cuStreamDestroy_v2)(stream);
   if (IS("race")) return race(a, b);
