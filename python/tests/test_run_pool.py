@@ -309,6 +309,12 @@ def test_a_block_that_a_graph_would_free_is_kept(laboratory: Laboratory, way_in:
     assert "  blocks that a captured graph would free, and that were kept: 1\n" in end.said
 
 
+def test_a_second_free_after_one_in_a_capture_is_refused(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    steps = split("async:8 take:9 capture give-async:0 give-async:0 give:1 end-capture give-async:1 give:0 give:1")
+    end = pooled(laboratory, *steps, options=way_in)
+    assert results(end) == ["0", "0", "0", "0", "1", "0", "0", "1", "1", "1"]
+
+
 # --- Memory runs out --------------------------------------------------------------------------------------------------
 
 

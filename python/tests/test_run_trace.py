@@ -139,6 +139,17 @@ def test_a_trace_that_reaches_the_limit_of_files_ends_there(laboratory: Laborato
 
 
 @needs_library
+def test_a_trace_goes_on_after_no_gap(laboratory: Laboratory, tmp_path: Path) -> None:
+    out = tmp_path / "trace"
+    steps = ("take:10", "limit:80", "take:20", "take:30", "limit:0", "take:40")
+    command = [laboratory.program, "opened", *steps]
+    end = laboratory.run(*command, options=("--mode", "trace", "--out", out), STAND_IN_LOG="")
+    assert (end.code, end.printed.split()[1::2]) == (0, ["0"] * 6)
+    assert [event.bytes for event in read_events(out)] == [10]
+    assert "trace of program: 3 lines could not be written" in end.said
+
+
+@needs_library
 def test_a_log_replays_on_a_pool(laboratory: Laboratory, tmp_path: Path) -> None:
     checkout = find_checkout()
     driver = checkout / "build" / "host" / "bin" / "warpheap_pool_bench_host" if checkout is not None else None

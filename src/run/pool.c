@@ -279,6 +279,7 @@ static driver_result put_off_block(int pool, device_address block) {
 
 driver_result pool_give(int pool, const struct given* given) {
   struct device_pool* const own = &pools[pool];
+  /* The pool still has blocks that were put off, and those that are kept for graphs. */
   if (given->was == GIVEN_FREED) return DRIVER_INVALID_VALUE;
   if (!work_begin()) return given->was == GIVEN_LIVE ? put_off_block(pool, given->key) : DRIVER_INVALID_VALUE;
   give_put_off();
@@ -290,7 +291,7 @@ driver_result pool_give(int pool, const struct given* given) {
 
 driver_result pool_give_in_order(int pool, const struct given* given, stream_handle stream) {
   struct device_pool* const own = &pools[pool];
-  if (given->was == GIVEN_FREED) return DRIVER_INVALID_VALUE;
+  if (given->was == GIVEN_FREED) return DRIVER_INVALID_VALUE; /* as above */
   bool is_captured = false;
   driver_result result = stream_is_captured(stream, &is_captured);
   if (result != DRIVER_SUCCESS) return result;

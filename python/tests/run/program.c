@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,6 +253,7 @@ static R step(const char* word, size_t a, size_t b) {
   if (IS("race")) return race(a, b);
   if (IS("break")) return ((R(*)(void))of_stand_in("cuStandInBreak"))();
   if (IS("lose")) return ((R(*)(P))of_stand_in("cuStandInLose"))(blocks[a]);
+  if (IS("limit")) return setrlimit(RLIMIT_FSIZE, &(struct rlimit){a != 0 ? a : RLIM_INFINITY, RLIM_INFINITY});
   if (IS("reuse")) {
     /* Number 2 becomes a file of the program's. */
     close(2);
