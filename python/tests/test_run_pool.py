@@ -5,6 +5,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Finished
@@ -29,7 +30,7 @@ def way_in(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return request.param
 
 
-def pooled(laboratory: Laboratory, *steps: str, options: tuple[str, ...] = (), way: str = "table", **more: str) -> End:
+def pooled(laboratory: Laboratory, *steps: str, options: tuple[str, ...] = (), way: str = "table", **more: Any) -> End:
     program = {"linked": laboratory.linked, "everywhere": laboratory.with_driver}.get(way, laboratory.program)
     return laboratory.run(program, way, *steps, options=("--mode", "pool", *options), **more)
 
@@ -219,6 +220,13 @@ def test_a_reset_ends_the_pool_of_a_device(laboratory: Laboratory, way_in: tuple
     assert results(end) == ["0", "0", "0", "0", "0", "0", "1", "0", "0", "0"]
     assert asked_of_driver(end) == ["cuMemAlloc_v2 40"]
     assert end.memory()["device"][:2] == [0, 0] and end.memory()["stream"][:2] == [0, 0]
+
+
+def test_a_block_that_was_put_off_goes_with_its_device(laboratory: Laboratory) -> None:
+    end = pooled(laboratory, *split("take:8 capture give:0 reset:0 end-capture context:8192 take:7"))
+    assert set(results(end)) == {"0"}
+    assert asked_of_pools(end, "allocate") == ["8 0x1100", "7 0x2100"]
+    assert asked_of_pools(end, "deallocate") == []
 
 
 def test_a_device_without_a_pool_is_the_drivers(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:

@@ -217,7 +217,7 @@ def test_a_log_is_of_one_process_and_of_the_device() -> None:
 
 def trace_of(*parts: str) -> list[Event]:
     """The events of the lines `* BLOCK CALL` of process 7: taken with 10 bytes, or given back."""
-    lines = []
+    lines: list[str] = []
     for part in parts:
         what, block, call = part.split()
         rest = f"10 device {call}" if what == "+" else call

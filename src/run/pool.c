@@ -14,6 +14,9 @@
 #include "state.h"
 
 enum { MOST_POOLS = 64, MOST_PUT_OFF = 4096, LONGEST_REASON = 300 };
+/* A thread waits for another that makes a pool, but not for ever: the maker may wait in turn for the dynamic linker,
+ * which this thread may be within. The driver serves it then. */
+enum { MILLISECONDS_FOR_A_POOL = 2000 };
 /* Of blocks of the driver; programs read them as textures, whose addresses need as much. */
 enum { ALIGNMENT = 512 };
 enum readiness { UNTRIED, READY, FAILED };
@@ -97,8 +100,7 @@ static bool is_ready(void) {
   if (!is_used()) return false;
   if (atomic_load_explicit(&readiness, memory_order_acquire) == UNTRIED) {
     lock_word* const lock = state_pool_lock();
-    if (lock == NULL) return false;
-    lock_take(lock);
+    if (lock == NULL || !lock_take_within(lock, MILLISECONDS_FOR_A_POOL)) return false;
     if (atomic_load_explicit(&readiness, memory_order_relaxed) == UNTRIED) get_ready();
     lock_release(lock);
   }
@@ -145,9 +147,10 @@ static struct device_pool* pool_for(void* context) {
     lock_word* const lock = number < 0 ? NULL : state_pool_lock();
     /* Pools make streams and memory, which no capture may see. */
     if (lock == NULL || !work_begin()) return NULL;
-    lock_take(lock);
-    if (known(context) == NULL) make(context, number);
-    lock_release(lock);
+    if (lock_take_within(lock, MILLISECONDS_FOR_A_POOL)) {
+      if (known(context) == NULL) make(context, number);
+      lock_release(lock);
+    }
     work_end();
     found = known(context);
   }
