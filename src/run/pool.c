@@ -19,6 +19,7 @@ enum { MOST_POOLS = 64, MOST_PUT_OFF = 4096, LONGEST_REASON = 300 };
 enum { MILLISECONDS_FOR_A_POOL = 2000 };
 /* Of blocks of the driver; programs read them as textures, whose addresses need as much. */
 enum { ALIGNMENT = 512 };
+enum { MEBIBYTE_MASK = (1 << 20) - 1 };
 enum readiness { UNTRIED, READY, FAILED };
 
 /* A device, from its first block on. */
@@ -28,7 +29,7 @@ struct device_pool {
   stream_handle stream; /* in whose order blocks for all streams are taken and given back; nothing runs on it */
   int number;
   _Atomic bool is_lost;
-  _Atomic uint64_t highest;  /* end of the highest block */
+  _Atomic uint64_t highest;  /* end of the mebibyte that the highest block ends in */
   _Atomic uint64_t reserved; /* the most bytes it had from the driver, as they were seen last */
 };
 
@@ -221,9 +222,9 @@ static bool take(struct device_pool* pool, uint64_t bytes, stream_handle stream,
   }
   if (is_taken) {
     *block = (uintptr_t)at;
-    uint64_t highest = atomic_load_explicit(&pool->highest, memory_order_relaxed);
-    if (*block + bytes > highest) {
-      atomic_store_explicit(&pool->highest, *block + bytes, memory_order_relaxed);
+    /* A pool grows by more than a mebibyte. */
+    if (*block + bytes > atomic_load_explicit(&pool->highest, memory_order_relaxed)) {
+      atomic_store_explicit(&pool->highest, (*block + bytes) | MEBIBYTE_MASK, memory_order_relaxed);
       look_at_reserved(pool);
     }
   }
