@@ -78,6 +78,20 @@ def _find(name: str, variable: str) -> str | None:
     return shutil.which(name) or (shutil.which(name, path="/usr/local/cuda/bin") if name == "nvcc" else None)
 
 
+def _version(compiler: str) -> str:
+    return process.run([compiler, "--version"], _SECONDS_TO_ANSWER).stdout
+
+
+def _host_compilers() -> list[str]:
+    """The paths and versions of the compilers that a build for a GPU uses beside nvcc: CMake's for C++, and nvcc's own.
+
+    nvcc takes the one that CUDAHOSTCXX or NVCC_CCBIN names, and g++ without either. One that is not there has no words.
+    """
+    named = os.environ.get("CUDAHOSTCXX") or os.environ.get("NVCC_CCBIN")
+    found = (_find("c++", "CXX"), shutil.which(named or "g++"))
+    return [word for compiler in found if compiler is not None for word in (compiler, _version(compiler))]
+
+
 def _compiler(backend: str) -> str:
     missing = [tool for tool in ("cmake",) if shutil.which(tool) is None]
     if shutil.which("ninja") is None and shutil.which("make") is None:
@@ -91,20 +105,6 @@ def _compiler(backend: str) -> str:
             "or name a program that is built with --driver PATH or --prebuilt DIR"
         )
     return compiler
-
-
-def _version(compiler: str) -> str:
-    return process.run([compiler, "--version"], _SECONDS_TO_ANSWER).stdout
-
-
-def _host_compilers() -> list[str]:
-    """The paths and versions of the compilers that a build for a GPU uses beside nvcc: CMake's for C++, and nvcc's own.
-
-    nvcc takes the one that CUDAHOSTCXX or NVCC_CCBIN names, and g++ without either. One that is not there has no words.
-    """
-    named = os.environ.get("CUDAHOSTCXX") or os.environ.get("NVCC_CCBIN")
-    found = (_find("c++", "CXX"), shutil.which(named or "g++"))
-    return [word for compiler in found if compiler is not None for word in (compiler, _version(compiler))]
 
 
 def _architectures() -> str:
