@@ -80,7 +80,7 @@ void check_given(const struct given* given, driver_result result) {
   const uint64_t address = given->key & ~KEY_OF_HANDLE;
   if (given->was == GIVEN_LIVE) {
     out_line("warpheap run[%d]: fault %" PRIu64 ": block %" PRIu64 " at 0x%" PRIx64 " of %" PRIu64
-             " bytes is live, and is none for %s: it is memory of the kind %s (the driver refused with error %d)\n",
+             " bytes is live, and %s cannot free it: it is memory of the kind %s (the driver refused with error %d)\n",
              (int)getpid(), count_fault(), given->block.id, address, given->block.bytes, calls[given->call].symbol,
              kind_name(given->block.kind), result);
   } else if (given->was == GIVEN_FREED) {
