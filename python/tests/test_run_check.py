@@ -196,8 +196,8 @@ def test_a_live_block_that_the_driver_refuses_to_free_is_a_fault(
     end = checked(laboratory, "take:100", "lose:0", "give:0", options=way_in)
     assert end.printed.split()[-1] == "1"
     assert faults(end) == [
-        "block 1 at AT of 100 bytes is live, and cuMemFree_v2 cannot free it: it is memory of the kind device (the driver"
-        " refused with error 1)"
+        "block 1 at AT of 100 bytes is live, and cuMemFree_v2 cannot free it: it is memory of the kind device (the"
+        " driver refused with error 1)"
     ]
 
 
