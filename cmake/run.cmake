@@ -14,7 +14,28 @@ set(run_sources "")
 foreach(
   name
   IN
-  ITEMS audit blocks calls check dlsym end find lock memory notes out proc_address report state streams trace
+  ITEMS
+    audit
+    blocks
+    calls
+    captures
+    check
+    contexts
+    dlsym
+    end
+    find
+    lock
+    memory
+    notes
+    out
+    pointers
+    pool
+    pool_library
+    proc_address
+    report
+    state
+    streams
+    trace
 )
   list(APPEND run_sources "${run_folder}/${name}.c")
 endforeach()
@@ -24,6 +45,8 @@ set_target_properties(
   warpheap_run
   PROPERTIES EXPORT_NAME run C_STANDARD 11 C_STANDARD_REQUIRED ON
 )
+# Types of the interface of pools; the library of pools itself is loaded when a program runs.
+target_include_directories(warpheap_run PRIVATE "${PROJECT_SOURCE_DIR}/include")
 target_compile_definitions(warpheap_run PRIVATE _GNU_SOURCE)
 target_compile_options(warpheap_run PRIVATE -Wall -Wextra)
 # What the library calls by its own name is its own, even where another library that was loaded first has that name.

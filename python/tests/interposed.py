@@ -16,8 +16,11 @@ from conftest import HERE, environment
 
 from warpheap.errors import UsageError
 from warpheap.interposer.run import find_library
+from warpheap.stream_pools.library import VARIABLE as POOL_VARIABLE
+from warpheap.stream_pools.library import find_library as find_pools
 
 SOURCES = HERE / "run"
+HEADERS = HERE.parents[1] / "include"
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 
 
@@ -29,10 +32,18 @@ def built() -> Path | None:
         return None
 
 
+# Pools of the host, which the tests' library of pools stands on.
+POOLS = find_pools("host")
+
 LIBRARY = built()
 needs_library = pytest.mark.skipif(
     LIBRARY is None or COMPILER is None,
     reason="libwarpheap_run.so is not built, or there is no compiler; the target warpheap_run makes it",
+)
+
+
+needs_pools = pytest.mark.skipif(
+    POOLS is None, reason="libwarpheap_pool_host.so is not built; the target warpheap_pool_host makes it"
 )
 
 
@@ -73,6 +84,7 @@ class Laboratory:
         self.program = self.compile("program.c", "program", "-rdynamic")
         with_driver = ("-Wl,--no-as-needed", str(self.driver))
         self.linked = self.compile("program.c", "linked", "-DLINKED", *with_driver)
+        self.pools = self.shared("stand_in_pool.c", "pools.so", f"-I{HEADERS}")
         # The driver is one of the libraries that a search of all of them goes through.
         self.with_driver = self.compile("program.c", "with_driver", *with_driver)
 
@@ -94,7 +106,17 @@ class Laboratory:
         log = self.folder / "asked.log"
         log.unlink(missing_ok=True)
         folder = (driver or self.driver).parent
-        return {**environment(), "LD_LIBRARY_PATH": str(folder), "STAND_IN_LOG": str(log), **more}
+        return {
+            **environment(),
+            "LD_LIBRARY_PATH": str(folder),
+            "STAND_IN_LOG": str(log),
+            **self.pool_variables(),
+            **more,
+        }
+
+    def pool_variables(self) -> dict[str, str]:
+        """What names the library of pools."""
+        return {POOL_VARIABLE: str(self.pools), "STAND_IN_POOL": str(POOLS)}
 
     def finish(self, command: list[Any], variables: dict[str, str]) -> End:
         """Runs a command to its end."""

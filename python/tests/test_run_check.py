@@ -157,6 +157,59 @@ def test_a_capture_is_not_disturbed(laboratory: Laboratory, way_in: tuple[str, .
     assert leaks(end) == ["1 of 4 bytes, stream, the first is block 2"]
 
 
+@pytest.mark.parametrize("begins", [150, 450])
+def test_a_capture_that_begins_while_memory_is_taken_is_not_disturbed(
+    laboratory: Laboratory, way_in: tuple[str, ...], begins: int
+) -> None:
+    # The driver takes 300 ms for the block, and then 300 for the red zone.
+    end = checked(laboratory, f"race:50:{begins}", "give:0", options=way_in, STAND_IN_SLOW="300")
+    assert end.printed.split() == ["race", "0", "give", "0"]
+    assert "the capture is spoilt" not in end.asked
+    assert faults(end) == []
+
+
+def test_a_capture_ends_with_its_stream(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    end = checked(laboratory, *split("capture take:9 destroy-stream take:7 give:1"), options=way_in)
+    assert end.printed.split()[1::2] == ["0"] * 5
+    taken = [line for line in end.asked if line.startswith("cuMemAlloc_v2")]
+    assert taken == ["cuMemAlloc_v2 9", "cuMemAlloc_v2 263"]
+
+
+def test_another_stream_ends_no_capture(laboratory: Laboratory) -> None:
+    end = checked(laboratory, *split("destroy-stream capture take:9 end-capture destroy-stream take:7"))
+    taken = [line for line in end.asked if line.startswith("cuMemAlloc_v2")]
+    assert taken == ["cuMemAlloc_v2 9", "cuMemAlloc_v2 263"]
+
+
+@pytest.mark.parametrize("way", ["table", "opened", "linked"])
+def test_the_first_form_of_a_capture_is_seen(laboratory: Laboratory, way_in: tuple[str, ...], way: str) -> None:
+    end = checked(laboratory, *split("capture-first take:9 end-capture take:7"), options=way_in, way=way)
+    assert "the capture is spoilt" not in end.asked
+    taken = [line for line in end.asked if line.startswith("cuMemAlloc_v2")]
+    assert taken == ["cuMemAlloc_v2 9", "cuMemAlloc_v2 263"]
+
+
+def test_a_live_block_that_the_driver_refuses_to_free_is_a_fault(
+    laboratory: Laboratory, way_in: tuple[str, ...]
+) -> None:
+    # A block that the driver has lost, as it does after a free out of the library's sight.
+    end = checked(laboratory, "take:100", "lose:0", "give:0", options=way_in)
+    assert end.printed.split()[-1] == "1"
+    assert faults(end) == [
+        "block 1 at AT of 100 bytes is live, and cuMemFree_v2 cannot free it: it is memory of the kind device (the"
+        " driver refused with error 1)"
+    ]
+
+
+def test_a_broken_context_accuses_no_pointer(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    steps = split("take:100 take:20 give:1 break give:0 give:1 give-address:4660")
+    end = checked(laboratory, *steps, options=way_in)
+    assert end.printed.split()[-5::2] == ["700", "700", "700"]
+    assert faults(end) == []
+    assert "  frees that the driver refused for another reason than the pointer: 3\n" in end.said
+    assert summary(end) == "faults: 0; not freed: 1 blocks, 100 bytes"
+
+
 def test_freed_blocks_that_come_again_are_live(laboratory: Laboratory) -> None:
     end = checked(laboratory, "threads:2000", "take:10", "give:0", "give:0")
     assert len(faults(end)) == 1

@@ -21,8 +21,7 @@ LIBRARY = Path("/somewhere/libwarpheap_run.so")
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (["--mode", "nope", "--", "true"], "--mode: 'nope' is unknown here; use one of: count, check, trace"),
-        (["--mode", "pool", "--", "true"], "--mode pool is not there yet"),
+        (["--mode", "nope", "--", "true"], "--mode: 'nope' is unknown here; use one of: count, check, trace, pool"),
         (["--mode", "trace", "--", "true"], "--mode trace needs a file for the trace: --out FILE"),
         (["--", "no-such-program-at-all"], "'no-such-program-at-all' is not in PATH; write: warpheap run"),
         (["--", "/no/such/program"], "'/no/such/program' is no program that can be run"),
@@ -71,6 +70,23 @@ def test_a_failed_command_leaves_the_file_alone(
     monkeypatch.setenv(interposer.LIBRARY_VARIABLE, str(tmp_path / "none.so"))
     assert warpheap("run", "--out", out, "--", "true").code == 2
     assert out.read_text() == "kept"
+
+
+@pytest.mark.parametrize("old", ["kept", None])
+@pytest.mark.parametrize("mode", ["count", "trace"])
+def test_a_program_that_cannot_be_run_leaves_the_file_alone(
+    warpheap: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, old: str | None
+) -> None:
+    library, out, program = tmp_path / "l.so", tmp_path / "out", tmp_path / "program"
+    library.touch()
+    monkeypatch.setenv(interposer.LIBRARY_VARIABLE, str(library))
+    if old is not None:
+        out.write_text(old)
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    done = warpheap("run", "--mode", mode, "--out", out, "--", program)
+    assert done.code == 2 and "cannot be run: No such file or directory" in done.err
+    assert (out.read_text() if out.exists() else None) == old
 
 
 def test_the_library_comes_after_what_is_loaded_already() -> None:
@@ -129,7 +145,7 @@ def test_a_mode_that_the_library_does_not_know_changes_nothing(tmp_path_factory:
     variables = laboratory.variables(LD_PRELOAD=str(interposer.find_library()), WARPHEAP_RUN_MODE="nope")
     end = laboratory.finish([laboratory.program, "opened", "take:10", "give:0"], variables)
     assert (end.code, end.printed) == (0, "take 0\ngive 0\n")
-    assert end.said == "warpheap run: WARPHEAP_RUN_MODE is 'nope'; use count, check or trace. Nothing is noted.\n"
+    assert end.said == "warpheap run: WARPHEAP_RUN_MODE is 'nope'; use count, check, trace or pool. Nothing is noted.\n"
 
 
 @needs_library

@@ -3,6 +3,7 @@
 """`warpheap run --mode count`: programs do what they do without it, and their calls are counted."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -63,8 +64,8 @@ def test_calls_and_memory_are_counted(laboratory: Laboratory, way_in: tuple[str,
     end = laboratory.run(program(laboratory, way), way, *STEPS, options=way_in)
     calls = {name: numbers[1:] for name, numbers in end.calls().items() if numbers[1] != 0}
     suffix = "_ptsz" if way == "thread-table" else ""
-    assert calls.pop("cuGetProcAddress_v2", [0])[0] == (18 if way in ("table", "thread-table") else 0)
-    assert calls.pop("cuGetProcAddress", [0])[0] == (17 if way == "first-table" else 0)
+    assert calls.pop("cuGetProcAddress_v2", [0])[0] == (20 if way in ("table", "thread-table") else 0)
+    assert calls.pop("cuGetProcAddress", [0])[0] == (19 if way == "first-table" else 0)
     assert calls == {
         "cuMemAlloc_v2": [5, 2, 1031],
         "cuMemAllocPitch_v2": [1, 0, 1536],
@@ -226,6 +227,29 @@ def test_a_reader_that_has_gone_ends_nobody(laboratory: Laboratory) -> None:
     )
     os.close(writer)
     assert (end.returncode, end.stdout) == (6, b"take 0\n")
+
+
+def test_a_file_that_has_the_number_of_stderr_is_left_alone(
+    laboratory: Laboratory, way_in: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    end = laboratory.run(laboratory.program, "opened", "take:10", "reuse", options=way_in)
+    assert (end.code, end.printed, end.said) == (0, "take 0\nreuse 0\n", "")
+    assert (tmp_path / "own_file").read_text() == ""
+    out = tmp_path / "out"
+    end = laboratory.run(laboratory.program, "opened", "take:10", "reuse", options=(*way_in, "--out", out))
+    assert "count of program" in out.read_text()
+    assert (tmp_path / "own_file").read_text() == ""
+
+
+def test_a_report_that_the_disk_does_not_take_is_told(laboratory: Laboratory) -> None:
+    assert LIBRARY is not None
+    variables = {**preloaded(LIBRARY), "WARPHEAP_RUN_OUT": "/dev/full"}
+    end = laboratory.alone(laboratory.program, "opened", "take:10", "exit:6", **variables)
+    assert (end.code, end.printed) == (6, "take 0\n")
+    assert re.sub(r"\[\d+\]", "", end.said) == (
+        "warpheap run: the report could not be written: error 28, no space is left on the disk\n"
+    )
 
 
 @pytest.mark.parametrize("order", ["before", "after"])

@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import select
 import subprocess
 from collections.abc import Callable
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Finished
-from interposed import End, Laboratory, needs_library, split
+from conftest import HERE, Finished
+from interposed import LIBRARY, End, Laboratory, needs_library, preloaded, split
 
 from warpheap.errors import UsageError
-from warpheap.interposer.calls import FIRST_LINE, Event, parse_events, processes, read_events
+from warpheap.interposer.calls import FIRST_LINE, FREES, Event, parse_events, processes, read_events
 from warpheap.interposer.convert import perfetto_text, pool_log
 from warpheap.interposer.run import find_library
 from warpheap.project import find_checkout
@@ -114,6 +115,41 @@ def test_a_program_that_closes_all_files_keeps_its_own_clean(laboratory: Laborat
 
 
 @needs_library
+def test_lines_that_the_disk_does_not_take_are_told_once(laboratory: Laboratory) -> None:
+    assert LIBRARY is not None
+    variables = {**preloaded(LIBRARY), "WARPHEAP_RUN_MODE": "trace", "WARPHEAP_RUN_OUT": "/dev/full"}
+    end = laboratory.alone(laboratory.program, "opened", "take:10", "take:20", "give:0", "_exit:4", **variables)
+    assert (end.code, end.printed.split()[1::2]) == (4, ["0", "0", "0"])
+    assert re.sub(r"\[\d+\]", "", end.said) == (
+        "warpheap run: trace of program: 3 lines could not be written, the first and all after it: error 28, no"
+        " space is left on the disk\n"
+    )
+
+
+@needs_library
+def test_a_trace_that_reaches_the_limit_of_files_ends_there(laboratory: Laboratory, tmp_path: Path) -> None:
+    out = tmp_path / "trace"
+    command = [laboratory.program, "opened", "many:100", "exit:5"]
+    script = ["sh", "-c", 'ulimit -f 8 && exec "$@"', "sh", *command]  # of 512 bytes
+    end = laboratory.run(*script, options=("--mode", "trace", "--out", out), STAND_IN_LOG="")
+    assert (end.code, end.printed) == (5, "many 0\n")
+    events = read_events(out)
+    lost = re.findall(r"(\d+) lines could not be written, .*: error 27, the file has reached", end.said)
+    assert len(events) > 10 and [int(each) for each in lost] == [200 - len(events)]
+
+
+@needs_library
+def test_a_trace_goes_on_after_no_gap(laboratory: Laboratory, tmp_path: Path) -> None:
+    out = tmp_path / "trace"
+    steps = ("take:10", "limit:80", "take:20", "take:30", "limit:0", "take:40")
+    command = [laboratory.program, "opened", *steps]
+    end = laboratory.run(*command, options=("--mode", "trace", "--out", out), STAND_IN_LOG="")
+    assert (end.code, end.printed.split()[1::2]) == (0, ["0"] * 6)
+    assert [event.bytes for event in read_events(out)] == [10]
+    assert "trace of program: 3 lines could not be written" in end.said
+
+
+@needs_library
 def test_a_log_replays_on_a_pool(laboratory: Laboratory, tmp_path: Path) -> None:
     checkout = find_checkout()
     driver = checkout / "build" / "host" / "bin" / "warpheap_pool_bench_host" if checkout is not None else None
@@ -179,9 +215,34 @@ def test_a_log_is_of_one_process_and_of_the_device() -> None:
     assert "".join(pool_log(events_of(TRACE), 9)) == ""
 
 
+def trace_of(*parts: str) -> list[Event]:
+    """The events of the lines `* BLOCK CALL` of process 7: taken with 10 bytes, or given back."""
+    lines: list[str] = []
+    for part in parts:
+        what, block, call = part.split()
+        rest = f"10 device {call}" if what == "+" else call
+        lines.append(f"{1000 + len(lines)} 7 7 {what} {block} {rest} 0x0\n")
+    return events_of(FIRST_LINE + "\n" + "".join(lines))
+
+
 def test_a_process_that_becomes_another_program_loses_its_blocks() -> None:
-    begins_anew = TRACE + "7000 7 7 + 3 5 device cuMemAlloc_v2 0x0\n"
-    assert "".join(pool_log(events_of(begins_anew), 7)).endswith("+ 3 60 256\n- 3\n+ 3 5 256\n")
+    old = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "+ 3 cuMemAlloc_v2", "- 1 cuMemFree_v2", "- 2 cuMemFree_v2")
+    new = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "+ 3 cuMemAlloc_v2", "- 2 cuMemFree_v2")
+    log = "".join(pool_log(trace_of(*old, *new), 7)).splitlines()
+    # The old program's third block ends where the new one takes its first, and that one stays.
+    assert log[5:] == ["- 3", "+ 1 10 256", "+ 2 10 256", "+ 3 10 256", "- 2"]
+
+
+def test_a_block_that_the_driver_refused_to_free_begins_no_other_program() -> None:
+    steps = ("+ 1 cuMemAlloc_v2", "+ 2 cuMemAlloc_v2", "- 1 cuMemFree_v2", "+ 1 cuMemFree_v2", "+ 3 cuMemAlloc_v2")
+    log = "".join(pool_log(trace_of(*steps), 7)).splitlines()
+    assert log == ["+ 1 10 256", "+ 2 10 256", "- 1", "+ 1 10 256", "+ 3 10 256"]
+
+
+def test_the_calls_that_free_are_those_of_the_library() -> None:
+    sources = "".join((HERE.parents[1] / "src" / "run" / name).read_text() for name in ("memory.c", "streams.c"))
+    named = re.findall(r"note_giving\(CALL_(\w+)|^FREE_ASYNC\((\w+), (?:false|true)\)$", sources, re.MULTILINE)
+    assert sorted({call or form for call, form in named} - {"symbol"}) == sorted(FREES)
 
 
 def test_a_line_that_was_cut_off_is_left_out() -> None:

@@ -159,11 +159,23 @@ def test_a_program_is_built_once(tree: Path, tools: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("what", ["sources", "compiler"])
+CHANGED_FILES = {
+    "sources": "src/device/shims.cu",
+    "root": "CMakeLists.txt",
+    "presets": "CMakePresets.json",
+    "functions": "cmake/deep/options.cmake",
+}
+
+
+@pytest.mark.parametrize("what", [*CHANGED_FILES, "compiler"])
 def test_a_program_of_something_else_is_built_anew(tree: Path, tools: Path, what: str) -> None:
+    (tree / "cmake" / "deep").mkdir(parents=True, exist_ok=True)
+    for name in CHANGED_FILES.values():
+        (tree / name).write_text("as it was", encoding="utf-8")
     first = builds.find_program("warpheap_bench_host", "host")
-    if what == "sources":
-        (tree / "src" / "device" / "shims.cu").write_text("changed", encoding="utf-8")
+    assert builds.find_program("warpheap_bench_host", "host") == first
+    if what in CHANGED_FILES:
+        (tree / CHANGED_FILES[what]).write_text("changed", encoding="utf-8")
     else:
         tool(tools / "c++", ANSWERS.format(text="compiler 13"))
     second = builds.find_program("warpheap_bench_host", "host")
@@ -210,6 +222,23 @@ def test_a_program_for_a_gpu_is_built_for_those_of_the_machine(
     assert "-DWARPHEAP_CUDA_ARCHITECTURES=120;90" in configure
     assert f"-DCMAKE_CUDA_COMPILER={nvcc}" in configure
     assert build.endswith("--target warpheap_bench_cuda warpheap_footprints")
+
+
+@pytest.mark.parametrize(("name", "variable"), [("c++", None), ("g++", None), ("of_nvcc", "CUDAHOSTCXX")])
+def test_another_host_compiler_makes_another_program_for_a_gpu(
+    tree: Path, tools: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str | None
+) -> None:
+    tool(tools / "nvcc", ANSWERS.format(text="release 13.0"))
+    tool(tools / "nvidia-smi", "#!/bin/sh\necho 9.0\n")
+    compiler = tool(tools / name, ANSWERS.format(text="compiler 12"))
+    for each in ("CUDAHOSTCXX", "NVCC_CCBIN"):
+        monkeypatch.delenv(each, raising=False)
+    if variable is not None:
+        monkeypatch.setenv(variable, str(compiler))
+    first = builds.find_program("warpheap_bench_cuda", "cuda")
+    assert builds.find_program("warpheap_bench_cuda", "cuda") == first
+    tool(compiler, ANSWERS.format(text="compiler 13"))
+    assert builds.find_program("warpheap_bench_cuda", "cuda") != first
 
 
 def test_one_process_builds_while_others_wait(tree: Path, tools: Path) -> None:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of a wheel's sources, which are built when somebody first needs them, into the user's cache.
 
-Each build has a folder of its own, named by what it is made of: sources, compiler and GPUs. So a build stays as long as
-these do, and a new one leaves the old one in place. The variable WARPHEAP_CACHE of the environment names another folder
-than `warpheap` in the user's cache.
+Each build has a folder of its own, named by what it is made of: sources, CMake's files, compilers and GPUs. So a build
+stays as long as these do, and a new one leaves the old one in place. The variable WARPHEAP_CACHE of the environment
+names another folder than `warpheap` in the user's cache.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from pathlib import Path
 from warpheap import process, project
 from warpheap.errors import UsageError
 from warpheap.files import write_text
-from warpheap.fingerprints import fingerprint, of_lines
+from warpheap.fingerprints import build_fingerprint, fingerprint, of_lines
 
 VARIABLE = "WARPHEAP_CACHE"
 _SECONDS_TO_ANSWER = 30.0
@@ -39,8 +39,11 @@ def find_program(name: str, backend: str, *beside: str) -> Path | None:
     gpus = gpu_architectures() if backend == "cuda" else ""
     if backend == "cuda" and not gpus:
         raise UsageError(f"{name} is built for the GPU of this machine, and nvidia-smi names none: use --backend host")
-    version = process.run([compiler, "--version"], _SECONDS_TO_ANSWER).stdout
-    made_of = of_lines([fingerprint(sources, "sources"), backend, compiler, version, gpus])
+    version = _version(compiler)
+    made_of = of_lines(
+        [fingerprint(sources, "sources"), build_fingerprint(sources), backend, compiler, version, gpus]
+        + (_host_compilers() if backend == "cuda" else [])
+    )
     folder = _cache() / made_of[:20]
     program = folder / "bin" / name
     mark = folder / f"built.{name}"
@@ -73,6 +76,20 @@ def _find(name: str, variable: str) -> str | None:
     if named:
         return shutil.which(named)
     return shutil.which(name) or (shutil.which(name, path="/usr/local/cuda/bin") if name == "nvcc" else None)
+
+
+def _version(compiler: str) -> str:
+    return process.run([compiler, "--version"], _SECONDS_TO_ANSWER).stdout
+
+
+def _host_compilers() -> list[str]:
+    """The paths and versions of the compilers that a build for a GPU uses beside nvcc: CMake's for C++, and nvcc's own.
+
+    nvcc takes the one that CUDAHOSTCXX or NVCC_CCBIN names, and g++ without either. One that is not there has no words.
+    """
+    named = os.environ.get("CUDAHOSTCXX") or os.environ.get("NVCC_CCBIN")
+    found = (_find("c++", "CXX"), shutil.which(named or "g++"))
+    return [word for compiler in found if compiler is not None for word in (compiler, _version(compiler))]
 
 
 def _compiler(backend: str) -> str:

@@ -346,7 +346,7 @@ def graph(
 def run(
     context: typer.Context,
     words: Annotated[list[str], typer.Argument(metavar="-- PROGRAM [ARGUMENT]...", help="What to run.")],
-    mode: Annotated[str, typer.Option(help="count, check or trace.")] = RunJob.mode,
+    mode: Annotated[str, typer.Option(help="count, check, trace or pool.")] = RunJob.mode,
     out: Annotated[Path | None, typer.Option(help="File for the report or the trace (reports: stderr).")] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Come in by LD_AUDIT instead of LD_PRELOAD.")] = False,
 ) -> None:
@@ -354,8 +354,8 @@ def run(
 
     count: how often each call was made, how many bytes, and what was live. check: writes past the end of blocks of
     cuMemAlloc, pointers that are no blocks or were freed before, and what is not freed at the end. trace: a line for
-    each block, for `warpheap trace`. The report comes when the program ends; a signal that kills it leaves none. The
-    exit code is the program's.
+    each block, for `warpheap trace`. pool: blocks of cuMemAlloc and cuMemAllocAsync come from a pool of warpheap's. The
+    report comes when the program ends; a signal that kills it leaves none. The exit code is the program's.
     """
     from warpheap.interposer.run import check, run
 

@@ -8,6 +8,7 @@
 #include "end.h"
 #include "find.h"
 #include "notes.h"
+#include "pool_library.h"
 
 /* The second way in: as an auditor (LD_AUDIT) the library is told of each function that the dynamic linker binds, by
  * name or by dlsym, and says what to bind in its place. It then lies in a namespace of its own, and nothing that it
@@ -33,7 +34,7 @@ uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintp
     return ends ? (uintptr_t)end_process : symbol->st_value;
   }
   struct call* const call = *to == DRIVER ? call_of_symbol(name) : NULL;
-  if (call == NULL) return symbol->st_value;
+  if (call == NULL || pool_is_entered()) return symbol->st_value;
   atomic_store_explicit(&call->real, (void*)symbol->st_value, memory_order_release);
   note_lookup((enum call_number)(call - calls));
   return (uintptr_t)call->wrapper;

@@ -26,6 +26,14 @@ struct block* blocks_find(const struct block_table* table, uint64_t key) {
   return found->key == key ? found : NULL;
 }
 
+const struct block* blocks_around(const struct block_table* table, uint64_t address) {
+  for (uint64_t i = 0; i < table->capacity; ++i) {
+    const struct block* const block = &table->entries[i];
+    if (block->references != 0 && block->key <= address && address - block->key < block->bytes) return block;
+  }
+  return NULL;
+}
+
 /* Moves the live entries into a table where they take at most three of eight places. */
 static bool make_room(struct block_table* table) {
   uint64_t capacity = FIRST_CAPACITY;

@@ -36,6 +36,9 @@ struct block_table {
 /* The entry with that key, live or freed; null if the table has none. */
 struct block* blocks_find(const struct block_table* table, uint64_t key);
 
+/* The live block of memory with addresses that holds this one; null if none does. Looks at all entries. */
+const struct block* blocks_around(const struct block_table* table, uint64_t address);
+
 /* The entry with that key. A new one is zero but for the key. Null without memory. `key` is not 0.
  * An older pointer to an entry is then invalid, for the table may have grown; what was freed is forgotten when it does.
  */

@@ -16,7 +16,7 @@ uint32_t check_zone_bytes(uint64_t bytes);
 uint32_t check_fill_zone(device_address block, uint64_t bytes, uint32_t zone);
 /* Looks at the zone of a block whose end was noted, before the driver takes it back. */
 void check_zone(const struct given* given);
-/* Reports a pointer that was not live and that the driver refused. */
+/* Reports a pointer that the driver refused, if its error says that the pointer is wrong. */
 void check_given(const struct given* given, driver_result result);
 /* Bytes of a block's red zone; 0 for all other addresses. */
 uint32_t check_zone_of(device_address block);

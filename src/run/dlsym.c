@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "find.h"
 #include "notes.h"
+#include "pool_library.h"
 
 /* The wrapper, where the search leads to the driver's function. */
 static void* answer(struct call* call, void* handle) {
@@ -19,7 +20,7 @@ static void* answer(struct call* call, void* handle) {
       return NULL;
     }
   }
-  if (found == NULL || !is_of_driver(found)) return found;
+  if (found == NULL || !is_of_driver(found) || pool_is_entered()) return found;
   atomic_store_explicit(&call->real, found, memory_order_release);
   note_lookup((enum call_number)(call - calls));
   return call->wrapper;

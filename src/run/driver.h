@@ -17,11 +17,19 @@ typedef void* stream_handle;
 
 enum {
   DRIVER_SUCCESS = 0,
+  DRIVER_INVALID_VALUE = 1,
   DRIVER_OUT_OF_MEMORY = 2,
+  DRIVER_NO_PEER_ACCESS = 217,
+  DRIVER_INVALID_HANDLE = 400,
   DRIVER_NOT_FOUND = 500,
+  DRIVER_NOT_SUPPORTED = 801,
+  DRIVER_UNKNOWN = 999,
   DRIVER_CAPTURE_INVALIDATED = 901, /* the end of a capture that went wrong */
   DRIVER_CAPTURE_UNJOINED = 904     /* the end of one that other streams had not come back from */
 };
+
+/* The handle that names the default stream of the calling thread in every call. */
+enum { STREAM_OF_THREAD = 2 };
 
 /* Flags of cuGetProcAddress. */
 enum { DRIVER_LEGACY_STREAM = 1, DRIVER_STREAM_OF_THREAD = 2 };
@@ -34,6 +42,16 @@ driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t wi
 driver_result cuMemAllocManaged(device_address* block, size_t bytes, unsigned flags);
 driver_result cuMemFree_v2(device_address block);
 driver_result cuMemGetAddressRange_v2(device_address* base, size_t* bytes, device_address address);
+
+driver_result cuPointerGetAttribute(void* value, int attribute, device_address address);
+driver_result cuPointerGetAttributes(unsigned count, int* attributes, void** values, device_address address);
+driver_result cuIpcGetMemHandle(void* handle, device_address address);
+driver_result cuDeviceCanAccessPeer(int* can, int device, int peer);
+driver_result cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer);
+driver_result cuCtxEnablePeerAccess(void* context, unsigned flags);
+driver_result cuDeviceSetMemPool(int device, void* pool);
+driver_result cuDevicePrimaryCtxReset(int device);
+driver_result cuDevicePrimaryCtxReset_v2(int device);
 
 driver_result cuMemAllocAsync(device_address* block, size_t bytes, stream_handle stream);
 driver_result cuMemAllocAsync_ptsz(device_address* block, size_t bytes, stream_handle stream);
@@ -50,6 +68,10 @@ driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* prope
 driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address);
 driver_result cuMemRelease(memory_handle handle);
 
+driver_result cuStreamDestroy_v2(stream_handle stream);
+
+driver_result cuStreamBeginCapture(stream_handle stream);
+driver_result cuStreamBeginCapture_ptsz(stream_handle stream);
 driver_result cuStreamBeginCapture_v2(stream_handle stream, int mode);
 driver_result cuStreamBeginCapture_v2_ptsz(stream_handle stream, int mode);
 driver_result cuStreamBeginCaptureToGraph(stream_handle stream, void* graph, const void* nodes, const void* edges,

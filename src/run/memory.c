@@ -4,6 +4,7 @@
 #include "check.h"
 #include "driver.h"
 #include "notes.h"
+#include "pool.h"
 
 /* Memory that is taken and given back in the order of the host: of the device, managed, of the host, and handles of
  * memory without addresses. */
@@ -11,6 +12,12 @@
 driver_result cuMemAlloc_v2(device_address* block, size_t bytes) {
   __typeof__(&cuMemAlloc_v2) real = REAL(cuMemAlloc_v2);
   if (real == NULL) return DRIVER_NOT_FOUND;
+  const struct request request = {CALL_cuMemAlloc_v2, KIND_DEVICE, bytes, NULL};
+  if (pool_take(bytes, block)) {
+    note_taken(&request, DRIVER_SUCCESS, *block, 0);
+    note_pooled(bytes, true);
+    return DRIVER_SUCCESS;
+  }
   uint32_t zone = check_zone_bytes(bytes);
   driver_result result = real(block, bytes + zone);
   if (zone != 0 && result == DRIVER_OUT_OF_MEMORY) {
@@ -18,16 +25,19 @@ driver_result cuMemAlloc_v2(device_address* block, size_t bytes) {
     zone = 0;
     result = real(block, bytes);
   }
+  if (result == DRIVER_OUT_OF_MEMORY && pool_spare()) result = real(block, bytes);
   const device_address at = result == DRIVER_SUCCESS ? *block : 0;
   if (at != 0) zone = check_fill_zone(at, bytes, zone);
-  note_taken(&(struct request){CALL_cuMemAlloc_v2, KIND_DEVICE, bytes, NULL}, result, at, zone);
+  note_taken(&request, result, at, zone);
+  if (at != 0) note_pooled(bytes, false);
   return result;
 }
 
 driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t width, size_t height, unsigned element) {
   __typeof__(&cuMemAllocPitch_v2) real = REAL(cuMemAllocPitch_v2);
   if (real == NULL) return DRIVER_NOT_FOUND;
-  const driver_result result = real(block, pitch, width, height, element);
+  driver_result result = real(block, pitch, width, height, element);
+  if (result == DRIVER_OUT_OF_MEMORY && pool_spare()) result = real(block, pitch, width, height, element);
   const struct request request = {CALL_cuMemAllocPitch_v2, KIND_DEVICE,
                                   result == DRIVER_SUCCESS ? *pitch * height : width * height, NULL};
   note_taken(&request, result, result == DRIVER_SUCCESS ? *block : 0, 0);
@@ -37,7 +47,8 @@ driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t wi
 driver_result cuMemAllocManaged(device_address* block, size_t bytes, unsigned flags) {
   __typeof__(&cuMemAllocManaged) real = REAL(cuMemAllocManaged);
   if (real == NULL) return DRIVER_NOT_FOUND;
-  const driver_result result = real(block, bytes, flags);
+  driver_result result = real(block, bytes, flags);
+  if (result == DRIVER_OUT_OF_MEMORY && pool_spare()) result = real(block, bytes, flags);
   const struct request request = {CALL_cuMemAllocManaged, KIND_MANAGED, bytes, NULL};
   note_taken(&request, result, result == DRIVER_SUCCESS ? *block : 0, 0);
   return result;
@@ -48,22 +59,10 @@ driver_result cuMemFree_v2(device_address block) {
   if (real == NULL) return DRIVER_NOT_FOUND;
   const struct given given = note_giving(CALL_cuMemFree_v2, block, NULL);
   check_zone(&given);
-  const driver_result result = real(block);
+  const int pool = pool_of(block);
+  const driver_result result = pool >= 0 ? pool_give(pool, &given) : real(block);
   note_given(&given, result);
-  return result;
-}
-
-driver_result cuMemGetAddressRange_v2(device_address* base, size_t* bytes, device_address address) {
-  __typeof__(&cuMemGetAddressRange_v2) real = REAL(cuMemGetAddressRange_v2);
-  if (real == NULL) return DRIVER_NOT_FOUND;
-  device_address start = 0;
-  const driver_result result = real(&start, bytes, address);
-  if (result == DRIVER_SUCCESS) {
-    /* The program did not ask for the red zone. */
-    if (bytes != NULL) *bytes -= check_zone_of(start);
-    if (base != NULL) *base = start;
-  }
-  note_call(CALL_cuMemGetAddressRange_v2, result);
+  if (pool >= 0 && result == DRIVER_SUCCESS) note_unpooled(&given);
   return result;
 }
 
@@ -100,7 +99,8 @@ static uint64_t key_of(memory_handle handle) { return handle != 0 ? handle | KEY
 driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* properties, unsigned long long flags) {
   __typeof__(&cuMemCreate) real = REAL(cuMemCreate);
   if (real == NULL) return DRIVER_NOT_FOUND;
-  const driver_result result = real(handle, bytes, properties, flags);
+  driver_result result = real(handle, bytes, properties, flags);
+  if (result == DRIVER_OUT_OF_MEMORY && pool_spare()) result = real(handle, bytes, properties, flags);
   const struct request request = {CALL_cuMemCreate, KIND_PHYSICAL, bytes, NULL};
   note_taken(&request, result, result == DRIVER_SUCCESS ? key_of(*handle) : 0, 0);
   return result;
@@ -109,7 +109,9 @@ driver_result cuMemCreate(memory_handle* handle, size_t bytes, const void* prope
 driver_result cuMemRetainAllocationHandle(memory_handle* handle, void* address) {
   __typeof__(&cuMemRetainAllocationHandle) real = REAL(cuMemRetainAllocationHandle);
   if (real == NULL) return DRIVER_NOT_FOUND;
-  const driver_result result = real(handle, address);
+  /* A block of the driver that was not made from a handle has none, and so has one of a pool. */
+  const bool is_pools = pool_of((uintptr_t)address) >= 0;
+  const driver_result result = is_pools ? DRIVER_INVALID_VALUE : real(handle, address);
   note_reference(result, result == DRIVER_SUCCESS ? key_of(*handle) : 0);
   return result;
 }

@@ -105,6 +105,43 @@ void note_given(const struct given* given, driver_result result) {
   check_given(given, result);
 }
 
+void note_pooled(uint64_t bytes, bool is_from_pool) {
+  struct state* const state = run_mode() == MODE_POOL ? state_lock() : NULL;
+  if (state == NULL) return;
+  struct pooled_figures* const of = &state->pooled;
+  if (is_from_pool) {
+    ++of->blocks;
+    of->bytes += bytes;
+    of->live += bytes;
+    if (of->live > of->peak) of->peak = of->live;
+  } else {
+    ++of->forwarded_blocks;
+    of->forwarded_bytes += bytes;
+  }
+  state_unlock(state);
+}
+
+void note_unpooled(const struct given* given) {
+  struct state* const state = given->was == GIVEN_LIVE ? state_lock() : NULL;
+  if (state == NULL) return;
+  state->pooled.live -= given->block.bytes;
+  state_unlock(state);
+}
+
+void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* param) {
+  struct state* const state = state_lock();
+  if (state == NULL) return;
+  for (uint64_t i = 0; i < state->blocks.capacity; ++i) {
+    struct block* const block = &state->blocks.entries[i];
+    if (block->references == 0 || !is_gone(block->key, param)) continue;
+    block->references = 0;
+    --state->blocks.live;
+    count_end(state, block);
+    state->pooled.live -= block->bytes;
+  }
+  state_unlock(state);
+}
+
 void note_reference(driver_result result, uint64_t key) {
   struct state* const state = state_lock();
   if (state == NULL) return;
@@ -126,26 +163,4 @@ void note_call(enum call_number call, driver_result result) {
   if (state == NULL) return;
   count_call(state, call, result);
   state_unlock(state);
-}
-
-void note_capture(enum call_number call, driver_result result, bool begins) {
-  struct state* const state = state_lock();
-  if (state == NULL) return;
-  count_call(state, call, result);
-  if (begins) {
-    if (result == DRIVER_SUCCESS) ++state->captures;
-  } else if (state->captures != 0 &&
-             (result == DRIVER_SUCCESS || result == DRIVER_CAPTURE_INVALIDATED || result == DRIVER_CAPTURE_UNJOINED)) {
-    /* Any other refusal, such as in a thread that did not begin it, leaves the capture as it is. */
-    --state->captures;
-  }
-  state_unlock(state);
-}
-
-bool is_quiet(void) {
-  struct state* const state = state_lock();
-  if (state == NULL) return false;
-  const bool quiet = state->captures == 0;
-  state_unlock(state);
-  return quiet;
 }

@@ -41,6 +41,13 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
 /* The driver answered with `result`. A block that it refused is live again. */
 void note_given(const struct given* given, driver_result result);
 
+/* The block of the request that succeeded came from a pool, or in MODE_POOL from the driver. */
+void note_pooled(uint64_t bytes, bool is_from_pool);
+/* A pool took the block back. */
+void note_unpooled(const struct given* given);
+/* All live blocks end that `is_gone` says have ended; it is called with a lock held. */
+void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* param);
+
 /* Another reference to a block, of memory without addresses. */
 void note_reference(driver_result result, uint64_t key);
 
@@ -49,10 +56,5 @@ void note_lookup(enum call_number call);
 
 /* A call that takes no memory and gives none back. */
 void note_call(enum call_number call, driver_result result);
-
-/* Capturing of a graph began, or ended. */
-void note_capture(enum call_number call, driver_result result, bool begins);
-/* True while no graph is being captured: then the library may give the driver work of its own. */
-bool is_quiet(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include "calls.h"
 #include "driver.h"
 #include "notes.h"
+#include "pool_library.h"
 
 typedef driver_result first_form(const char* name, void** function, int version, uint64_t flags);
 typedef driver_result second_form(const char* name, void** function, int version, uint64_t flags, int* status);
@@ -44,7 +45,7 @@ driver_result cuGetProcAddress(const char* name, void** function, int version, u
   const struct driver_table table = {.first = REAL(cuGetProcAddress)};
   if (table.first == NULL) return DRIVER_NOT_FOUND;
   const driver_result result = table.first(name, function, version, flags);
-  if (result == DRIVER_SUCCESS && *function != NULL) *function = answer(&table, name, *function);
+  if (result == DRIVER_SUCCESS && *function != NULL && !pool_is_entered()) *function = answer(&table, name, *function);
   note_call(CALL_cuGetProcAddress, result);
   return result;
 }
@@ -53,7 +54,7 @@ driver_result cuGetProcAddress_v2(const char* name, void** function, int version
   const struct driver_table table = {.second = REAL(cuGetProcAddress_v2)};
   if (table.second == NULL) return DRIVER_NOT_FOUND;
   const driver_result result = table.second(name, function, version, flags, status);
-  if (result == DRIVER_SUCCESS && *function != NULL) *function = answer(&table, name, *function);
+  if (result == DRIVER_SUCCESS && *function != NULL && !pool_is_entered()) *function = answer(&table, name, *function);
   note_call(CALL_cuGetProcAddress_v2, result);
   return result;
 }

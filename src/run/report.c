@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "pool.h"
 #include "state.h"
 
 enum { MOST_LINES_OF_LEAKS = 50 };
@@ -101,16 +102,24 @@ static void report(const struct state* state, bool is_locked) {
   struct out out;
   uint64_t bytes = 0;
   const uint64_t blocks = sum(state, &bytes);
-  const bool checks = run_mode() == MODE_CHECK;
+  const bool checks = run_mode() == MODE_CHECK, pools = run_mode() == MODE_POOL;
   out_begin(&out);
-  out_add(&out, "warpheap run[%d]: %s of %.200s\n", (int)state->process, checks ? "check" : "count",
+  out_add(&out, "warpheap run[%d]: %s of %.200s\n", (int)state->process,
+          checks  ? "check"
+          : pools ? "pool"
+                  : "count",
           program_invocation_short_name);
   if (checks) {
     out_add(&out, "  faults: %" PRIu64 "; not freed: %" PRIu64 " blocks, %" PRIu64 " bytes\n", state->faults, blocks,
             bytes);
+    if (state->unjudged != 0) {
+      out_add(&out, "  frees that the driver refused for another reason than the pointer: %" PRIu64 "\n",
+              state->unjudged);
+    }
     /* Without the lock the table may be moving. */
     if (is_locked) report_leaks(&out, state);
   } else {
+    if (pools) pool_report(&out, state);
     report_calls(&out, state);
     report_kinds(&out, state);
   }
@@ -123,10 +132,26 @@ static void report(const struct state* state, bool is_locked) {
   out_end(&out);
 }
 
+static void report_lost_lines(const struct state* state) {
+  const struct trace_file* const trace = &state->trace;
+  if (trace->lost == 0) return;
+  struct out out;
+  out_begin_stderr(&out);
+  out_add(&out, "warpheap run[%d]: trace of %.200s: %" PRIu64 " lines could not be written, the first and all after it",
+          (int)state->process, program_invocation_short_name, trace->lost);
+  if (trace->error != 0) out_add(&out, ": error %d, %s", trace->error, out_reason(trace->error));
+  out_add(&out, "\n");
+  out_end(&out);
+}
+
 void report_at_end(void) {
   bool is_locked = false;
   struct state* const state = state_lock_at_end(&is_locked);
   if (state == NULL) return;
-  if (run_mode() != MODE_TRACE) report(state, is_locked);
+  if (run_mode() == MODE_TRACE) {
+    report_lost_lines(state);
+  } else {
+    report(state, is_locked);
+  }
   if (is_locked) state_unlock(state);
 }

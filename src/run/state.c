@@ -8,17 +8,18 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "pool_library.h"
 
 enum { MILLISECONDS_FOR_LAST_REPORT = 200 };
 
 static enum mode read_mode(void) {
-  static const char* const names[] = {"off", "count", "check", "trace"};
+  static const char* const names[] = {"off", "count", "check", "trace", "pool"};
   const char* const given = getenv("WARPHEAP_RUN_MODE");
   if (given == NULL) return MODE_COUNT;
-  for (int mode = MODE_OFF; mode <= MODE_TRACE; ++mode) {
+  for (int mode = MODE_OFF; mode <= MODE_POOL; ++mode) {
     if (strcmp(given, names[mode]) == 0) return mode;
   }
-  out_line("warpheap run: WARPHEAP_RUN_MODE is '%.40s'; use count, check or trace. Nothing is noted.\n", given);
+  out_line("warpheap run: WARPHEAP_RUN_MODE is '%.40s'; use count, check, trace or pool. Nothing is noted.\n", given);
   return MODE_OFF;
 }
 
@@ -48,9 +49,30 @@ static struct state* make_state(void) {
   return first;
 }
 
+static struct state* get_state(void) {
+  struct state* const state = atomic_load_explicit(&the_state, memory_order_acquire);
+  return state != NULL ? state : make_state();
+}
+
+lock_word* state_pool_lock(void) {
+  struct state* const state = get_state();
+  return state != NULL ? &state->pool_lock : NULL;
+}
+
+void state_set_has_pools(void) {
+  struct state* const state = get_state();
+  if (state != NULL) atomic_store_explicit(&state->has_pools, true, memory_order_release);
+}
+
+bool state_has_pools(void) {
+  struct state* const state = get_state();
+  return state != NULL && atomic_load_explicit(&state->has_pools, memory_order_acquire);
+}
+
 struct state* state_lock(void) {
-  struct state* state = atomic_load_explicit(&the_state, memory_order_acquire);
-  if (state == NULL && (state = make_state()) == NULL) return NULL;
+  if (pool_is_entered()) return NULL;
+  struct state* const state = get_state();
+  if (state == NULL) return NULL;
   lock_take(&state->lock);
   if (state->process == 0) state->process = getpid();
   return state;

@@ -19,6 +19,8 @@ enum { LONGEST_LINE = 256 };
 static int file_of(struct state* state) {
   struct trace_file* const trace = &state->trace;
   struct stat now;
+  /* A line may have been written in part, and what came after a gap would mislead. */
+  if (trace->error != 0) return -1;
   if (trace->is_open && fstat(trace->file, &now) == 0 && now.st_dev == trace->device && now.st_ino == trace->inode) {
     return trace->file;
   }
@@ -36,7 +38,10 @@ static int file_of(struct state* state) {
 __attribute__((format(printf, 2, 3))) static void line(struct state* state, const char* format, ...) {
   if (run_mode() != MODE_TRACE) return;
   const int file = file_of(state);
-  if (file < 0) return;
+  if (file < 0) {
+    ++state->trace.lost;
+    return;
+  }
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   char text[LONGEST_LINE];
@@ -46,7 +51,8 @@ __attribute__((format(printf, 2, 3))) static void line(struct state* state, cons
   va_start(words, format);
   length += vsnprintf(text + length, sizeof text - (size_t)length, format, words);
   va_end(words);
-  out_write(file, text, (size_t)length);
+  state->trace.error = out_write(file, text, (size_t)length);
+  if (state->trace.error != 0) ++state->trace.lost;
 }
 
 void trace_taken(struct state* state, enum call_number call, const struct block* block, stream_handle stream) {

@@ -12,16 +12,19 @@
  *   first-table    by the older cuGetProcAddress
  *   thread-table   by cuGetProcAddress_v2, with the flag for streams of a thread
  * Each STEP is a word, with numbers after colons, and prints one line: what the driver answered. Blocks that steps take
- * are numbered from 0. Device memory is the host's, as the stand-in driver has it. */
+ * are numbered from 0. Device memory is the host's, as the stand-in driver has it. Steps of calls that are not in the
+ * list below look their function up by dlsym. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +50,8 @@ typedef R (*first_get_address_fn)(const char*, void**, int, uint64_t);
   X(cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000, R (*)(P*, void*))        \
   X(cuMemRelease, "cuMemRelease", 10020, R (*)(P))                                              \
   X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, R (*)(size_t*, size_t*))                             \
+  X(cuStreamDestroy_v2, "cuStreamDestroy", 4000, R (*)(void*))                                  \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, R (*)(void*))                          \
   X(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, R (*)(void*, int))                  \
   X(cuStreamEndCapture, "cuStreamEndCapture", 10000, R (*)(void*, void**))
 
@@ -128,6 +133,21 @@ static R in_threads(long rounds) {
   return 0;
 }
 
+static void* take_late(void* bytes) { return (void*)(intptr_t)USE(cuMemAlloc_v2)(&blocks[taken++], (size_t)bytes); }
+
+/* A capture begins so many milliseconds after another thread has begun to take memory. */
+static R race(size_t bytes, size_t milliseconds) {
+  pthread_t other;
+  void *result = NULL, *graph = NULL;
+  pthread_create(&other, NULL, take_late, (void*)bytes);
+  usleep((unsigned)milliseconds * 1000);
+  if (USE(cuStreamBeginCapture_v2)(stream, 2) != 0) return -1;
+  pthread_join(other, &result);
+  return (R)(intptr_t)result | USE(cuStreamEndCapture)(stream, &graph);
+}
+
+static void* of_stand_in(const char* name) { return dlsym(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), name); }
+
 static R many(size_t count) {
   P* const own = malloc(count * sizeof *own);
   R result = 0;
@@ -193,6 +213,51 @@ static R step(const char* word, size_t a, size_t b) {
     result = USE(cuMemGetInfo_v2)(&free_bytes, &size);
     printf("%zu ", free_bytes);
     return result;
+  }
+  if (IS("async-on")) return USE(cuMemAllocAsync)(&blocks[taken++], a, (void*)b);
+  if (IS("give-async-on")) return USE(cuMemFreeAsync)(blocks[a], (void*)b);
+  if (IS("destroy-stream-of")) return USE(cuStreamDestroy_v2)((void*)a);
+  if (IS("context")) return ((R(*)(void*))of_stand_in("cuCtxSetCurrent"))((void*)a);
+  if (IS("reset")) return ((R(*)(int))of_stand_in("cuDevicePrimaryCtxReset_v2"))((int)a);
+  if (IS("use-pool")) return ((R(*)(int, void*))of_stand_in("cuDeviceSetMemPool"))((int)a, &taken);
+  if (IS("peer")) {
+    int can = -1, value = -1;
+    result = ((R(*)(int*, int, int))of_stand_in("cuDeviceCanAccessPeer"))(&can, 0, 1);
+    result |= ((R(*)(int*, int, int, int))of_stand_in("cuDeviceGetP2PAttribute"))(&value, 2, 0, 1);
+    printf("%d %d %d ", can, value, result);
+    return ((R(*)(void*, unsigned))of_stand_in("cuCtxEnablePeerAccess"))((void*)0x2000, 0);
+  }
+  if (IS("ipc")) {
+    char handle[64];
+    return ((R(*)(void*, P))of_stand_in("cuIpcGetMemHandle"))(handle, blocks[a]);
+  }
+  if (IS("attributes")) {
+    /* Context, kind of memory, start and size; one by one, and together. */
+    int kinds[] = {1, 2, 11, 12};
+    for (int together = 0; together < 2; ++together) {
+      P found[4] = {7, 0, 7, 7};
+      void* values[] = {&found[0], &found[1], &found[2], &found[3]};
+      R (*const one)(void*, int, P) = (R(*)(void*, int, P))of_stand_in("cuPointerGetAttribute");
+      R(*const all)
+      (unsigned, int*, void**, P) = (R(*)(unsigned, int*, void**, P))of_stand_in("cuPointerGetAttributes");
+      for (int at = 0; at < 4 && !together; ++at) result |= one(values[at], kinds[at], blocks[a] + b);
+      if (together) result |= all(4, kinds, values, blocks[a] + b);
+      printf("%#llx %llu %d %llu ", (unsigned long long)found[0], (unsigned long long)found[1], found[2] == blocks[a],
+             (unsigned long long)found[3]);
+    }
+    return result;
+  }
+  if (IS("align")) return (R)(blocks[a] % b);
+  if (IS("capture-first")) return USE(cuStreamBeginCapture)(stream);
+  if (IS("destroy-stream")) return USE(cuStreamDestroy_v2)(stream);
+  if (IS("race")) return race(a, b);
+  if (IS("break")) return ((R(*)(void))of_stand_in("cuStandInBreak"))();
+  if (IS("lose")) return ((R(*)(P))of_stand_in("cuStandInLose"))(blocks[a]);
+  if (IS("limit")) return setrlimit(RLIMIT_FSIZE, &(struct rlimit){a != 0 ? a : RLIM_INFINITY, RLIM_INFINITY});
+  if (IS("reuse")) {
+    /* Number 2 becomes a file of the program's. */
+    close(2);
+    return open("own_file", O_WRONLY | O_CREAT | O_TRUNC, 0600) != 2;
   }
   if (IS("capture")) return USE(cuStreamBeginCapture_v2)(stream, 2);
   if (IS("end-capture-elsewhere")) return USE(cuStreamEndCapture)((void*)0xbad, &host);

@@ -3,7 +3,8 @@
 
 /* A libcuda for tests of `warpheap run`: device memory is the host's, and no kernel runs. What a program asks of it is
  * written to the file that STAND_IN_LOG names, a line each, so that a test can compare what arrives with and without
- * the library; an empty name is no file. STAND_IN_BYTES limits how much memory it has. With -DWITHOUT_POOLS it is a
+ * the library; an empty name is no file. STAND_IN_BYTES limits how much memory it has. STAND_IN_SLOW is how many
+ * milliseconds cuMemAlloc_v2 and work on memory take. With -DWITHOUT_POOLS it is a
  * driver from before cuMemAllocAsync.
  *
  * CUDA's own runtimes, static and shared, look all their functions up here, and then give up: they want tables of
@@ -29,6 +30,7 @@ enum {
   ILLEGAL_STATE = 401,
   CAPTURE_WRONG_THREAD = 908,
   NOT_FOUND = 500,
+  BROKEN = 700,
   CAPTURE_UNSUPPORTED = 900,
   CAPTURE_UNSAFE = 906
 };
@@ -46,7 +48,8 @@ static struct {
   size_t bytes;
 } spare[8];
 static size_t live_bytes;
-static int captures;
+static _Atomic int captures;
+static int is_broken;
 
 static void say(const char* format, ...) {
   const char* const path = getenv("STAND_IN_LOG");
@@ -60,6 +63,11 @@ static void say(const char* format, ...) {
   FILE* const file = fopen(path, "a");
   fwrite(text, 1, (size_t)length, file);
   fclose(file);
+}
+
+static void dawdle(void) {
+  const char* const milliseconds = getenv("STAND_IN_SLOW");
+  if (milliseconds != NULL) usleep(1000 * (unsigned)atoi(milliseconds));
 }
 
 static void* memory_of(size_t bytes) {
@@ -109,6 +117,7 @@ static int place_of(P block) {
 }
 
 static R give(P block) {
+  if (is_broken) return BROKEN;
   pthread_mutex_lock(&lock);
   const int at = place_of(block);
   if (at < MOST_BLOCKS && --blocks[at].references == 0) {
@@ -129,6 +138,7 @@ EXPORT R cuMemAlloc(uint32_t* block, unsigned bytes) {
 }
 EXPORT R cuMemAlloc_v2(P* block, size_t bytes) {
   say("cuMemAlloc_v2 %zu", bytes);
+  dawdle();
   return take(block, bytes);
 }
 /* A form that no CUDA has: its arguments stand the other way round. */
@@ -198,10 +208,20 @@ EXPORT R cuMemGetInfo_v2(size_t* free_bytes, size_t* bytes) {
 }
 /* Work that is given to the driver while a graph is captured spoils the capture. */
 static R work(void) {
-  if (captures == 0) return OK;
+  if (captures == 0) {
+    dawdle();
+    if (captures == 0) return OK;
+  }
   say("the capture is spoilt");
   return CAPTURE_UNSAFE;
 }
+/* What no driver has: from here on its context is broken, as after an illegal access. */
+EXPORT R cuStandInBreak(void) {
+  is_broken = 1;
+  return OK;
+}
+/* Likewise: frees a block where nobody sees it. */
+EXPORT R cuStandInLose(P block) { return give(block); }
 EXPORT R cuMemsetD8_v2(P at, unsigned char value, size_t bytes) {
   if (work() != OK) return CAPTURE_UNSAFE;
   memset((void*)at, value, bytes);
@@ -241,6 +261,17 @@ EXPORT R cuMemFreeAsync_ptsz(P block, void* stream) {
   return give(block);
 }
 #endif
+EXPORT R cuStreamDestroy_v2(void* stream) {
+  say("cuStreamDestroy_v2 %p", stream);
+  /* Each capture is of a stream of its own. */
+  if (captures != 0 && stream == (void*)0x10) --captures;
+  return OK;
+}
+EXPORT R cuStreamBeginCapture(void* stream) {
+  say("cuStreamBeginCapture %p", stream);
+  ++captures;
+  return OK;
+}
 EXPORT R cuStreamBeginCapture_v2(void* stream, int mode) {
   say("cuStreamBeginCapture_v2 %p %d", stream, mode);
   ++captures;
@@ -251,7 +282,121 @@ EXPORT R cuStreamEndCapture(void* stream, void** graph) {
   if (captures == 0) return ILLEGAL_STATE;
   if (stream == (void*)0xbad) return CAPTURE_WRONG_THREAD;
   --captures;
-  if (graph != NULL) *graph = &captures;
+  if (graph != NULL) *graph = (void*)&captures;
+  return OK;
+}
+
+EXPORT R cuStreamCreate(void** stream, unsigned flags);
+EXPORT R cuStreamSynchronize(void* stream) {
+  say("cuStreamSynchronize %p", stream);
+  return is_broken ? BROKEN : OK;
+}
+EXPORT R cuStreamIsCapturing(void* stream, int* status) {
+  *status = captures != 0 && stream == (void*)0x10;
+  return is_broken ? BROKEN : OK;
+}
+
+#ifndef WITHOUT_POOLS
+/* --- Contexts -----------------------------------------------------------------------------------------------------
+ *
+ * Of two devices, whose primary contexts are 0x1000 and 0x2000. A stream lies in the context 0x2000 if it is 0x40, in
+ * one that is not primary if it is 0x50, and else in 0x1000. A thread begins in 0x1000. */
+
+static _Thread_local void* contexts[8] = {(void*)0x1000};
+static _Thread_local int depth;
+
+EXPORT R cuCtxGetCurrent(void** context) {
+  *context = contexts[depth];
+  return OK;
+}
+EXPORT R cuCtxSetCurrent(void* context) {
+  contexts[depth] = context;
+  return OK;
+}
+EXPORT R cuCtxPushCurrent_v2(void* context) {
+  contexts[++depth] = context;
+  return OK;
+}
+EXPORT R cuCtxPopCurrent_v2(void** context) {
+  *context = contexts[depth--];
+  return OK;
+}
+EXPORT R cuCtxSynchronize(void) {
+  say("cuCtxSynchronize %p", contexts[depth]);
+  if (captures != 0) {
+    say("the capture is spoilt");
+    return CAPTURE_UNSAFE;
+  }
+  return is_broken ? BROKEN : OK;
+}
+EXPORT R cuDeviceGetCount(int* count) {
+  *count = 2;
+  return OK;
+}
+EXPORT R cuDeviceGet(int* device, int number) {
+  *device = number;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* is_active) {
+  (void)device, (void)flags;
+  *is_active = 1;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = (void*)(uintptr_t)(0x1000 * (device + 1));
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  return OK;
+}
+EXPORT R cuDevicePrimaryCtxReset_v2(int device) {
+  say("cuDevicePrimaryCtxReset_v2 %d", device);
+  return OK;
+}
+EXPORT R cuStreamGetCtx(void* stream, void** context) {
+  *context = (void*)(uintptr_t)(stream == (void*)0x40 ? 0x2000 : stream == (void*)0x50 ? 0x3000 : 0x1000);
+  return OK;
+}
+R cuStreamCreate(void** stream, unsigned flags) {
+  say("cuStreamCreate %p %u", contexts[depth], flags);
+  *stream = (void*)((uintptr_t)contexts[depth] + 0x100);
+  return OK;
+}
+#endif
+
+/* --- What is known of memory -------------------------------------------------------------------------------------- */
+
+/* Knows the memory of pools as one allocation of 64 MiB, as a driver would. */
+EXPORT R cuPointerGetAttribute(void* value, int attribute, P address) {
+  if (attribute == 1) *(void**)value = NULL;
+  if (attribute == 2) *(unsigned*)value = 2;
+  if (attribute == 11) *(P*)value = address & ~(P)0x3ffffff;
+  if (attribute == 12) *(size_t*)value = 1 << 26;
+  return OK;
+}
+EXPORT R cuPointerGetAttributes(unsigned count, int* attributes, void** values, P address) {
+  for (unsigned at = 0; at < count; ++at) cuPointerGetAttribute(values[at], attributes[at], address);
+  return OK;
+}
+EXPORT R cuIpcGetMemHandle(void* handle, P block) {
+  memset(handle, 1, 64);
+  return place_of(block) < MOST_BLOCKS ? OK : INVALID;
+}
+EXPORT R cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer;
+  return OK;
+}
+EXPORT R cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
+  *value = attribute + (device != peer);
+  return OK;
+}
+EXPORT R cuCtxEnablePeerAccess(void* context, unsigned flags) {
+  say("cuCtxEnablePeerAccess %p %u", context, flags);
+  return OK;
+}
+EXPORT R cuDeviceSetMemPool(int device, void* pool) {
+  say("cuDeviceSetMemPool %d %p", device, pool);
   return OK;
 }
 
@@ -301,6 +446,8 @@ static const struct {
     {"cuMemAllocFromPoolAsync", 11020, (void*)cuMemAllocFromPoolAsync, (void*)cuMemAllocFromPoolAsync_ptsz},
     {"cuMemFreeAsync", 11020, (void*)cuMemFreeAsync, (void*)cuMemFreeAsync_ptsz},
 #endif
+    {"cuStreamDestroy", 4000, (void*)cuStreamDestroy_v2, NULL},
+    {"cuStreamBeginCapture", 10000, (void*)cuStreamBeginCapture, NULL},
     {"cuStreamBeginCapture", 10010, (void*)cuStreamBeginCapture_v2, NULL},
     {"cuStreamEndCapture", 10000, (void*)cuStreamEndCapture, NULL},
     {"cuInit", 2000, (void*)cuInit, NULL},

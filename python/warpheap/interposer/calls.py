@@ -11,6 +11,8 @@ from warpheap.errors import UsageError
 FIRST_LINE = "warpheap driver calls 1"
 TAKEN, GIVEN, REFUSED, UNKNOWN = "+", "-", "!", "?"
 KINDS = ("device", "managed", "stream", "host", "physical")
+# A block that comes again with one of these calls was given back, and the driver refused it.
+FREES = ("cuMemFree_v2", "cuMemFreeAsync", "cuMemFreeAsync_ptsz", "cuMemFreeHost", "cuMemRelease")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class LiveBlocks:
 
     def __init__(self) -> None:
         self._blocks: dict[int, dict[int, Event]] = {}
+        self._newest: dict[int, int] = {}  # the highest number of a block that each process has taken
 
     def of(self, process: int) -> dict[int, Event]:
         """The blocks of a process by their numbers."""
@@ -92,16 +95,19 @@ class LiveBlocks:
     def ended_by(self, event: Event) -> list[Event]:
         """The blocks that end with this event, which is then part of the past.
 
-        A process that begins to count anew has become another program, and all its blocks are gone.
+        A process that begins to count anew has become another program, and all blocks that it had are gone. A number
+        that comes again because the driver refused a free is no new beginning.
         """
         live = self.of(event.process)
         ended = []
         if event.what == GIVEN and event.block in live:
             ended = [live.pop(event.block)]
         elif event.what == TAKEN:
-            if event.block in live:
+            if event.block <= self._newest.get(event.process, 0) and event.call not in FREES:
                 ended = list(live.values())
                 live.clear()
+                self._newest[event.process] = 0
+            self._newest[event.process] = max(event.block, self._newest.get(event.process, 0))
             live[event.block] = event
         return ended
 
