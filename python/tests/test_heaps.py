@@ -227,7 +227,7 @@ def test_a_forgotten_heap_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "destroy", ended.append, raising=False)
     monkeypatch.setattr(library, "load_library", lambda backend=None: own)
     taken = made()
-    number = taken._heap
+    number = taken._address
     del taken
     gc.collect()
     assert ended == [number]

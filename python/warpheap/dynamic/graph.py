@@ -4,12 +4,9 @@
 
 import functools
 import operator
-import threading
-import weakref
 from collections.abc import Callable, Iterable
 from ctypes import byref, c_uint32, c_uint64, c_void_p
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -19,7 +16,9 @@ from warpheap.dynamic.arrays import take_floats, take_ids, take_offsets
 from warpheap.dynamic.library import Library, NotConverged, load_library
 from warpheap.dynamic.results import Csr, EdgeCounts, Memory, VertexCounts
 from warpheap.graphs import read_graph
+from warpheap.native.arguments import design_name, whole_number
 from warpheap.native.arrays import NOTHING, Taken, address_of, is_array, make, to_host
+from warpheap.native.made_object import MadeObject
 
 # As many vertices as a graph can have.
 MOST_VERTICES = 2**31 - 1
@@ -40,7 +39,7 @@ def _at_once(method: Callable[_P, _R]) -> Callable[_P, _R]:
     return locked
 
 
-class Graph:
+class Graph(MadeObject):
     """A dynamic graph: vertices 0 to `vertices - 1`, and edges that batches add and remove, each edge once.
 
     It lives on a GPU or on the host; `backend` None takes a GPU if the library for it is built and one answers. On the
@@ -51,6 +50,9 @@ class Graph:
     nothing for each source: edges for which the heap has no room are counted as refused, and `grow_heap` makes room.
     `close`, or the end of a `with`, gives the memory back.
     """
+
+    _kind = "graph"
+    _library: Library
 
     def __init__(
         self,
@@ -72,20 +74,18 @@ class Graph:
         there gets the new weight. `design`: of the heap, by default warp_slab. `heap_bytes`: memory for edges, by
         default an eighth of the device's, at most 1 GiB. `most_vertices`: as far as it can grow, by default 2^28.
         """
-        self._lock = threading.RLock()
-        self._library = load_library(backend)
-        flags = lib.UNDIRECTED * undirected | lib.KEEP_LOOPS * keep_loops
-        flags |= lib.WEIGHTS * weighted | lib.REPLACE_WEIGHTS * replace_weights
+        library = load_library(backend)
+        flags = lib.UNDIRECTED * bool(undirected) | lib.KEEP_LOOPS * bool(keep_loops)
+        flags |= lib.WEIGHTS * bool(weighted) | lib.REPLACE_WEIGHTS * bool(replace_weights)
         options = lib.GraphOptions(
-            None if design is None else design.encode(),
-            _number(heap_bytes, "heap_bytes", _UNKNOWN),
+            None if design is None else design_name(design),
+            whole_number(heap_bytes, "heap_bytes", _UNKNOWN),
             flags,
-            _number(most_vertices, "most_vertices", MOST_VERTICES),
+            whole_number(most_vertices, "most_vertices", MOST_VERTICES),
         )
         made = c_void_p()
-        self._library.create(_number(vertices, "vertices", MOST_VERTICES), byref(options), byref(made))
-        self._graph: int | None = made.value
-        self._end = weakref.finalize(self, self._library.destroy, made.value)
+        library.create(whole_number(vertices, "vertices", MOST_VERTICES), byref(options), byref(made))
+        self._hold(library, made, library.destroy)
         self._undirected = undirected
         self._keep_loops = keep_loops
         self._weighted = weighted
@@ -156,24 +156,8 @@ class Graph:
         weight = read.weights if options.get("weighted", True) else None
         return cls.from_csr(read.offsets, read.neighbours, weight, undirected, **options)
 
-    # --- Its end ------------------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Gives the memory back; the graph cannot be used any more. A second call does nothing."""
-        with self._lock:
-            self._graph = None
-            self._end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
-        if self._graph is None:
+        if self.closed:
             return "<warpheap.Graph, closed>"
         return f"<warpheap.Graph of {self.vertices} vertices and {self._arcs()} directed edges on {self.backend}>"
 
@@ -209,7 +193,7 @@ class Graph:
     def add_vertices(self, count: int) -> int:
         """Adds vertices without edges and returns the first new id."""
         first = c_uint32()
-        self._call("add_vertices", _number(count, "count", MOST_VERTICES), byref(first))
+        self._call("add_vertices", whole_number(count, "count", MOST_VERTICES), byref(first))
         return first.value
 
     @_at_once
@@ -223,11 +207,6 @@ class Graph:
         return result
 
     # --- What the graph is --------------------------------------------------------------------------------------------
-
-    @property
-    def backend(self) -> str:
-        """ "cuda" or "host"."""
-        return self._library.backend
 
     @property
     def undirected(self) -> bool:
@@ -303,7 +282,7 @@ class Graph:
 
     def grow_heap(self, heap_bytes: int) -> None:
         """Lets edges take up to so many bytes; a smaller figure than now changes nothing."""
-        self._call("grow_heap", _number(heap_bytes, "heap_bytes", _UNKNOWN))
+        self._call("grow_heap", whole_number(heap_bytes, "heap_bytes", _UNKNOWN))
 
     @_at_once
     def changed_vertices(self) -> Any:
@@ -342,7 +321,7 @@ class Graph:
             start = take_floats(self._library, nstart, "nstart")
             _require_size("nstart", start.size, vertices, "the graph has vertices")
             self._library.array_copy(address_of(ranks), start.address, vertices * 4)
-        options = lib.PageRankOptions(alpha, tol, _number(max_iter, "max_iter", 2**32 - 1), 0, nstart is not None)
+        options = lib.PageRankOptions(alpha, tol, whole_number(max_iter, "max_iter", 2**32 - 1), 0, nstart is not None)
         result = lib.PageRankResult()
         self._call("page_rank", byref(options), address_of(ranks), byref(result))
         if fail_on_nonconvergence and vertices and not result.converged:
@@ -380,11 +359,6 @@ class Graph:
 
     def _arcs(self) -> int:
         return int(self._ask("edges"))
-
-    def _open(self) -> int:
-        if self._graph is None:
-            raise ValueError("the graph is closed: make another")
-        return self._graph
 
     def _call(self, name: str, *arguments: Any) -> None:
         with self._lock:
@@ -462,13 +436,6 @@ def _largest(library: Library, ids: Taken) -> int:
 def _require_size(name: str, size: int, right: int, what: str) -> None:
     if size != right:
         raise ValueError(f"{name} has {size} numbers, and {what}: {right}")
-
-
-def _number(value: Any, name: str, most: int) -> int:
-    number = operator.index(value)
-    if not 0 <= number <= most:
-        raise ValueError(f"{name} is {number}: it is 0 to {most}")
-    return number
 
 
 def _as_words(figures: Any) -> dict[str, int]:
