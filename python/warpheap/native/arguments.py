@@ -28,9 +28,11 @@ def device_number(value: Any) -> int:
 
 
 def design_name(value: Any) -> bytes:
-    """The name of a design as the libraries take it. Raises `TypeError` for anything else."""
+    """The name of a design as the libraries take it. Raises `TypeError` or `ValueError` for anything else."""
     if not isinstance(value, str):
         raise TypeError(f"design is {value!r}: it is the name of a design, such as 'warp_slab'")
+    if "\0" in value:  # where the libraries would see the end of the name
+        raise ValueError(f"design is {value!r}: it is the name of a design, such as 'warp_slab'")
     return value.encode()
 
 

@@ -44,14 +44,15 @@ class CLibrary:
         except OSError as error:
             text = f"the library of {interface.what} {path} cannot be loaded: {error}; {self._remedy()}"
             raise UsageError(text) from error
-        own: dict[str, Any] = {"abi": (c_uint32, ()), "backend": (c_char_p, ()), "error": (c_char_p, ())}
+        self._declare("abi", c_uint32, ())
+        found = self.abi()
+        if found != abi:
+            raise UsageError(f"{path} has interface {found} and this package needs {abi}; {self._remedy()}")
+        own: dict[str, Any] = {"backend": (c_char_p, ()), "error": (c_char_p, ())}
         if interface.has_designs:
             own["designs"] = (c_char_p, ())
         for name, (result, arguments) in {**own, **interface.answers}.items():
             self._declare(name, result, arguments)
-        found = self.abi()
-        if found != abi:
-            raise UsageError(f"{path} has interface {found} and this package needs {abi}; {self._remedy()}")
         for name, arguments in interface.calls.items():
             self._declare(name, c_int32, arguments)
         self.backend: str = self._function("backend")().decode()
@@ -134,15 +135,17 @@ class Libraries(Generic[_L]):
                 text = f"{interface.variable} names a library of the backend '{library.backend}', not of '{backend}'"
                 raise UsageError(text)
             return library
-        if backend is None:
-            path = self.find("cuda")
-            if path is not None and self._opened(path).device_available():
-                return self._opened(path)
+        without_gpu = ""
+        if backend is None and (path := self.find("cuda")) is not None:
+            library = self._opened(path)
+            if library.device_available():
+                return library
+            without_gpu = f"{path} finds no GPU ({library.error_text()}), and "
         path = self.find(backend or "host")
         if path is None:
             raise UsageError(
-                f"no library of {interface.what} was found for the backend '{backend or 'host'}'. In the checkout: "
-                f"{build_command(interface, backend or 'host')}. Or name one with the environment variable "
+                f"{without_gpu}no library of {interface.what} was found for the backend '{backend or 'host'}'. In the "
+                f"checkout: {build_command(interface, backend or 'host')}. Or name one with the environment variable "
                 f"{interface.variable}."
             )
         return self._opened(path)
