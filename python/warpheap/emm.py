@@ -12,7 +12,7 @@ synchronized before an array ends that it uses.
 
 from typing import Any
 
-from warpheap.errors import UsageError
+from warpheap.errors import UsageError, packages_missing
 from warpheap.stream_pools import Pool
 
 try:
@@ -20,10 +20,10 @@ try:
     from numba import cuda
     from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
     from numba.cuda.cudadrv import driver
-except ImportError as error:
-    raise UsageError(
-        f"warpheap.emm needs numba-cuda, which cannot be imported ({error}): pip install 'numba-cuda>=0.30' 'numpy<2.4'"
-    ) from error
+# Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
+except (ImportError, AttributeError) as error:
+    needed, command = "numba-cuda 0.30 with NumPy below 2.5", "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
+    raise packages_missing("warpheap.emm", needed, ("numba-cuda", "numba", "numpy"), error, command) from error
 
 
 class PoolMemoryManager(HostOnlyCUDAMemoryManager):
@@ -53,13 +53,19 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
         """Take a block of `size` bytes. Raises `MemoryError` if the pool cannot hold it."""
         pool = self._own()
         block = pool.allocate(size)
-        # Not of `self`: a pointer may outlive the context, and keeps what it needs.
-        return MemoryPointer(self.context, CUdeviceptr(block), size, finalizer=lambda: pool.deallocate(block))
+        try:
+            # Not of `self`: a pointer may outlive the context, and keeps what it needs.
+            return MemoryPointer(self.context, CUdeviceptr(block), size, finalizer=lambda: pool.deallocate(block))
+        except BaseException:
+            pool.deallocate(block)
+            raise
 
     def get_memory_info(self) -> Any:
-        """Free and total bytes: what the pool can still hand out, and all that it could."""
+        """Free and total bytes: what the pool can still hand out with the memory that others leave, and the GPU's."""
         figures = self._own().statistics()
-        return driver.MemoryInfo(free=figures.reserved_bytes - figures.live_bytes, total=figures.reserved_bytes)
+        left, total = driver.driver.cuMemGetInfo()
+        addresses = figures.reserved_bytes - figures.committed_bytes
+        return driver.MemoryInfo(figures.committed_bytes - figures.live_bytes + min(addresses, int(left)), int(total))
 
     def get_ipc_handle(self, memory: Any) -> Any:
         """Refused: a block of a pool is mapped memory, which other processes cannot open in this way."""

@@ -41,23 +41,11 @@ import ctypes
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from typing import Any
 
 from warpheap.device_code import handle_for, libraries, library
-from warpheap.errors import UsageError
+from warpheap.errors import packages_missing
 from warpheap.heaps import Heap, HeapError
-
-
-def _versions() -> str:
-    found = []
-    for name in ("numba-cuda", "numba", "numpy"):
-        try:
-            found.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            found.append(f"no {name}")
-    return ", ".join(found)
-
 
 try:
     from cuda.bindings import driver
@@ -71,10 +59,8 @@ try:
     from numba.cuda.np.numpy_support import as_dtype
 # Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
 except (ImportError, AttributeError) as error:
-    raise UsageError(
-        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.5, and found {_versions()} ({error}): "
-        "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
-    ) from error
+    needed, command = "numba-cuda 0.30 with NumPy below 2.5", "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
+    raise packages_missing("warpheap.numba", needed, ("numba-cuda", "numba", "numpy"), error, command) from error
 
 _WORD = types.uint64
 _MOST_BYTES = 2**63 - 1
