@@ -73,6 +73,7 @@ def test_an_object_ends_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    assert ended == [4096], "it ends by close, while it is still referred to"
     del thing
     gc.collect()
     assert ended == [4096]
