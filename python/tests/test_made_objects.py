@@ -4,6 +4,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import threading
 from collections.abc import Callable
@@ -88,6 +89,22 @@ def test_a_forgotten_object_ends_and_one_of_another_owner_does_not() -> None:
     with Thing(ended, owned=False) as thing:
         pass
     assert thing.closed
+    assert ended == [4096]
+
+
+@pytest.mark.parametrize("how", ["close", "forget"])
+def test_a_forked_child_ends_nothing_of_its_parent(how: str) -> None:
+    ended: list[int] = []
+    thing = Thing(ended)
+    child = os.fork()
+    if child == 0:
+        if how == "close":
+            thing.close()
+        del thing
+        gc.collect()
+        os._exit(len(ended))
+    assert os.waitpid(child, 0)[1] == 0
+    thing.close()
     assert ended == [4096]
 
 

@@ -19,7 +19,7 @@ from conftest import environment
 import warpheap.cupy
 from warpheap.errors import UsageError
 from warpheap.stream_pools import Pool, PoolError
-from warpheap.stream_pools.library import find_library
+from warpheap.stream_pools.library import LIBRARIES, find_library, load_library
 
 pytestmark = pytest.mark.skipif(find_library("host") is None, reason="libwarpheap_pool_host.so is not built")
 
@@ -35,6 +35,7 @@ def as_on_a_gpu(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
     """The pool of the process is this one, which says that it is on a GPU."""
     monkeypatch.setattr(Pool, "backend", "cuda")
     monkeypatch.setattr(Pool, "of_device", lambda device=None, backend=None: pool)
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: load_library("host"))
     return pool
 
 
@@ -223,6 +224,14 @@ def test_cupy_hears_that_there_is_no_memory(cupy, as_on_a_gpu) -> None:
     assert as_on_a_gpu.statistics().live_blocks == 0
 
 
+def test_without_a_gpu_cupy_keeps_its_pool(cupy, monkeypatch) -> None:
+    for_gpu = SimpleNamespace(device_available=lambda: 0, error_text=lambda: "there is no driver")
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: for_gpu)
+    with pytest.raises(UsageError, match="arrays of CuPy need a GPU, and no GPU answers: there is no driver"):
+        warpheap.cupy.use_pool()
+    assert cupy.allocator is None
+
+
 def test_a_pool_of_another_gpu_is_refused(cupy, as_on_a_gpu) -> None:
     warpheap.cupy.use_pool(as_on_a_gpu)
     cupy.device = 1
@@ -258,6 +267,17 @@ def test_numba_takes_the_manager(emm, monkeypatch) -> None:
     emm.install()
     assert driver._memory_manager is emm.PoolMemoryManager
     assert emm._numba_memory_manager is emm.PoolMemoryManager
+
+
+def test_without_a_gpu_numba_keeps_its_manager(emm, monkeypatch) -> None:
+    from numba.cuda.cudadrv import driver
+
+    for_gpu = SimpleNamespace(device_available=lambda: 0, error_text=lambda: "there is no driver")
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: for_gpu)
+    monkeypatch.setattr(driver, "_memory_manager", None)
+    with pytest.raises(UsageError, match="device arrays of Numba need a GPU, and no GPU answers: there is no driver"):
+        emm.install()
+    assert driver._memory_manager is None
 
 
 def test_numba_finds_the_manager_by_its_variable(emm) -> None:

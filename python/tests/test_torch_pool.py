@@ -15,7 +15,7 @@ from fake_torch import FakeExtension, FakeTorch
 
 import warpheap.torch
 from warpheap.errors import UsageError
-from warpheap.stream_pools.library import find_library, load_library
+from warpheap.stream_pools.library import LIBRARIES, find_library, load_library
 from warpheap.torch import extension
 
 REPOSITORY = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ class World:
         monkeypatch.setattr(warpheap.torch, "_installed", None)
         monkeypatch.setattr(warpheap.torch, "_kept", [])
         monkeypatch.setattr(warpheap.torch, "_of_mem_pools", [])
-        monkeypatch.setattr(warpheap.torch, "load_library", lambda backend: load_library("host"))
+        monkeypatch.setattr(LIBRARIES, "load", lambda backend: load_library("host"))
 
     def answer(self, text: str) -> None:
         self.source.write_text(STAND_IN.replace("LOG", str(self.log)).replace("ANSWER", text), encoding="utf-8")

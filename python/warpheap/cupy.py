@@ -30,6 +30,7 @@ from typing import Any
 from warpheap import cuda_core, device_code
 from warpheap.errors import UsageError
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.library import load_for_gpu
 
 
 def options() -> tuple[str, ...]:
@@ -143,10 +144,13 @@ def allocator(pool: Pool | None = None) -> Any:
     `pool`: None takes the pool that the process has for the current GPU; one that is given stays open as long as its
     arrays are used. A block is for the stream that is current when the array is made. When the array ends on another
     current stream, the pool waits for that one, too, before it hands the memory out. Streams that arrays were made on
-    live as long as the allocator. An array that the pool cannot hold raises `MemoryError`.
+    live as long as the allocator. An array that the pool cannot hold raises `MemoryError`. Raises `UsageError` if the
+    library of pools is not built or no GPU answers.
     """
     cupy = _cupy()
-    if pool is not None and pool.backend != "cuda":
+    if pool is None:
+        load_for_gpu("arrays of CuPy")  # what is missing is said here, and not by the first array
+    elif pool.backend != "cuda":
         raise ValueError("the pool is on the host, and arrays of CuPy are on a GPU: make it with backend='cuda'")
     blocks = _Blocks(pool, cupy.cuda.get_current_stream)
     return cupy.cuda.PythonFunctionAllocator(blocks.malloc, blocks.free)

@@ -14,6 +14,7 @@ from typing import Any
 
 from warpheap.errors import UsageError, packages_missing
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.library import load_for_gpu
 
 try:
     from cuda.bindings.driver import CUdeviceptr
@@ -75,8 +76,8 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
 def install() -> None:
     """Let Numba take device memory from pools; called before Numba uses a GPU.
 
-    Raises `UsageError` if it has used one: arrays would be given back to where they were not taken from. Once more
-    does nothing.
+    Raises `UsageError` if it has used one, since arrays would be given back to where they were not taken from, and if
+    the library of pools is not built or no GPU answers. Once more does nothing.
     """
     # Numba sets this when it makes its first context.
     current = driver._memory_manager
@@ -87,6 +88,7 @@ def install() -> None:
             f"Numba has used a GPU already, or was given a memory manager: it has {current.__name__}; call "
             "warpheap.emm.install() first"
         )
+    load_for_gpu("device arrays of Numba")
     cuda.set_memory_manager(PoolMemoryManager)
 
 

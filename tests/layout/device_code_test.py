@@ -580,6 +580,22 @@ def test_a_source_for_cuda_core_links(folder, tmp_path, source, line, checked):
     assert kernels(bytes(linked.code), tmp_path)["kernel"].registers <= 40
 
 
+def test_what_cannot_be_right_of_a_link_is_said(monkeypatch):
+    import warpheap.cuda_core
+
+    def none() -> None:
+        raise RuntimeError("there is no driver")
+
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(Device=none))
+    with pytest.raises(UsageError, match=r"no GPU answers \(there is no driver\): name the capability to link for"):
+        warpheap.cuda_core.link("")
+    for wrong in (9, "90", (9,), (9, 0, 0), (9.0, 0)):
+        with pytest.raises(TypeError, match="it is two numbers, such as"):
+            warpheap.cuda_core.link("", capability=wrong)
+    with pytest.raises(TypeError, match=r"more is '/usr': it is a tuple of folders, such as \('/usr',\)"):
+        warpheap.cuda_core.link("", capability=(9, 0), more="/usr")
+
+
 def test_a_missing_package_gets_one_clear_line(monkeypatch):
     import warpheap.cuda_core
     import warpheap.cupy

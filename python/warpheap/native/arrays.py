@@ -5,7 +5,6 @@
 Arrays of a GPU are read where they lie. What is given for a GPU and lies on the host is copied there.
 """
 
-import weakref
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, SupportsIndex
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpheap.native import dlpack
+from warpheap.native.ends import end_with
 
 
 class ArrayLibrary(Protocol):
@@ -61,7 +61,7 @@ class DeviceArray:
         place = c_void_p()
         library.array_make(size * self.dtype.itemsize, byref(place))
         self.address: int = place.value or 0
-        weakref.finalize(self, library.array_end, self.address)
+        end_with(self, library.array_end, self.address)
 
     @property
     def shape(self) -> tuple[int]:

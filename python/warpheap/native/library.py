@@ -119,6 +119,13 @@ class Libraries(Generic[_L]):
         paths = (folder / name for folder in library_folders(FOLDERS[backend]))
         return next((path for path in paths if path.is_file()), None)
 
+    def load_for_gpu(self, what: str) -> _L:
+        """The library for a GPU. Raises `UsageError` if it is not built, or if no GPU answers, which `what` need."""
+        library = self.load("cuda")
+        if not library.device_available():
+            raise UsageError(f"{what} need a GPU, and no GPU answers: {library.error_text()}")
+        return library
+
     def load(self, backend: str | None = None) -> _L:
         """The library of a backend, "cuda" or "host"; without a name that for a GPU if it is there and a GPU answers.
 

@@ -3,12 +3,12 @@
 """What the classes share that each stand for an object of a compiled library: how it is held, and how it ends."""
 
 import threading
-import weakref
 from collections.abc import Callable
 from ctypes import c_void_p
 from types import TracebackType
 from typing import Any, ClassVar, NoReturn, Self
 
+from warpheap.native.ends import end_with
 from warpheap.native.library import CLibrary
 
 
@@ -34,7 +34,7 @@ class MadeObject:
         self._lock = threading.RLock()
         self._library = library
         self._address = made.value
-        self._end = None if end is None else weakref.finalize(self, end, made.value)
+        self._end = None if end is None else end_with(self, end, made.value)
         return made.value
 
     def _open(self) -> int:

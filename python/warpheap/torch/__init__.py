@@ -19,7 +19,7 @@ from typing import Any
 
 from warpheap.errors import UsageError, unknown_name
 from warpheap.stream_pools import Pool
-from warpheap.stream_pools.library import Library, load_library
+from warpheap.stream_pools.library import Library, load_for_gpu
 from warpheap.torch.extension import build
 
 DEPTHS = ("full", "symbols")
@@ -102,10 +102,7 @@ def _torch() -> Any:
 
 
 def _library() -> Library:
-    library = load_library("cuda")
-    if not library.device_available():
-        raise UsageError(f"tensors of CUDA need a GPU, and no GPU answers: {library.error_text()}")
-    return library
+    return load_for_gpu("tensors of CUDA")
 
 
 def _load(file: Path) -> ctypes.CDLL:
