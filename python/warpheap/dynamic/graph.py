@@ -13,7 +13,7 @@ import numpy as np
 
 from warpheap.dynamic import library as lib
 from warpheap.dynamic.arrays import take_floats, take_ids, take_offsets
-from warpheap.dynamic.library import Library, NotConverged, load_library
+from warpheap.dynamic.library import ArraysOfGraph, Library, NotConverged, load_library
 from warpheap.dynamic.results import Csr, EdgeCounts, Memory, VertexCounts
 from warpheap.graphs import read_graph
 from warpheap.native.arguments import design_name, whole_number
@@ -46,9 +46,10 @@ class Graph(MadeObject):
     host, arrays are NumPy's. On a GPU, arguments are anything with `__cuda_array_interface__` or `__dlpack__`, or
     arrays of the host, which are copied there; results are `DeviceArray`. Ids are integers; results are of int32.
 
-    Calls end when their result is there. Threads may share a graph: one call waits for another. A batch is all or
-    nothing for each source: edges for which the heap has no room are counted as refused, and `grow_heap` makes room.
-    `close`, or the end of a `with`, gives the memory back.
+    A graph stays on the GPU that was current when it was made, and results are made there: that GPU is current in each
+    thread that asks for one. Calls end when their result is there. Threads may share a graph: one call waits for
+    another. A batch is all or nothing for each source: edges for which the heap has no room are counted as refused, and
+    `grow_heap` makes room. `close`, or the end of a `with`, gives the memory back.
     """
 
     _kind = "graph"
@@ -86,6 +87,7 @@ class Graph(MadeObject):
         made = c_void_p()
         library.create(whole_number(vertices, "vertices", MOST_VERTICES), byref(options), byref(made))
         self._hold(library, made, library.destroy)
+        self._arrays = ArraysOfGraph(library)
         self._undirected = undirected
         self._keep_loops = keep_loops
         self._weighted = weighted
@@ -180,7 +182,7 @@ class Graph(MadeObject):
     def has_edges(self, edges: Any, dst: Any = None) -> Any:
         """An array of bool: true for each edge, given as for `add_edges_from`, that the graph has."""
         sources, targets, _ = self._batch(edges, dst, None)
-        found = make(self._library, sources.size, np.bool_)
+        found = make(self._arrays, sources.size, np.bool_)
         self._call("has_edges", sources.address, targets.address, sources.size, address_of(found))
         return found
 
@@ -199,7 +201,7 @@ class Graph(MadeObject):
     @_at_once
     def remove_vertices(self, ids: Any) -> VertexCounts:
         """Removes vertices and their edges. Their ids stay: they are not given again, and are invalid in batches."""
-        taken = take_ids(self._library, ids, "ids")
+        taken = take_ids(self._arrays, ids, "ids")
         counts = lib.RawVertexCounts()
         self._call("remove_vertices", taken.address, taken.size, byref(counts))
         result = VertexCounts(**_as_words(counts))
@@ -243,7 +245,7 @@ class Graph(MadeObject):
     @_at_once
     def degrees(self) -> Any:
         """Number of neighbours of each vertex, as int32."""
-        found = make(self._library, self.vertices, np.int32)
+        found = make(self._arrays, self.vertices, np.int32)
         self._call("degrees", address_of(found))
         return found
 
@@ -255,7 +257,7 @@ class Graph(MadeObject):
             raise ValueError(f"there is no vertex {vertex}: the graph has {self.vertices}, numbered from 0 on")
         count = c_uint64()
         self._call("neighbours", vertex, None, 0, byref(count))
-        found = make(self._library, count.value, np.int32)
+        found = make(self._arrays, count.value, np.int32)
         self._call("neighbours", vertex, address_of(found), count.value, byref(count))
         return found
 
@@ -264,9 +266,9 @@ class Graph(MadeObject):
         """The graph in compressed sparse rows, both directions of undirected edges."""
         edges = self._arcs()
         rows = Csr(
-            make(self._library, self.vertices + 1, np.int64),
-            make(self._library, edges, np.int32),
-            make(self._library, edges, np.float32) if self._weighted else None,
+            make(self._arrays, self.vertices + 1, np.int64),
+            make(self._arrays, edges, np.int32),
+            make(self._arrays, edges, np.float32) if self._weighted else None,
         )
         weights = None if rows.weights is None else address_of(rows.weights)
         self._call("to_csr", address_of(rows.indptr), address_of(rows.indices), weights, edges)
@@ -289,7 +291,7 @@ class Graph(MadeObject):
         """Ids of vertices whose edges have changed since `clear_changed`, ascending, as int32."""
         count = c_uint64()
         self._call("changed_vertices", None, 0, byref(count))
-        found = make(self._library, count.value, np.int32)
+        found = make(self._arrays, count.value, np.int32)
         self._call("changed_vertices", address_of(found), count.value, byref(count))
         return found
 
@@ -316,9 +318,9 @@ class Graph(MadeObject):
         start from, as the ranks before a batch, which saves iterations.
         """
         vertices = self.vertices
-        ranks = make(self._library, vertices, np.float32)
+        ranks = make(self._arrays, vertices, np.float32)
         if nstart is not None:
-            start = take_floats(self._library, nstart, "nstart")
+            start = take_floats(self._arrays, nstart, "nstart")
             _require_size("nstart", start.size, vertices, "the graph has vertices")
             self._library.array_copy(address_of(ranks), start.address, vertices * 4)
         options = lib.PageRankOptions(alpha, tol, whole_number(max_iter, "max_iter", 2**32 - 1), 0, nstart is not None)
@@ -340,7 +342,7 @@ class Graph(MadeObject):
     @_at_once
     def triangles(self) -> Any:
         """For each vertex of an undirected graph the triangles that it is a corner of, as int64."""
-        corners = make(self._library, self.vertices, np.int64)
+        corners = make(self._arrays, self.vertices, np.int64)
         self._call("triangle_count", address_of(corners), None)
         return corners
 
@@ -351,7 +353,7 @@ class Graph(MadeObject):
         if not 0 <= vertex < self.vertices:
             raise ValueError(f"there is no vertex {vertex}: the graph has {self.vertices}, numbered from 0 on")
         # What no path leads to is all ones, which is -1.
-        distances = make(self._library, self.vertices, np.int32)
+        distances = make(self._arrays, self.vertices, np.int32)
         self._call("breadth_first", vertex, address_of(distances), None)
         return distances
 
@@ -378,7 +380,7 @@ class Graph(MadeObject):
             return NOTHING
         if not self._weighted:
             raise ValueError("the graph has no weights: make it with weighted=True, or give none")
-        taken = take_floats(self._library, weight, "weight")
+        taken = take_floats(self._arrays, weight, "weight")
         _require_size("weight", taken.size, edges, "the batch has edges")
         return taken
 
@@ -389,7 +391,7 @@ class Graph(MadeObject):
             edges, dst = edges[:2]
         elif dst is None:
             edges, dst, weight = _columns(edges, weight)
-        sources, targets = _take_pairs(self._library, edges, dst)
+        sources, targets = _take_pairs(self._arrays, edges, dst)
         return sources, targets, self._take_weights(weight, sources.size)
 
 
@@ -418,7 +420,7 @@ def _columns(edges: Any, weight: Any) -> tuple[Any, Any, Any]:
     return columns[0], columns[1], weight
 
 
-def _take_pairs(library: Library, src: Any, dst: Any) -> tuple[Taken, Taken]:
+def _take_pairs(library: Library | ArraysOfGraph, src: Any, dst: Any) -> tuple[Taken, Taken]:
     sources, targets = take_ids(library, src, "src"), take_ids(library, dst, "dst")
     if sources.size != targets.size:
         raise ValueError(f"src has {sources.size} ids and dst {targets.size}: each edge has both")

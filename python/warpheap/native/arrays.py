@@ -19,8 +19,13 @@ from warpheap.native.ends import end_with
 class ArrayLibrary(Protocol):
     """What makes arrays in device memory: a compiled library, or that on a device of its own."""
 
-    backend: str
-    uses_device_arrays: bool
+    @property
+    def backend(self) -> str:
+        """Where arrays are: "cuda" or "host"."""
+
+    @property
+    def uses_device_arrays(self) -> bool:
+        """True if arrays are in memory of a GPU."""
 
     @property
     def array_make(self) -> Any:
