@@ -46,7 +46,8 @@ class Thing(MadeObject):
     _kind = "thing"
 
     def __init__(self, ended: list[int], owned: bool = True) -> None:
-        self._hold(SimpleNamespace(backend="host"), c_void_p(4096), ended.append if owned else None)  # type: ignore[arg-type]
+        library: Any = SimpleNamespace(backend="host")
+        self._hold(library, c_void_p(4096), ended.append if owned else None)
 
 
 def test_an_object_ends_with_its_block_and_says_so(make) -> None:
