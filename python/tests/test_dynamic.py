@@ -432,7 +432,8 @@ def test_results_lie_where_the_graph_is(where: str, monkeypatch: pytest.MonkeyPa
         ids = DeviceArray(graph.load_library(), 1, np.int32)
         ctypes.memset(ids.address, 0, 4)
         monkeypatch.setattr(graph.load_library(), "device", lambda: 1, raising=False)
-        for call in (club.degrees, club.to_csr, club.pagerank, lambda: club.has_edges([0], [1])):
+        of_pairs = (lambda: club.has_edges([0], [1]), lambda: club.has_edges(ids, ids))
+        for call in (club.degrees, club.to_csr, club.pagerank, club.triangles, *of_pairs):
             with pytest.raises(ValueError, match="the graph is on GPU 0, and GPU 1 is current"):
                 call()
         assert club.number_of_nodes() == 34

@@ -221,8 +221,8 @@ class _HandsOverHeaps:
 # For `cuda.jit(extensions=...)`: with it a kernel takes heaps as arguments.
 extensions = [_HandsOverHeaps()]
 
-# How kernels are linked: "device", "hot" or "whole", as `warpheap.device_code.libraries` tells. It is set before the
-# first kernel is made, and stays: a kernel is made by it, and what a launch links follows it, too.
+# How kernels are linked: "device", "hot" or "whole", as `warpheap.device_code.libraries` tells. `jit` reads it, and so
+# does each launch, for the types of heaps: a kernel is launched under the value that it was made under.
 line = "device"
 
 
