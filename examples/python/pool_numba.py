@@ -61,12 +61,12 @@ def churn() -> None:
 
 
 def memory_info(pool: Pool) -> str:
-    """Numba tells how much memory the pool has."""
+    """Numba tells how much memory the pool can still hand out, and how much the GPU has."""
     array = cuda.device_array(1 << 20, np.uint8)
     free, total = cuda.current_context().get_memory_info()
     figures = pool.statistics()
-    assert total == figures.reserved_bytes and free == total - figures.live_bytes
-    assert total - free >= array.size
+    assert free <= figures.reserved_bytes - figures.live_bytes
+    assert total - free >= figures.live_bytes >= array.size
     return f"{free >> 20} of {total >> 20} MiB free"
 
 

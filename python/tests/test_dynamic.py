@@ -426,6 +426,25 @@ def test_work_of_the_producer_is_waited_for(where: str, monkeypatch: pytest.Monk
 
 
 @needs_library
+@pytest.mark.parametrize("where", ["device"], indirect=True)
+def test_results_lie_where_the_graph_is(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with karate() as club:
+        ids = DeviceArray(graph.load_library(), 1, np.int32)
+        ctypes.memset(ids.address, 0, 4)
+        monkeypatch.setattr(graph.load_library(), "device", lambda: 1, raising=False)
+        of_pairs = (lambda: club.has_edges([0], [1]), lambda: club.has_edges(ids, ids))
+        for call in (club.degrees, club.to_csr, club.pagerank, club.triangles, *of_pairs):
+            with pytest.raises(ValueError, match="the graph is on GPU 0, and GPU 1 is current"):
+                call()
+        assert club.number_of_nodes() == 34
+        assert club.remove_edges_from(ids, ids).absent + club.add_edges_from(ids, ids).loops == 2
+        elsewhere = DeviceArray(graph.load_library(), 1, np.int32)
+        with pytest.raises(ValueError, match="dst lies on GPU 1, and this works on GPU 0"):
+            club.add_edges_from(ids, elsewhere)
+        monkeypatch.undo()
+
+
+@needs_library
 def test_a_graph_of_the_host_reads_no_array_of_a_gpu() -> None:
     ids = np.arange(3, dtype=np.int32)
     with made(5) as tested:

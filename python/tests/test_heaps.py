@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`warpheap.Heap` on the library of the host, and its arrays of a GPU with the host's memory in their place."""
 
+import copy
 import ctypes
+import dataclasses
 import gc
+import pickle
 import re
 import subprocess
 import threading
@@ -17,9 +20,10 @@ import pytest
 import warpheap
 from warpheap.errors import UsageError
 from warpheap.heaps import DeviceArray, Heap, HeapError, NotSupported, heap, library
-from warpheap.heaps.library import Library, find_library
+from warpheap.heaps.library import Library, find_library, load_library
 from warpheap.native import dlpack
 from warpheap.native.arrays import on_device
+from warpheap.native.library import CLibrary, Libraries
 
 REPOSITORY = Path(__file__).parents[2]
 MEBIBYTE = 1 << 20
@@ -227,7 +231,7 @@ def test_a_forgotten_heap_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "destroy", ended.append, raising=False)
     monkeypatch.setattr(library, "load_library", lambda backend=None: own)
     taken = made()
-    number = taken._heap
+    number = taken._address
     del taken
     gc.collect()
     assert ended == [number]
@@ -337,14 +341,98 @@ def test_the_module_is_typed() -> None:
     assert (Path(heap.__file__).parents[1] / "py.typed").is_file()
 
 
-def test_an_array_of_another_gpu_is_refused():
-    class Elsewhere:
-        def __dlpack_device__(self) -> tuple[int, int]:
-            return (dlpack.CUDA, 1)
+class Elsewhere:
+    """An array of a GPU, which is not to be read."""
 
-        def __dlpack__(self, **words: Any) -> Any:
-            raise AssertionError("it is not to be read")
+    def __init__(self, kind: int, number: int, **interface: Any) -> None:
+        self.place = (kind, number)
+        if interface:
+            self.__cuda_array_interface__ = interface
 
-    library: Any = SimpleNamespace(uses_device_arrays=True, backend="cuda", array_device=lambda: 0)
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.place
+
+    def __dlpack__(self, **words: Any) -> Any:
+        raise AssertionError("it is not to be read")
+
+
+def library_of_gpu(number: int) -> Any:
+    return SimpleNamespace(uses_device_arrays=True, backend="cuda", array_device=lambda: number)
+
+
+# What libraries say by __cuda_array_interface__, where nothing has the number of the GPU.
+INTERFACE = {"shape": (2,), "typestr": "<u8", "data": (4096, False), "version": 3}
+
+
+@pytest.mark.parametrize("interface", [{}, INTERFACE])
+def test_an_array_of_another_gpu_is_refused(interface: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="lies on GPU 1, and this works on GPU 0"):
-        on_device(library, Elsewhere(), "sizes")
+        on_device(library_of_gpu(0), Elsewhere(dlpack.CUDA, 1, **interface), "sizes")
+    with pytest.raises(TypeError, match="DLPack's type 10: it is to be on the host or CUDA"):
+        on_device(library_of_gpu(0), Elsewhere(10, 0, **interface), "sizes")
+    with pytest.raises(TypeError, match="backend='cuda'"):
+        on_device(load_library("host"), Elsewhere(dlpack.CUDA, 0, **interface), "sizes")
+
+
+def test_an_array_by_interface_is_read_on_its_gpu_and_managed_memory_on_each() -> None:
+    for kind in (dlpack.CUDA, dlpack.CUDA_MANAGED):
+        found = on_device(library_of_gpu(1), Elsewhere(kind, 1, **INTERFACE), "sizes")
+        assert found is not None and (found.address, found.shape, found.kind) == (4096, (2,), "u8")
+    assert on_device(library_of_gpu(1), Elsewhere(dlpack.CUDA_MANAGED, 0, **INTERFACE), "sizes") is not None
+
+
+def test_an_array_of_a_heap_on_another_gpu_is_refused(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if where == "host":
+        return
+    with made() as first, made() as second:
+        blocks = first.malloc([16])
+        assert blocks.device == 0
+        monkeypatch.setattr(second._arrays, "array_device", lambda: 1)
+        with pytest.raises(ValueError, match="blocks lies on GPU 0, and this works on GPU 1"):
+            second.free(blocks)
+        first.free(blocks)
+
+
+def test_an_array_is_not_copied_with_its_memory(where: str) -> None:
+    if where == "host":
+        return
+    with made() as taken:
+        blocks = taken.malloc([16])
+        for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=r"which to_numpy\(\) makes"):
+                attempt(blocks)
+        assert copy.deepcopy(blocks.to_numpy())[0] == here(blocks)[0]
+
+
+def test_a_mask_is_refused_and_not_dropped() -> None:
+    with made() as taken, pytest.raises(TypeError, match="sizes has a mask"):
+        taken.malloc(np.ma.array([16, 32], mask=[False, True]))
+
+
+# --- Libraries --------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_of_a_design_has_no_end_within() -> None:
+    with pytest.raises(ValueError, match="it is the name of a design"):
+        made(design="warp_slab\0bulk")
+
+
+def test_another_interface_is_said_before_what_it_lacks() -> None:
+    assert BUILT is not None
+    newer = dataclasses.replace(library.INTERFACE, answers={**library.INTERFACE.answers, "of_tomorrow": (None, ())})
+    with pytest.raises(UsageError, match="has interface 1 and this package needs 2"):
+        CLibrary(BUILT, newer, 2)
+    with pytest.raises(UsageError, match="has no wh_heap_of_tomorrow and is no library of heaps"):
+        CLibrary(BUILT, newer, 1)
+
+
+def test_a_gpu_that_does_not_answer_is_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for_gpu = SimpleNamespace(device_available=lambda: 0, error_text=lambda: "there is no driver")
+    libraries: Libraries[Any] = Libraries(library.INTERFACE, lambda path: for_gpu)
+    path = tmp_path / "libwarpheap_heap_cuda.so"
+    monkeypatch.delenv(library.VARIABLE, raising=False)
+    monkeypatch.setattr(libraries, "find", lambda backend: path if backend == "cuda" else None)
+    with pytest.raises(UsageError, match=r"finds no GPU \(there is no driver\), and no library of heaps was found"):
+        libraries.load()
+    with pytest.raises(UsageError, match=r"^no library of heaps was found"):
+        libraries.load("host")

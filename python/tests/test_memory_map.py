@@ -75,6 +75,16 @@ def test_a_snapshot_is_read(snapshot: Snapshot) -> None:
         changed(segments=[{"offset": 0, "bytes": 256, "state": "lost"}]),
         changed(segments=[{"offset": 0, "bytes": 0, "state": "live"}]),
         changed(segments=[{"offset": 0, "bytes": 512, "state": "live"}, {"offset": 256, "bytes": 9, "state": "free"}]),
+        changed(segments=[{"offset": 0, "bytes": STATES["reserved_bytes"] + 1, "state": "live"}]),
+        changed(segments=[1]),
+        changed(segments={"a": 1}),
+        changed(segments=[{"offset": 0, "bytes": "256", "state": "live"}]),
+        changed(segments=[{"offset": 0, "bytes": 256.5, "state": "live"}]),
+        changed(segments=[{"offset": 0, "bytes": 256, "state": "live", "stream": 5}]),
+        changed(segments=[{"offset": 0, "bytes": 256, "state": "live", "capture": "ab"}]),
+        changed(segments=[{"offset": 0, "bytes": 256, "state": "live", "capture": [1]}]),
+        changed(reserved_bytes=float("inf")),
+        "[" * 100_000,
     ],
 )
 def test_what_is_no_snapshot_is_refused(text: str) -> None:

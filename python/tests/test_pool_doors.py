@@ -4,9 +4,12 @@
 
 import gc
 import importlib
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +18,8 @@ from conftest import environment
 
 import warpheap.cupy
 from warpheap.errors import UsageError
-from warpheap.stream_pools import Pool
-from warpheap.stream_pools.library import find_library
+from warpheap.stream_pools import Pool, PoolError
+from warpheap.stream_pools.library import LIBRARIES, find_library, load_library
 
 pytestmark = pytest.mark.skipif(find_library("host") is None, reason="libwarpheap_pool_host.so is not built")
 
@@ -32,6 +35,7 @@ def as_on_a_gpu(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> Pool:
     """The pool of the process is this one, which says that it is on a GPU."""
     monkeypatch.setattr(Pool, "backend", "cuda")
     monkeypatch.setattr(Pool, "of_device", lambda device=None, backend=None: pool)
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: load_library("host"))
     return pool
 
 
@@ -61,11 +65,12 @@ class FakeArrayMemory:
     def __init__(self, own: Any, size: int) -> None:
         self._own = own
         self.ptr = 0
-        self.ptr = own.take(size, own.cupy.device)
+        self.device = own.cupy.device
+        self.ptr = own.take(size, self.device)
 
     def __del__(self) -> None:
         if self.ptr:
-            self._own.give(self.ptr, self._own.cupy.device)
+            self._own.give(self.ptr, self.device)
 
 
 class FakeCupy:
@@ -74,12 +79,16 @@ class FakeCupy:
     def __init__(self) -> None:
         self.device = 0
         self.stream = SimpleNamespace(ptr=0)
+        self.streams: dict[int, Any] = {}  # current streams of GPUs that are not current
         self.allocator: Any = None
         self.cuda = SimpleNamespace(
             PythonFunctionAllocator=self._make,
-            get_current_stream=lambda: self.stream,
+            get_current_stream=self._stream_of,
             set_allocator=lambda allocator: setattr(self, "allocator", allocator),
         )
+
+    def _stream_of(self, device: int = -1) -> Any:
+        return self.stream if device in (-1, self.device) else self.streams[device]
 
     def _make(self, take: Any, give: Any) -> Any:
         own = SimpleNamespace(take=take, give=give, cupy=self)
@@ -115,6 +124,79 @@ def test_an_array_that_ends_on_another_stream_waits_for_both(cupy, as_on_a_gpu, 
     assert calls[1:] == [("note_use", block, 9), ("deallocate", block, 0)]
 
 
+def test_an_array_that_ends_while_another_gpu_is_current_is_of_its_own(cupy, as_on_a_gpu, monkeypatch) -> None:
+    calls = spied(as_on_a_gpu, monkeypatch)
+    warpheap.cupy.use_pool()
+    cupy.stream = SimpleNamespace(ptr=7)
+    array = cupy.allocator(1000)
+    block = array.ptr
+    cupy.streams[0], cupy.device, cupy.stream = SimpleNamespace(ptr=8), 1, SimpleNamespace(ptr=9)
+    del array
+    assert calls[1:] == [("note_use", block, 8), ("deallocate", block, 7)]
+
+
+def in_a_thread(call: Any) -> None:
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize(("ends_on", "noted"), [(2, []), (5, [5])])
+def test_the_default_stream_of_another_thread_is_waited_for(cupy, as_on_a_gpu, monkeypatch, ends_on, noted) -> None:
+    calls = spied(as_on_a_gpu, monkeypatch)
+    warpheap.cupy.use_pool()
+    cupy.stream = SimpleNamespace(ptr=2)
+    kept: list[Any] = []
+    in_a_thread(lambda: kept.append(cupy.allocator(1000)))
+    block = kept[0].ptr
+    cupy.stream = SimpleNamespace(ptr=ends_on)
+    kept.clear()
+    assert calls[1:] == [*(("note_use", block, stream) for stream in noted), ("deallocate", block, 0)]
+    cupy.stream = SimpleNamespace(ptr=2)
+    own = cupy.allocator(1000)
+    block = own.ptr
+    del own
+    assert calls[-1] == ("deallocate", block, 2)
+
+
+@pytest.mark.parametrize("call", ["note_use", "deallocate"])
+def test_a_block_that_the_pool_refuses_to_take_back_stays(cupy, as_on_a_gpu, monkeypatch, call) -> None:
+    blocks = warpheap.cupy._Blocks(as_on_a_gpu, cupy.cuda.get_current_stream)
+    block = blocks.malloc(1000, 0)
+    cupy.stream = SimpleNamespace(ptr=5)
+    with monkeypatch.context() as patch:
+        patch.setattr(as_on_a_gpu, call, lambda *words: (_ for _ in ()).throw(PoolError("no")))
+        with pytest.raises(PoolError, match="no"):
+            blocks.free(block, 0)
+    assert as_on_a_gpu.statistics().live_blocks == 1
+    blocks.free(block, 0)
+    assert as_on_a_gpu.statistics().live_blocks == 0
+
+
+def test_a_linked_module_is_read_on_each_gpu(cupy, monkeypatch) -> None:
+    made: list[Any] = []
+
+    class FakeModule:
+        def __init__(self, path: str) -> None:
+            self.path = Path(path)
+            made.append(self.path.read_bytes)
+
+        def compile(self) -> None:
+            assert self.path.read_bytes() == b"code"
+
+    asked: list[dict[str, Any]] = []
+    link = lambda source, **options: asked.append(options) or SimpleNamespace(code=bytearray(b"code"))  # noqa: E731
+    monkeypatch.setattr(warpheap.cupy.cuda_core, "link", link)
+    cupy.RawModule = FakeModule
+    cupy.cuda.Device = lambda: SimpleNamespace(compute_capability="120")
+    first = warpheap.cupy.linked_module("source", line="hot")
+    second = warpheap.cupy.linked_module("source")
+    assert [options["capability"] for options in asked] == [(12, 0)] * 2
+    assert [options["line"] for options in asked] == ["hot", "device"]
+    assert first.path == second.path and [path.name for path in first.path.parent.iterdir()] == [first.path.name]
+    assert [read() for read in made] == [b"code"] * 2, "the file is there for the next GPU"
+
+
 def test_streams_of_arrays_stay(cupy, as_on_a_gpu) -> None:
     ended: list[int] = []
 
@@ -140,6 +222,14 @@ def test_cupy_hears_that_there_is_no_memory(cupy, as_on_a_gpu) -> None:
     with pytest.raises(MemoryError, match="no memory for a block of"):
         cupy.allocator(1 << 40)
     assert as_on_a_gpu.statistics().live_blocks == 0
+
+
+def test_without_a_gpu_cupy_keeps_its_pool(cupy, monkeypatch) -> None:
+    for_gpu = SimpleNamespace(device_available=lambda: 0, error_text=lambda: "there is no driver")
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: for_gpu)
+    with pytest.raises(UsageError, match="arrays of CuPy need a GPU, and no GPU answers: there is no driver"):
+        warpheap.cupy.use_pool()
+    assert cupy.allocator is None
 
 
 def test_a_pool_of_another_gpu_is_refused(cupy, as_on_a_gpu) -> None:
@@ -179,6 +269,17 @@ def test_numba_takes_the_manager(emm, monkeypatch) -> None:
     assert emm._numba_memory_manager is emm.PoolMemoryManager
 
 
+def test_without_a_gpu_numba_keeps_its_manager(emm, monkeypatch) -> None:
+    from numba.cuda.cudadrv import driver
+
+    for_gpu = SimpleNamespace(device_available=lambda: 0, error_text=lambda: "there is no driver")
+    monkeypatch.setattr(LIBRARIES, "load", lambda backend: for_gpu)
+    monkeypatch.setattr(driver, "_memory_manager", None)
+    with pytest.raises(UsageError, match="device arrays of Numba need a GPU, and no GPU answers: there is no driver"):
+        emm.install()
+    assert driver._memory_manager is None
+
+
 def test_numba_finds_the_manager_by_its_variable(emm) -> None:
     text = (
         "from numba.cuda.cudadrv import driver; driver._ensure_memory_manager(); "
@@ -202,12 +303,46 @@ def test_memory_of_numba_is_of_the_pool(emm, as_on_a_gpu) -> None:
     memory = own.memalloc(5000)
     assert as_on_a_gpu.block_bytes(int(memory.handle if hasattr(memory, "handle") else memory.device_pointer)) == 5120
     assert memory.size == 5000
-    information = own.get_memory_info()
-    assert information.total == as_on_a_gpu.statistics().reserved_bytes
-    assert information.free == information.total - 5120
     del memory
     gc.collect()
     assert as_on_a_gpu.statistics().live_blocks == 0
+
+
+def test_free_memory_is_of_the_pool_and_what_others_leave(emm, as_on_a_gpu, monkeypatch) -> None:
+    own = manager(emm)
+    memory = own.memalloc(5000)
+    figures = as_on_a_gpu.statistics()
+    for left, room in ((1 << 50, figures.reserved_bytes - figures.committed_bytes), (1000, 1000)):
+        answers = SimpleNamespace(cuMemGetInfo=lambda left=left: (left, 1 << 60))
+        monkeypatch.setattr(emm.driver, "driver", answers)
+        information = own.get_memory_info()
+        assert information == (figures.committed_bytes - 5120 + room, 1 << 60)
+    assert memory.size == 5000
+
+
+def test_a_pointer_that_numba_refuses_leaves_no_block(emm, as_on_a_gpu, monkeypatch) -> None:
+    def refuse(*words: Any, **more: Any) -> Any:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(emm, "MemoryPointer", refuse)
+    with pytest.raises(RuntimeError, match="no"):
+        manager(emm).memalloc(5000)
+    assert as_on_a_gpu.statistics().live_blocks == 0
+
+
+@pytest.mark.parametrize("missing", ["raise ImportError('none here')", "import sys; sys.name_that_was_removed"])
+def test_numba_that_does_not_import_gets_one_clear_line(tmp_path, missing) -> None:
+    (tmp_path / "numba.py").write_text(missing, encoding="utf-8")
+    text = (
+        "from warpheap.errors import UsageError\n"
+        "try:\n    import warpheap.emm\n"
+        "except UsageError as error:\n    print(error)\n"
+    )
+    variables = environment()
+    variables["PYTHONPATH"] = os.pathsep.join((str(tmp_path), variables["PYTHONPATH"]))
+    shown = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True, env=variables)
+    assert shown.stdout.startswith("warpheap.emm needs numba-cuda 0.30 with NumPy below 2.5, and found ")
+    assert shown.stdout.endswith(": pip install 'numba-cuda>=0.30' 'numpy<2.5'\n")
 
 
 def test_numba_hears_that_there_is_no_memory(emm) -> None:

@@ -190,7 +190,7 @@ def test_a_noted_use_reaches_the_library(pool: Pool, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pool._library, "note_use", note, raising=False)
     block = pool.allocate(5000, 1)
     pool.note_use(block, 2)
-    assert noted == [(pool._pool, block, 2)]
+    assert noted == [(pool._address, block, 2)]
     pool.deallocate(block, 1)
     assert pool.statistics().live_blocks == 0
     with pytest.raises(ValueError, match="no live block"):
@@ -254,7 +254,7 @@ def test_a_forgotten_pool_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own, "end", ended.append, raising=False)
     monkeypatch.setattr(library, "load_library", lambda backend=None: own)
     pool = made()
-    number = pool._pool
+    number = pool._address
     del pool
     gc.collect()
     assert ended == [number]

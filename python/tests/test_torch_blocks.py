@@ -73,7 +73,7 @@ class Blocks:
     def __init__(self, probe: ctypes.CDLL, pool: Pool) -> None:
         self.pool = pool
         self._probe = probe
-        self.own = probe.probe_make(str(BUILT).encode(), pool._pool)
+        self.own = probe.probe_make(str(BUILT).encode(), pool._address)
         assert self.own
 
     def __getattr__(self, name: str) -> Any:

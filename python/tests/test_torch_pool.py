@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from fake_torch import FakeExtension, FakeTorch
 
 import warpheap.torch
 from warpheap.errors import UsageError
-from warpheap.stream_pools.library import find_library, load_library
+from warpheap.stream_pools.library import LIBRARIES, find_library, load_library
 from warpheap.torch import extension
 
 REPOSITORY = Path(__file__).parents[2]
@@ -59,7 +60,8 @@ class World:
         monkeypatch.setenv(extension.VARIABLE, str(self.cache))
         monkeypatch.setattr(warpheap.torch, "_installed", None)
         monkeypatch.setattr(warpheap.torch, "_kept", [])
-        monkeypatch.setattr(warpheap.torch, "load_library", lambda backend: load_library("host"))
+        monkeypatch.setattr(warpheap.torch, "_of_mem_pools", [])
+        monkeypatch.setattr(LIBRARIES, "load", lambda backend: load_library("host"))
 
     def answer(self, text: str) -> None:
         self.source.write_text(STAND_IN.replace("LOG", str(self.log)).replace("ANSWER", text), encoding="utf-8")
@@ -106,8 +108,9 @@ def test_a_mem_pool_has_functions_that_return_null(world: World) -> None:
     warpheap.torch.mem_pool(use_on_oom=True)
     warpheap.torch.mem_pool()
     assert [options for _, options in world.torch.memory_pools] == [{"use_on_oom": True}, {}]
-    kept = warpheap.torch._kept
-    assert [each.words for each in kept] == [(str(BUILT), "wh_pool_torch_malloc", "wh_pool_torch_free")] * 2
+    (allocator,) = warpheap.torch._of_mem_pools
+    assert allocator.words == (str(BUILT), "wh_pool_torch_malloc", "wh_pool_torch_free")
+    assert [own for own, _ in world.torch.memory_pools] == [allocator.allocator()] * 2
     assert world.extension.loads == []
     assert warpheap.torch.installed() is None
 
@@ -137,6 +140,55 @@ def test_what_pytorch_says_is_passed_on(world: World) -> None:
     with pytest.raises(UsageError, match=r"did not take the allocator: Can't swap an allocator$"):
         warpheap.torch.install()
     assert warpheap.torch.installed() is None
+
+
+@needs_library
+@needs_compiler
+def test_what_pytorch_says_may_be_nothing(world: World) -> None:
+    world.answer('""')
+    with pytest.raises(UsageError, match=r"did not take the allocator: it does not say why$"):
+        warpheap.torch.install()
+
+
+@needs_library
+@needs_compiler
+def test_another_allocator_that_is_installed_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(allocator: object) -> None:
+        raise RuntimeError("Can't swap an already initialized allocator\nframe 1")
+
+    monkeypatch.setattr(world.torch.cuda.memory, "change_current_allocator", refuse)
+    with pytest.raises(UsageError, match=r"did not take the allocator: Can't swap an already initialized allocator$"):
+        warpheap.torch.install("symbols")
+    assert (warpheap.torch.installed(), warpheap.torch._kept) == (None, [])
+
+
+@needs_library
+@needs_compiler
+def test_a_compiled_source_that_cannot_be_loaded_is_named(world: World) -> None:
+    file = extension.build("allocator")
+    file.write_bytes(b"no library")
+    with pytest.raises(UsageError, match=r"wh_torch_allocator.so does not fit this PyTorch .*: remove it"):
+        warpheap.torch.install()
+    file.unlink()
+    warpheap.torch.install()
+
+
+@needs_library
+@needs_compiler
+def test_threads_install_once(world: World) -> None:
+    threads = [threading.Thread(target=warpheap.torch.install) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert world.calls() == [f"install {BUILT}"]
+
+
+def test_pytorch_without_cuda_is_named(world: World) -> None:
+    world.torch.version.cuda = None
+    for call in (warpheap.torch.install, warpheap.torch.mem_pool):
+        with pytest.raises(UsageError, match=r"PyTorch 2.11.0\+cu130 is built without CUDA"):
+            call()
 
 
 def test_without_pytorch_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +248,18 @@ def test_an_error_of_the_compiler_is_said_and_leaves_nothing(world: World) -> No
     assert [path for path in world.cache.rglob("*") if path.is_file()] == []
     world.answer("0")
     assert extension.build("allocator").is_file()
+
+
+def test_a_cache_that_cannot_be_written_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(extension.VARIABLE, str(world.source))  # a file
+    with pytest.raises(UsageError, match=r"cannot be written .*: name another folder with WARPHEAP_CACHE"):
+        extension.build("symbols")
+
+
+def test_a_compiler_that_leaves_nothing_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(world.extension, "load", lambda *words, **options: None)
+    with pytest.raises(UsageError, match=r"left no wh_torch_symbols\*.so"):
+        extension.build("symbols")
 
 
 def test_a_missing_ninja_is_said(world: World) -> None:

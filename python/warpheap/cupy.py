@@ -18,6 +18,8 @@ Arrays of CuPy go to `Heap.malloc` and `Heap.free` as they are, and what `malloc
 `cupy.asarray`, without a copy.
 """
 
+import functools
+import hashlib
 import importlib
 import tempfile
 import threading
@@ -28,6 +30,7 @@ from typing import Any
 from warpheap import cuda_core, device_code
 from warpheap.errors import UsageError
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.library import load_for_gpu
 
 
 def options() -> tuple[str, ...]:
@@ -42,52 +45,84 @@ def _cupy() -> Any:
         raise UsageError(f"CuPy is needed here and cannot be imported ({error}): pip install cupy-cuda13x") from error
 
 
+@functools.lru_cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """The folder of modules that CuPy reads, which the end of the process removes."""
+    return tempfile.TemporaryDirectory(prefix="warpheap-cupy-")
+
+
 def linked_module(source: str, *, line: str = "device", checked: bool = False, more: tuple[str, ...] = ()) -> Any:
-    """A `cupy.RawModule` of what `warpheap.cuda_core.link` makes of a source for the current device."""
+    """A `cupy.RawModule` of what `warpheap.cuda_core.link` makes of a source for the current device.
+
+    It runs on that device and on all others of the same compute capability.
+    """
     cupy = _cupy()
     digits = str(cupy.cuda.Device().compute_capability)
     capability = (int(digits[:-1]), int(digits[-1]))
     linked = cuda_core.link(source, capability=capability, line=line, checked=checked, more=more)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "linked.cubin"
-        path.write_bytes(bytes(linked.code))
-        module = cupy.RawModule(path=str(path))
-        module.compile()  # reads the file
-        return module
+    code = bytes(linked.code)
+    # CuPy reads the file again on each further device, and keeps what it read by the file's name.
+    file = Path(_folder().name) / f"{hashlib.sha256(code).hexdigest()}.cubin"
+    if not file.is_file():
+        whole = file.with_suffix(f".{threading.get_ident()}")
+        whole.write_bytes(code)
+        whole.replace(file)
+    module = cupy.RawModule(path=str(file))
+    module.compile()  # reads the file, so that a wrong one is told here
+    return module
+
+
+# The number of the default stream of a thread (cudaStreamPerThread), which is another stream in each thread.
+_PER_THREAD = 2
 
 
 class _Blocks:
-    """Blocks of CuPy's arrays, by their addresses, with the streams that they were taken for."""
+    """Blocks of CuPy's arrays, by their addresses, with the streams and threads that they were taken for."""
 
-    def __init__(self, pool: Pool | None, current_stream: Callable[[], Any]) -> None:
+    def __init__(self, pool: Pool | None, current_stream: Callable[[int], Any]) -> None:
+        """Blocks of a pool. `current_stream`: returns the calling thread's stream on the GPU with a number."""
         self._current_stream = current_stream
         self._pool = pool
         self._pools: dict[int, Pool] = {}
         self._lock = threading.Lock()
-        self._taken: dict[int, tuple[Pool, Any]] = {}
+        self._taken: dict[int, tuple[Pool, Any, int]] = {}
         # The pool knows a stream as long as it lives, so a stream that CuPy would end with its object is kept.
         self._streams: dict[int, Any] = {}
 
     def malloc(self, bytes: int, device: int) -> int:
         """Take a block for the current stream; CuPy calls this with the current device."""
         pool = self._of(device)
-        stream = self._current_stream()
+        stream = self._current_stream(device)
         block = pool.allocate(bytes, stream)
         with self._lock:
             self._streams.setdefault(stream.ptr, stream)
-            self._taken[block] = (pool, stream)
+            self._taken[block] = (pool, stream, threading.get_ident())
         return block
 
     def free(self, block: int, device: int) -> None:
-        """Take a block back, after what its stream and the current one were given."""
+        """Take a block of a GPU back, after what its stream and this thread's stream on that GPU were given.
+
+        Another GPU may be current: CuPy calls this wherever the last reference to an array ends. If the pool refuses,
+        the block stays as it is.
+        """
+        current = self._current_stream(device)
         with self._lock:
-            pool, stream = self._taken.pop(block)
-        current = self._current_stream()
-        if current.ptr != stream.ptr:
+            pool, stream, thread = taken = self._taken.pop(block)
+            self._streams.setdefault(current.ptr, current)
+        try:
+            if stream.ptr == _PER_THREAD and thread != threading.get_ident():
+                # Here that number is another stream. The default stream waits for those of all threads.
+                if current.ptr != _PER_THREAD:
+                    pool.note_use(block, current)
+                pool.deallocate(block)
+                return
+            if current.ptr != stream.ptr:
+                pool.note_use(block, current)
+            pool.deallocate(block, stream)
+        except BaseException:
             with self._lock:
-                self._streams.setdefault(current.ptr, current)
-            pool.note_use(block, current)
-        pool.deallocate(block, stream)
+                self._taken[block] = taken
+            raise
 
     def _of(self, device: int) -> Pool:
         if self._pool is not None:
@@ -106,13 +141,16 @@ class _Blocks:
 def allocator(pool: Pool | None = None) -> Any:
     """A `cupy.cuda.PythonFunctionAllocator` whose blocks are of a pool; its `malloc` is for `cupy.cuda.set_allocator`.
 
-    `pool`: None takes the pool that the process has for the current GPU. A block is for the stream that is current when
-    the array is made. When the array ends on another current stream, the pool waits for that one, too, before it hands
-    the memory out. Streams that arrays were made on live as long as the allocator. An array that the pool cannot hold
-    raises `MemoryError`.
+    `pool`: None takes the pool that the process has for the current GPU; one that is given stays open as long as its
+    arrays are used. A block is for the stream that is current when the array is made. When the array ends on another
+    current stream, the pool waits for that one, too, before it hands the memory out. Streams that arrays were made on
+    live as long as the allocator. An array that the pool cannot hold raises `MemoryError`. Raises `UsageError` if the
+    library of pools is not built or no GPU answers.
     """
     cupy = _cupy()
-    if pool is not None and pool.backend != "cuda":
+    if pool is None:
+        load_for_gpu("arrays of CuPy")  # what is missing is said here, and not by the first array
+    elif pool.backend != "cuda":
         raise ValueError("the pool is on the host, and arrays of CuPy are on a GPU: make it with backend='cuda'")
     blocks = _Blocks(pool, cupy.cuda.get_current_stream)
     return cupy.cuda.PythonFunctionAllocator(blocks.malloc, blocks.free)

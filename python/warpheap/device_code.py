@@ -79,7 +79,10 @@ def no_cccl() -> UsageError:
 
 def _namespace(name: str) -> list[Path]:
     """The folders of a namespace package, without importing it."""
-    spec = importlib.util.find_spec(name)
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # a module of that name was put in place, as by a test
+        spec = None
     return [] if spec is None else [Path(folder) for folder in spec.submodule_search_locations or ()]
 
 

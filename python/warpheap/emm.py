@@ -12,18 +12,19 @@ synchronized before an array ends that it uses.
 
 from typing import Any
 
-from warpheap.errors import UsageError
+from warpheap.errors import UsageError, packages_missing
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.library import load_for_gpu
 
 try:
     from cuda.bindings.driver import CUdeviceptr
     from numba import cuda
     from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
     from numba.cuda.cudadrv import driver
-except ImportError as error:
-    raise UsageError(
-        f"warpheap.emm needs numba-cuda, which cannot be imported ({error}): pip install 'numba-cuda>=0.30' 'numpy<2.4'"
-    ) from error
+# Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
+except (ImportError, AttributeError) as error:
+    needed, command = "numba-cuda 0.30 with NumPy below 2.5", "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
+    raise packages_missing("warpheap.emm", needed, ("numba-cuda", "numba", "numpy"), error, command) from error
 
 
 class PoolMemoryManager(HostOnlyCUDAMemoryManager):
@@ -53,13 +54,19 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
         """Take a block of `size` bytes. Raises `MemoryError` if the pool cannot hold it."""
         pool = self._own()
         block = pool.allocate(size)
-        # Not of `self`: a pointer may outlive the context, and keeps what it needs.
-        return MemoryPointer(self.context, CUdeviceptr(block), size, finalizer=lambda: pool.deallocate(block))
+        try:
+            # Not of `self`: a pointer may outlive the context, and keeps what it needs.
+            return MemoryPointer(self.context, CUdeviceptr(block), size, finalizer=lambda: pool.deallocate(block))
+        except BaseException:
+            pool.deallocate(block)
+            raise
 
     def get_memory_info(self) -> Any:
-        """Free and total bytes: what the pool can still hand out, and all that it could."""
+        """Free and total bytes: what the pool can still hand out with the memory that others leave, and the GPU's."""
         figures = self._own().statistics()
-        return driver.MemoryInfo(free=figures.reserved_bytes - figures.live_bytes, total=figures.reserved_bytes)
+        left, total = driver.driver.cuMemGetInfo()
+        addresses = figures.reserved_bytes - figures.committed_bytes
+        return driver.MemoryInfo(figures.committed_bytes - figures.live_bytes + min(addresses, int(left)), int(total))
 
     def get_ipc_handle(self, memory: Any) -> Any:
         """Refused: a block of a pool is mapped memory, which other processes cannot open in this way."""
@@ -69,8 +76,8 @@ class PoolMemoryManager(HostOnlyCUDAMemoryManager):
 def install() -> None:
     """Let Numba take device memory from pools; called before Numba uses a GPU.
 
-    Raises `UsageError` if it has used one: arrays would be given back to where they were not taken from. Once more
-    does nothing.
+    Raises `UsageError` if it has used one, since arrays would be given back to where they were not taken from, and if
+    the library of pools is not built or no GPU answers. Once more does nothing.
     """
     # Numba sets this when it makes its first context.
     current = driver._memory_manager
@@ -81,6 +88,7 @@ def install() -> None:
             f"Numba has used a GPU already, or was given a memory manager: it has {current.__name__}; call "
             "warpheap.emm.install() first"
         )
+    load_for_gpu("device arrays of Numba")
     cuda.set_memory_manager(PoolMemoryManager)
 
 

@@ -20,7 +20,7 @@ In a kernel:
   cannot serve it.
 * `heap.aligned_malloc(alignment, bytes)`: the same at a multiple of a power of two.
 * `heap.empty(n, dtype)`: an array of shape (n,) in a block of its own, any contents; of shape (0,) if the heap cannot
-  serve it.
+  serve it, or if `n` is negative.
 * `heap.free(block)`: gives back an array of `empty`, or an address of `malloc`; 0 is ignored.
 
 Arrays that Numba makes itself, as `np.empty(n, np.float32)` in a kernel, come from the heap that `arrays_from` names,
@@ -41,41 +41,29 @@ import ctypes
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from typing import Any
 
 from warpheap.device_code import handle_for, libraries, library
-from warpheap.errors import UsageError
+from warpheap.errors import packages_missing
 from warpheap.heaps import Heap, HeapError
-
-
-def _versions() -> str:
-    found = []
-    for name in ("numba-cuda", "numba", "numpy"):
-        try:
-            found.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            found.append(f"no {name}")
-    return ", ".join(found)
-
 
 try:
     from cuda.bindings import driver
     from llvmlite import ir
     from numba import cuda
     from numba.cuda import config, types
+    from numba.cuda.core.errors import TypingError
     from numba.cuda.cudadrv.linkable_code import Fatbin
     from numba.cuda.extending import intrinsic, models, overload_method, register_model, typeof_impl
     from numba.cuda.np.arrayobj import carray, make_array
     from numba.cuda.np.numpy_support import as_dtype
 # Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
 except (ImportError, AttributeError) as error:
-    raise UsageError(
-        f"warpheap.numba needs numba-cuda 0.30 with NumPy below 2.5, and found {_versions()} ({error}): "
-        "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
-    ) from error
+    needed, command = "numba-cuda 0.30 with NumPy below 2.5", "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
+    raise packages_missing("warpheap.numba", needed, ("numba-cuda", "numba", "numpy"), error, command) from error
 
 _WORD = types.uint64
+_MOST_BYTES = 2**63 - 1
 
 
 class HeapType(types.Type):
@@ -106,41 +94,70 @@ class _HeapModel(models.PrimitiveModel):
 class _Slots:
     """The variables `wh_default_heap` of all loaded modules, and the heap of each GPU that they name.
 
-    Invariant, as soon as a call is over: each variable has the handle of its GPU's heap, or 0.
+    Invariant, as soon as a call is over: each variable has the handle of the heap that its GPU was given last and that
+    is not forgotten, or 0. The caller has made current the GPU whose number it gives.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._places: dict[int, tuple[int, int]] = {}  # GPU and address of the variable, by the module's handle
-        self._heaps: dict[int, Heap] = {}  # by GPU
+        self._named: dict[int, list[Heap]] = {}  # by GPU, the latest last
 
     def loaded(self, module: Any) -> None:
         """Called by Numba before the first launch of a module that was linked with the file `malloc`."""
         device = cuda.get_current_device().id
-        place = _must(driver.cuLibraryGetGlobal(_library_of(module), b"wh_default_heap"))
+        place = int(_must(driver.cuLibraryGetGlobal(_library_of(module), b"wh_default_heap")))
         with self._lock:
-            self._places[int(_library_of(module))] = (device, int(place))
-            _write(int(place), self._handle(device))
+            _write(place, self._handle(device))
+            self._places[int(_library_of(module))] = (device, place)
 
     def unloaded(self, module: Any) -> None:
         """Called by Numba when the module ends."""
         with self._lock:
             self._places.pop(int(_library_of(module)), None)
 
-    def name(self, device: int, heap: Heap | None) -> Heap | None:
-        """Let the modules of the current GPU, which is `device`, take blocks from `heap`. Returns the heap before."""
+    def name(self, device: int, heap: Heap) -> None:
+        """Let the modules of a GPU take blocks from `heap`. If the driver refuses, they take them from where they did.
+
+        Raises `HeapError` then.
+        """
         with self._lock:
-            before = self._heaps.pop(device, None)
-            if heap is not None:
-                self._heaps[device] = heap
-            for owner, place in self._places.values():
-                if owner == device:
+            named = self._named.setdefault(device, [])
+            named.append(heap)
+            try:
+                self._write_all(device)
+            except BaseException:
+                named.pop()
+                with contextlib.suppress(HeapError):
+                    self._write_all(device)
+                raise
+
+    def forget(self, device: int, heap: Heap) -> None:
+        """Undo the latest `name` of a heap: modules take blocks from the latest heap that is left.
+
+        Threads may forget their heaps in another order than they named them. Raises `HeapError` if the driver refuses.
+        """
+        with self._lock:
+            named = self._named[device]
+            latest = max(index for index, each in enumerate(named) if each is heap)
+            del named[latest]
+            self._write_all(device)
+
+    def _write_all(self, device: int) -> None:
+        """Write each variable that can be written; then raise the first `HeapError`, if there was one."""
+        refused: HeapError | None = None
+        for owner, place in self._places.values():
+            if owner == device:
+                try:
                     _write(place, self._handle(device))
-            return before
+                except HeapError as error:
+                    refused = refused or error
+        if refused is not None:
+            raise refused
 
     def _handle(self, device: int) -> int:
-        heap = self._heaps.get(device)
-        return 0 if heap is None or heap.closed else heap.handle
+        named = self._named.get(device)
+        return 0 if not named or named[-1].closed else named[-1].handle
 
 
 _slots = _Slots()
@@ -167,21 +184,28 @@ def _write(place: int, handle: int) -> None:
 def arrays_from(heap: Heap) -> Iterator[None]:
     """Let the arrays of kernels of `jit(arrays=True)` come from `heap`, as long as the `with` lasts.
 
-    It holds for the current GPU and for all threads of the program. The heap is of the default design, not checked, and
-    on that GPU; else `ValueError` is raised. The end of the `with` waits for the GPU and names the heap of the `with`
-    around it again. Without a heap, and when the heap is full, an array has no memory, and a kernel that writes to it
-    ends with an error.
+    It holds for the current GPU and for all threads of the program; of several that last, the latest holds. The heap is
+    of the default design, not checked, and on that GPU; else `ValueError` is raised. It stays open up to the end of the
+    `with`, which waits for that GPU, whichever is current by then. Without a heap, and when the heap is full, an array
+    has no memory, and a kernel that writes to it ends with an error.
     """
     if _type_of(heap, None).checked:
         raise ValueError("the heap is checked, and arrays of Numba are linked for heaps that are not: make another one")
     device = cuda.get_current_device().id
     handle_for(heap, device)
-    before = _slots.name(device, heap)
+    _slots.name(device, heap)
     try:
         yield
     finally:
-        cuda.synchronize()
-        _slots.name(device, before)
+        with cuda.gpus[device]:
+            try:
+                cuda.synchronize()
+            except BaseException:
+                # The fault of a kernel, which says more than the refusals that follow it.
+                with contextlib.suppress(HeapError):
+                    _slots.forget(device, heap)
+                raise
+            _slots.forget(device, heap)
 
 
 class _HandsOverHeaps:
@@ -197,8 +221,8 @@ class _HandsOverHeaps:
 # For `cuda.jit(extensions=...)`: with it a kernel takes heaps as arguments.
 extensions = [_HandsOverHeaps()]
 
-# How kernels that are made from now on are linked: "device", "hot" or "whole", as `warpheap.device_code.libraries`
-# tells.
+# How kernels are linked: "device", "hot" or "whole", as `warpheap.device_code.libraries` tells. `jit` reads it, and so
+# does each launch, for the types of heaps: a kernel is launched under the value that it was made under.
 line = "device"
 
 
@@ -210,10 +234,15 @@ def jit(function: Callable[..., Any] | None = None, *, arrays: bool = False, **o
     """
     if function is None:
         return functools.partial(jit, arrays=arrays, **options)
+    if not callable(function):
+        raise TypeError(
+            f"warpheap.numba.jit is given {function!r}: it takes the kernel's function and options by name, and Numba "
+            "finds the types at the first launch"
+        )
     if arrays:
+        options["link"] = [*(options.get("link") or ()), *_code(False, line), _malloc_of_arrays()]
         config.CUDA_ENABLE_NRT = True
-        options["link"] = [*options.get("link", []), *_code(False, line), _malloc_of_arrays()]
-    options["extensions"] = [*options.get("extensions", []), *extensions]
+    options["extensions"] = [*(options.get("extensions") or ()), *extensions]
     if line != "device":
         options.setdefault("lto", True)  # LTO-IR becomes code at link time
     return cuda.jit(**options)(function)
@@ -289,12 +318,16 @@ def _aligned_malloc(heap: Any, alignment: Any, bytes: Any) -> Any:
 
 @overload_method(HeapType, "empty", target="cuda", inline="always")
 def _empty(heap: Any, n: Any, dtype: Any) -> Any:
+    if not isinstance(dtype, types.DTypeSpec):
+        raise TypingError(f"heap.empty takes a type of elements such as np.float32, and was given {dtype}")
     take = _functions(heap.checked, heap.line)["malloc"]
     item = as_dtype(dtype.dtype).itemsize
+    most = _MOST_BYTES // item
 
     def empty(heap: Any, n: Any, dtype: Any) -> Any:
         count = types.intp(n)  # of one type with the 0 of a full heap
-        address = take(_handle(heap), _WORD(count) * _WORD(item))
+        # The bytes of a longer array would wrap around, to those of a block that is too small for it.
+        address = take(_handle(heap), _WORD(count) * _WORD(item)) if 0 <= count <= most else _WORD(0)
         return carray(_pointer(address), (count if address != 0 else types.intp(0),), dtype)
 
     return empty

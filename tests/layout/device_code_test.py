@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of Numba and of CuPy with a heap: they compile and link, which needs no GPU."""
 
+import contextlib
 import ctypes
 import importlib.util
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -167,6 +169,35 @@ def test_a_length_of_any_integer_type_compiles(numba):
 
 
 @pytest.mark.parametrize(
+    ("count", "asked"),
+    [(3, 24), (0, 0), (-1, None), (2**60 - 1, 2**63 - 8), (2**60, None), (2**61, None), (2**61 + 1, None)],
+)
+def test_bytes_of_an_array_do_not_wrap_around(numba, monkeypatch, count, asked):
+    import numpy as np
+    from numba.cuda import types
+
+    taken: list[int] = []
+    malloc = {"malloc": lambda heap, bytes: taken.append(int(bytes)) or np.uint64(4096)}
+    monkeypatch.setattr(numba, "_functions", lambda *words: malloc)
+    for name in ("_handle", "_pointer"):
+        monkeypatch.setattr(numba, name, lambda value: value)
+    monkeypatch.setattr(numba, "carray", lambda block, shape, dtype: shape)
+    empty = numba._empty(numba.HeapType(False), types.int64, types.NumberClass(types.float64))
+    assert empty(100, count, np.float64) == (count if asked is not None else 0,)
+    assert taken == [asked] * (asked is not None)
+
+
+def test_what_is_no_type_of_elements_is_named(numba):
+    from numba.cuda import types
+
+    def rows(heap, count):
+        heap.free(heap.empty(count, 5))
+
+    with pytest.raises(Exception, match=r"a type of elements such as np\.float32, and was given Literal"):
+        compiled(numba, rows, types.int64)
+
+
+@pytest.mark.parametrize(
     ("checked", "line", "names"),
     [
         (False, "device", ["warpheap_device.fatbin"]),
@@ -309,6 +340,9 @@ class FakeDriver:
     def __init__(self) -> None:
         self.words: dict[int, int] = {}
         self.status = 0
+        self.refused: set[int] = set()  # words that cannot be written
+        self.current = 0  # the GPU
+        self.awaited: list[int] = []  # GPUs
 
     @staticmethod
     def CUlibrary(handle: int) -> int:
@@ -321,8 +355,30 @@ class FakeDriver:
 
     def cuMemcpyHtoD(self, place: int, source: int, size: int) -> tuple[int]:
         assert size == 8
+        if place in self.refused:
+            return (700,)
         self.words[place] = ctypes.c_uint64.from_address(source).value
         return (self.status,)
+
+    @contextlib.contextmanager
+    def on(self, device: int) -> Iterator[None]:
+        """Make a GPU current, as `numba.cuda.gpus[device]` does."""
+        before, self.current = self.current, device
+        yield
+        self.current = before
+
+    def synchronize(self) -> None:
+        self.awaited.append(self.current)
+
+
+class Gpus:
+    """`numba.cuda.gpus`."""
+
+    def __init__(self, driver: FakeDriver) -> None:
+        self.driver = driver
+
+    def __getitem__(self, device: int) -> contextlib.AbstractContextManager[None]:
+        return self.driver.on(device)
 
 
 @pytest.fixture
@@ -330,7 +386,9 @@ def driver(numba: Any, monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     made = FakeDriver()
     monkeypatch.setattr(numba, "driver", made)
     monkeypatch.setattr(numba, "_slots", numba._Slots())
-    monkeypatch.setattr(numba.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(numba.cuda, "synchronize", made.synchronize)
+    monkeypatch.setattr(numba.cuda, "gpus", Gpus(made))
+    monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=made.current))
     return made
 
 
@@ -340,7 +398,10 @@ def heap_at(handle: int, **others: Any) -> Any:
 
 
 def test_each_module_takes_the_heap_that_is_named(numba, driver):
-    first, second = SimpleNamespace(handle=100), SimpleNamespace(handle=SimpleNamespace(handle=200))
+    first, second = (
+        SimpleNamespace(handle=100),
+        SimpleNamespace(handle=SimpleNamespace(handle=200)),
+    )
     numba._slots.loaded(first)
     assert driver.words == {100: 0}
     with numba.arrays_from(heap_at(4096)):
@@ -354,15 +415,72 @@ def test_each_module_takes_the_heap_that_is_named(numba, driver):
     assert driver.words[200] == 0
 
 
-def test_modules_of_another_gpu_keep_their_heap(numba, driver, monkeypatch):
+def test_modules_of_another_gpu_keep_their_heap(numba, driver):
     numba._slots.loaded(SimpleNamespace(handle=100))
-    with numba.arrays_from(heap_at(4096)):
-        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=1))
+    with numba.arrays_from(heap_at(4096)), driver.on(1):
         numba._slots.loaded(SimpleNamespace(handle=200))
         with numba.arrays_from(heap_at(8192, device=1)):
             assert driver.words == {100: 4096, 200: 8192}
         assert driver.words == {100: 4096, 200: 0}
-        monkeypatch.setattr(numba.cuda, "get_current_device", lambda: SimpleNamespace(id=0))
+
+
+def test_the_end_is_on_the_gpu_of_the_begin(numba, driver):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    with numba.arrays_from(heap_at(4096)):
+        driver.current = 1
+    assert (driver.awaited, driver.current, driver.words) == ([0], 1, {100: 0})
+
+
+def test_a_heap_that_cannot_be_named_everywhere_is_named_nowhere(numba, driver):
+    for handle in (100, 200, 300):
+        numba._slots.loaded(SimpleNamespace(handle=handle))
+    with numba.arrays_from(heap_at(4096)):
+        driver.refused = {200}
+        with (
+            pytest.raises(numba.HeapError, match="700"),
+            numba.arrays_from(heap_at(8192)),
+        ):
+            raise AssertionError("the block of the with does not begin")
+        assert driver.words == {100: 4096, 200: 4096, 300: 4096}
+        driver.refused = set()
+        numba._slots.loaded(SimpleNamespace(handle=400))
+        assert driver.words[400] == 4096
+    assert set(driver.words.values()) == {0}
+
+
+def test_a_module_that_cannot_take_its_heap_is_not_known(numba, driver):
+    driver.refused = {100}
+    with pytest.raises(numba.HeapError, match="700"):
+        numba._slots.loaded(SimpleNamespace(handle=100))
+    with numba.arrays_from(heap_at(4096)):
+        assert driver.words == {100: -1}
+
+
+def test_a_fault_of_a_kernel_is_told_and_the_heap_forgotten(numba, driver, monkeypatch):
+    def fault() -> None:
+        driver.refused = {100}
+        raise RuntimeError("an illegal address")
+
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    monkeypatch.setattr(numba.cuda, "synchronize", fault)
+    with (
+        pytest.raises(RuntimeError, match="an illegal address"),
+        numba.arrays_from(heap_at(4096)),
+    ):
+        pass
+    numba._slots.loaded(SimpleNamespace(handle=200))
+    assert driver.words[200] == 0
+
+
+def test_threads_end_in_any_order(numba, driver):
+    numba._slots.loaded(SimpleNamespace(handle=100))
+    first, second = numba.arrays_from(heap_at(4096)), numba.arrays_from(heap_at(8192))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert driver.words == {100: 8192}
+    second.__exit__(None, None, None)
+    assert driver.words == {100: 0}
 
 
 def test_a_heap_that_was_closed_is_not_named(numba, driver):
@@ -384,7 +502,10 @@ def test_a_heap_that_was_closed_is_not_named(numba, driver):
 )
 def test_a_heap_that_cannot_serve_arrays_is_refused(numba, driver, others, text):
     numba._slots.loaded(SimpleNamespace(handle=100))
-    with pytest.raises(ValueError, match=text), numba.arrays_from(heap_at(4096, **others)):
+    with (
+        pytest.raises(ValueError, match=text),
+        numba.arrays_from(heap_at(4096, **others)),
+    ):
         pass
     assert driver.words == {100: 0}
 
@@ -410,6 +531,23 @@ def test_a_kernel_with_arrays_is_linked_with_malloc(numba, driver, monkeypatch):
     assert [code.name for code in others] == ["warpheap_device.fatbin", "warpheap_malloc.fatbin"]
     assert others[0] is numba._code(False, "device")[0]
     assert "link" not in asked[0]
+    numba.jit(arrays=True, link=None, extensions=None)(lambda: None)
+    assert (len(asked[-1]["link"]), asked[-1]["extensions"]) == (2, numba.extensions)
+
+
+def test_a_kernel_that_cannot_be_linked_leaves_the_runtime_off(numba, monkeypatch, tmp_path):
+    from numba.cuda import config
+
+    monkeypatch.setattr(config, "CUDA_ENABLE_NRT", False)
+    monkeypatch.setenv(device_code.VARIABLE, str(tmp_path))
+    with pytest.raises(UsageError, match="--target warpheap_device"):
+        numba.jit(arrays=True)(lambda: None)
+    assert not config.CUDA_ENABLE_NRT
+
+
+def test_types_in_place_of_a_function_are_refused(numba):
+    with pytest.raises(TypeError, match="it takes the kernel's function"):
+        numba.jit("void(int64)")
 
 
 # --- cuda.core and CuPy ----------------------------------------------------------------------------------------------
@@ -440,6 +578,22 @@ def test_a_source_for_cuda_core_links(folder, tmp_path, source, line, checked):
 
     linked = warpheap.cuda_core.link(source, capability=(9, 0), line=line, checked=checked)
     assert kernels(bytes(linked.code), tmp_path)["kernel"].registers <= 40
+
+
+def test_what_cannot_be_right_of_a_link_is_said(monkeypatch):
+    import warpheap.cuda_core
+
+    def none() -> None:
+        raise RuntimeError("there is no driver")
+
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(Device=none))
+    with pytest.raises(UsageError, match=r"no GPU answers \(there is no driver\): name the capability to link for"):
+        warpheap.cuda_core.link("")
+    for wrong in (9, "90", (9,), (9, 0, 0), (9.0, 0)):
+        with pytest.raises(TypeError, match="it is two numbers, such as"):
+            warpheap.cuda_core.link("", capability=wrong)
+    with pytest.raises(TypeError, match=r"more is '/usr': it is a tuple of folders, such as \('/usr',\)"):
+        warpheap.cuda_core.link("", capability=(9, 0), more="/usr")
 
 
 def test_a_missing_package_gets_one_clear_line(monkeypatch):

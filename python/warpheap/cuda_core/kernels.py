@@ -17,6 +17,7 @@ where the kernel takes `const wh_device_heap* heap` of <warpheap/heap/device_lib
 """
 
 import importlib
+import operator
 import re
 from typing import Any
 
@@ -53,6 +54,9 @@ def link(
     it needs no GPU. Raises `UsageError` if the device library, cuda.core or headers of CCCL are missing.
     """
     core = _core()
+    if isinstance(more, str):
+        raise TypeError(f"more is {more!r}: it is a tuple of folders, such as ({more!r},)")
+    major, minor = _current_capability(core) if capability is None else _two_numbers(capability)
     libraries = device_code.libraries(line, checked)
     folders = [str(device_code.include()), *more]
     if not any(device_code.is_cccl(folder) for folder in more):
@@ -60,7 +64,6 @@ def link(
         if cccl is None and _NEEDS_CCCL.search(source):
             raise device_code.no_cccl()
         folders += [] if cccl is None else [str(cccl)]
-    major, minor = core.Device().compute_capability if capability is None else capability
     at_link = line != "device"
     wanted = core.ProgramOptions(
         std="c++20",
@@ -77,6 +80,23 @@ def link(
         max_register_count=_MOST_REGISTERS if at_link else None,
     )
     return core.Linker(own, *parts, options=how).link("cubin")
+
+
+def _current_capability(core: Any) -> tuple[int, int]:
+    try:
+        major, minor = core.Device().compute_capability
+    except Exception as error:  # cuda.core has several, and the driver's
+        text = f"no GPU answers ({error}): name the capability to link for, such as capability=(9, 0)"
+        raise UsageError(text) from error
+    return major, minor
+
+
+def _two_numbers(capability: Any) -> tuple[int, int]:
+    try:
+        major, minor = (operator.index(each) for each in capability)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"capability is {capability!r}: it is two numbers, such as (9, 0)") from error
+    return major, minor
 
 
 def launch(stream: Any, config: Any, kernel: Any, *arguments: Any) -> None:

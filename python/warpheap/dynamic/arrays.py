@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpheap.dynamic.library import Library
+from warpheap.dynamic.library import ArraysOfGraph, Library
 from warpheap.native.arrays import DeviceArray, Taken, hand_over, on_device, on_host, take_numbers
 
 # What ids become that are no ids of 32 bits: a vertex that no graph has, so batches count it as invalid.
 INVALID = 0xFFFFFFFF
 
 
-def take_ids(library: Library, values: Any, name: str) -> Taken:
+def take_ids(library: Library | ArraysOfGraph, values: Any, name: str) -> Taken:
     """Ids of vertices: integers of 32 or 64 bits, on the host of any size. What is no id of 32 bits becomes INVALID."""
     found = on_device(library, values, name)
     if found is None:
@@ -31,12 +31,12 @@ def take_ids(library: Library, values: Any, name: str) -> Taken:
     raise TypeError(f"{name} is of '{found.kind}': ids on a GPU are int32, uint32 or int64; convert it")
 
 
-def take_offsets(library: Library, values: Any, name: str) -> Taken:
+def take_offsets(library: Library | ArraysOfGraph, values: Any, name: str) -> Taken:
     """Offsets of rows: integers of 64 bits, on the host of any size."""
     return take_numbers(library, values, name, "offsets")
 
 
-def take_floats(library: Library, values: Any, name: str) -> Taken:
+def take_floats(library: Library | ArraysOfGraph, values: Any, name: str) -> Taken:
     """Numbers of 32-bit floating point, on the host any that can become such."""
     found = on_device(library, values, name)
     if found is None:

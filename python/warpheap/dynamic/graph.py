@@ -4,22 +4,21 @@
 
 import functools
 import operator
-import threading
-import weakref
 from collections.abc import Callable, Iterable
 from ctypes import byref, c_uint32, c_uint64, c_void_p
 from pathlib import Path
-from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from warpheap.dynamic import library as lib
 from warpheap.dynamic.arrays import take_floats, take_ids, take_offsets
-from warpheap.dynamic.library import Library, NotConverged, load_library
+from warpheap.dynamic.library import ArraysOfGraph, Library, NotConverged, load_library
 from warpheap.dynamic.results import Csr, EdgeCounts, Memory, VertexCounts
 from warpheap.graphs import read_graph
+from warpheap.native.arguments import design_name, whole_number
 from warpheap.native.arrays import NOTHING, Taken, address_of, is_array, make, to_host
+from warpheap.native.made_object import MadeObject
 
 # As many vertices as a graph can have.
 MOST_VERTICES = 2**31 - 1
@@ -40,17 +39,21 @@ def _at_once(method: Callable[_P, _R]) -> Callable[_P, _R]:
     return locked
 
 
-class Graph:
+class Graph(MadeObject):
     """A dynamic graph: vertices 0 to `vertices - 1`, and edges that batches add and remove, each edge once.
 
     It lives on a GPU or on the host; `backend` None takes a GPU if the library for it is built and one answers. On the
     host, arrays are NumPy's. On a GPU, arguments are anything with `__cuda_array_interface__` or `__dlpack__`, or
     arrays of the host, which are copied there; results are `DeviceArray`. Ids are integers; results are of int32.
 
-    Calls end when their result is there. Threads may share a graph: one call waits for another. A batch is all or
-    nothing for each source: edges for which the heap has no room are counted as refused, and `grow_heap` makes room.
-    `close`, or the end of a `with`, gives the memory back.
+    A graph stays on the GPU that was current when it was made, and results are made there: that GPU is current in each
+    thread that asks for one. Calls end when their result is there. Threads may share a graph: one call waits for
+    another. A batch is all or nothing for each source: edges for which the heap has no room are counted as refused, and
+    `grow_heap` makes room. `close`, or the end of a `with`, gives the memory back.
     """
+
+    _kind = "graph"
+    _library: Library
 
     def __init__(
         self,
@@ -72,20 +75,19 @@ class Graph:
         there gets the new weight. `design`: of the heap, by default warp_slab. `heap_bytes`: memory for edges, by
         default an eighth of the device's, at most 1 GiB. `most_vertices`: as far as it can grow, by default 2^28.
         """
-        self._lock = threading.RLock()
-        self._library = load_library(backend)
-        flags = lib.UNDIRECTED * undirected | lib.KEEP_LOOPS * keep_loops
-        flags |= lib.WEIGHTS * weighted | lib.REPLACE_WEIGHTS * replace_weights
+        library = load_library(backend)
+        flags = lib.UNDIRECTED * bool(undirected) | lib.KEEP_LOOPS * bool(keep_loops)
+        flags |= lib.WEIGHTS * bool(weighted) | lib.REPLACE_WEIGHTS * bool(replace_weights)
         options = lib.GraphOptions(
-            None if design is None else design.encode(),
-            _number(heap_bytes, "heap_bytes", _UNKNOWN),
+            None if design is None else design_name(design),
+            whole_number(heap_bytes, "heap_bytes", _UNKNOWN),
             flags,
-            _number(most_vertices, "most_vertices", MOST_VERTICES),
+            whole_number(most_vertices, "most_vertices", MOST_VERTICES),
         )
         made = c_void_p()
-        self._library.create(_number(vertices, "vertices", MOST_VERTICES), byref(options), byref(made))
-        self._graph: int | None = made.value
-        self._end = weakref.finalize(self, self._library.destroy, made.value)
+        library.create(whole_number(vertices, "vertices", MOST_VERTICES), byref(options), byref(made))
+        self._hold(library, made, library.destroy)
+        self._arrays = ArraysOfGraph(library)
         self._undirected = undirected
         self._keep_loops = keep_loops
         self._weighted = weighted
@@ -156,24 +158,8 @@ class Graph:
         weight = read.weights if options.get("weighted", True) else None
         return cls.from_csr(read.offsets, read.neighbours, weight, undirected, **options)
 
-    # --- Its end ------------------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Gives the memory back; the graph cannot be used any more. A second call does nothing."""
-        with self._lock:
-            self._graph = None
-            self._end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
-        if self._graph is None:
+        if self.closed:
             return "<warpheap.Graph, closed>"
         return f"<warpheap.Graph of {self.vertices} vertices and {self._arcs()} directed edges on {self.backend}>"
 
@@ -196,7 +182,7 @@ class Graph:
     def has_edges(self, edges: Any, dst: Any = None) -> Any:
         """An array of bool: true for each edge, given as for `add_edges_from`, that the graph has."""
         sources, targets, _ = self._batch(edges, dst, None)
-        found = make(self._library, sources.size, np.bool_)
+        found = make(self._arrays, sources.size, np.bool_)
         self._call("has_edges", sources.address, targets.address, sources.size, address_of(found))
         return found
 
@@ -209,13 +195,13 @@ class Graph:
     def add_vertices(self, count: int) -> int:
         """Adds vertices without edges and returns the first new id."""
         first = c_uint32()
-        self._call("add_vertices", _number(count, "count", MOST_VERTICES), byref(first))
+        self._call("add_vertices", whole_number(count, "count", MOST_VERTICES), byref(first))
         return first.value
 
     @_at_once
     def remove_vertices(self, ids: Any) -> VertexCounts:
         """Removes vertices and their edges. Their ids stay: they are not given again, and are invalid in batches."""
-        taken = take_ids(self._library, ids, "ids")
+        taken = take_ids(self._arrays, ids, "ids")
         counts = lib.RawVertexCounts()
         self._call("remove_vertices", taken.address, taken.size, byref(counts))
         result = VertexCounts(**_as_words(counts))
@@ -223,11 +209,6 @@ class Graph:
         return result
 
     # --- What the graph is --------------------------------------------------------------------------------------------
-
-    @property
-    def backend(self) -> str:
-        """ "cuda" or "host"."""
-        return self._library.backend
 
     @property
     def undirected(self) -> bool:
@@ -264,7 +245,7 @@ class Graph:
     @_at_once
     def degrees(self) -> Any:
         """Number of neighbours of each vertex, as int32."""
-        found = make(self._library, self.vertices, np.int32)
+        found = make(self._arrays, self.vertices, np.int32)
         self._call("degrees", address_of(found))
         return found
 
@@ -276,7 +257,7 @@ class Graph:
             raise ValueError(f"there is no vertex {vertex}: the graph has {self.vertices}, numbered from 0 on")
         count = c_uint64()
         self._call("neighbours", vertex, None, 0, byref(count))
-        found = make(self._library, count.value, np.int32)
+        found = make(self._arrays, count.value, np.int32)
         self._call("neighbours", vertex, address_of(found), count.value, byref(count))
         return found
 
@@ -285,9 +266,9 @@ class Graph:
         """The graph in compressed sparse rows, both directions of undirected edges."""
         edges = self._arcs()
         rows = Csr(
-            make(self._library, self.vertices + 1, np.int64),
-            make(self._library, edges, np.int32),
-            make(self._library, edges, np.float32) if self._weighted else None,
+            make(self._arrays, self.vertices + 1, np.int64),
+            make(self._arrays, edges, np.int32),
+            make(self._arrays, edges, np.float32) if self._weighted else None,
         )
         weights = None if rows.weights is None else address_of(rows.weights)
         self._call("to_csr", address_of(rows.indptr), address_of(rows.indices), weights, edges)
@@ -303,14 +284,14 @@ class Graph:
 
     def grow_heap(self, heap_bytes: int) -> None:
         """Lets edges take up to so many bytes; a smaller figure than now changes nothing."""
-        self._call("grow_heap", _number(heap_bytes, "heap_bytes", _UNKNOWN))
+        self._call("grow_heap", whole_number(heap_bytes, "heap_bytes", _UNKNOWN))
 
     @_at_once
     def changed_vertices(self) -> Any:
         """Ids of vertices whose edges have changed since `clear_changed`, ascending, as int32."""
         count = c_uint64()
         self._call("changed_vertices", None, 0, byref(count))
-        found = make(self._library, count.value, np.int32)
+        found = make(self._arrays, count.value, np.int32)
         self._call("changed_vertices", address_of(found), count.value, byref(count))
         return found
 
@@ -337,12 +318,12 @@ class Graph:
         start from, as the ranks before a batch, which saves iterations.
         """
         vertices = self.vertices
-        ranks = make(self._library, vertices, np.float32)
+        ranks = make(self._arrays, vertices, np.float32)
         if nstart is not None:
-            start = take_floats(self._library, nstart, "nstart")
+            start = take_floats(self._arrays, nstart, "nstart")
             _require_size("nstart", start.size, vertices, "the graph has vertices")
             self._library.array_copy(address_of(ranks), start.address, vertices * 4)
-        options = lib.PageRankOptions(alpha, tol, _number(max_iter, "max_iter", 2**32 - 1), 0, nstart is not None)
+        options = lib.PageRankOptions(alpha, tol, whole_number(max_iter, "max_iter", 2**32 - 1), 0, nstart is not None)
         result = lib.PageRankResult()
         self._call("page_rank", byref(options), address_of(ranks), byref(result))
         if fail_on_nonconvergence and vertices and not result.converged:
@@ -361,7 +342,7 @@ class Graph:
     @_at_once
     def triangles(self) -> Any:
         """For each vertex of an undirected graph the triangles that it is a corner of, as int64."""
-        corners = make(self._library, self.vertices, np.int64)
+        corners = make(self._arrays, self.vertices, np.int64)
         self._call("triangle_count", address_of(corners), None)
         return corners
 
@@ -372,7 +353,7 @@ class Graph:
         if not 0 <= vertex < self.vertices:
             raise ValueError(f"there is no vertex {vertex}: the graph has {self.vertices}, numbered from 0 on")
         # What no path leads to is all ones, which is -1.
-        distances = make(self._library, self.vertices, np.int32)
+        distances = make(self._arrays, self.vertices, np.int32)
         self._call("breadth_first", vertex, address_of(distances), None)
         return distances
 
@@ -380,11 +361,6 @@ class Graph:
 
     def _arcs(self) -> int:
         return int(self._ask("edges"))
-
-    def _open(self) -> int:
-        if self._graph is None:
-            raise ValueError("the graph is closed: make another")
-        return self._graph
 
     def _call(self, name: str, *arguments: Any) -> None:
         with self._lock:
@@ -404,7 +380,7 @@ class Graph:
             return NOTHING
         if not self._weighted:
             raise ValueError("the graph has no weights: make it with weighted=True, or give none")
-        taken = take_floats(self._library, weight, "weight")
+        taken = take_floats(self._arrays, weight, "weight")
         _require_size("weight", taken.size, edges, "the batch has edges")
         return taken
 
@@ -415,7 +391,7 @@ class Graph:
             edges, dst = edges[:2]
         elif dst is None:
             edges, dst, weight = _columns(edges, weight)
-        sources, targets = _take_pairs(self._library, edges, dst)
+        sources, targets = _take_pairs(self._arrays, edges, dst)
         return sources, targets, self._take_weights(weight, sources.size)
 
 
@@ -444,7 +420,7 @@ def _columns(edges: Any, weight: Any) -> tuple[Any, Any, Any]:
     return columns[0], columns[1], weight
 
 
-def _take_pairs(library: Library, src: Any, dst: Any) -> tuple[Taken, Taken]:
+def _take_pairs(library: Library | ArraysOfGraph, src: Any, dst: Any) -> tuple[Taken, Taken]:
     sources, targets = take_ids(library, src, "src"), take_ids(library, dst, "dst")
     if sources.size != targets.size:
         raise ValueError(f"src has {sources.size} ids and dst {targets.size}: each edge has both")
@@ -462,13 +438,6 @@ def _largest(library: Library, ids: Taken) -> int:
 def _require_size(name: str, size: int, right: int, what: str) -> None:
     if size != right:
         raise ValueError(f"{name} has {size} numbers, and {what}: {right}")
-
-
-def _number(value: Any, name: str, most: int) -> int:
-    number = operator.index(value)
-    if not 0 <= number <= most:
-        raise ValueError(f"{name} is {number}: it is 0 to {most}")
-    return number
 
 
 def _as_words(figures: Any) -> dict[str, int]:

@@ -128,6 +128,47 @@ class Library(native.CLibrary):
         return int(self.device())
 
 
+class ArraysOfGraph:
+    """The functions for arrays, as `warpheap.native.arrays` calls them, on the device of one graph.
+
+    The library makes arrays on the device that is current for the calling thread. A graph stays where it was made, and
+    its kernels write to no other device, so an array that would lie there is refused.
+    """
+
+    def __init__(self, library: Library) -> None:
+        """Arrays on the device that is current, where the graph was made."""
+        self._library = library
+        self._device = library.array_device()
+        self.array_copy = library.array_copy
+        self.array_end = library.array_end
+        self.array_narrow = library.array_narrow
+        self.array_widen = library.array_widen
+        self.await_stream = library.await_stream
+
+    @property
+    def backend(self) -> str:
+        """Where arrays are: "cuda" or "host"."""
+        return self._library.backend
+
+    @property
+    def uses_device_arrays(self) -> bool:
+        """True if arrays are in memory of a GPU."""
+        return bool(self._library.uses_device_arrays)
+
+    def array_make(self, size: int, place: Any) -> None:
+        """Set what `place` points to, to `size` bytes of memory. Raises `ValueError` if another device is current."""
+        current = self._library.array_device()
+        if current != self._device:
+            raise ValueError(
+                f"the graph is on GPU {self._device}, and GPU {current} is current: make the graph's GPU current first"
+            )
+        self._library.array_make(size, place)
+
+    def array_device(self) -> int:
+        """Number of the device."""
+        return self._device
+
+
 LIBRARIES = native.Libraries(INTERFACE, Library)
 find_library = LIBRARIES.find
 load_library = LIBRARIES.load

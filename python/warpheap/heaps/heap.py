@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """`Heap`: memory of which kernels take blocks, and to which they give them back."""
 
-import threading
-import weakref
 from ctypes import byref, c_int64, c_uint64, c_void_p
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from warpheap.heaps import library as lib
 from warpheap.heaps.results import KINDS, Fault, Statistics
-from warpheap.native.arguments import byte_count, device_number
+from warpheap.native.arguments import byte_count, design_name, device_number
 from warpheap.native.arrays import address_of, make, take_numbers
+from warpheap.native.made_object import MadeObject
 
 _UNKNOWN = 2**64 - 1
 
 
-class Heap:
+class Heap(MadeObject):
     """A heap in the memory of a GPU or of the host, with `malloc` and `free` inside kernels.
 
     Kernels that are linked with the device library take `handle`, a number: `warpheap.numba` and `warpheap.cupy` show
@@ -26,6 +24,9 @@ class Heap:
     the heap: by `reset`, `close` or the end of a `with`. Threads may share a heap: one call waits for another. No
     kernel uses the heap while it grows, moves, is reset, trimmed or closed.
     """
+
+    _kind = "heap"
+    _library: lib.Library
 
     def __init__(
         self,
@@ -52,30 +53,26 @@ class Heap:
         a design that cannot be checked, and `HeapError` or `MemoryError` if the machine refuses the memory.
         """
         size = byte_count(bytes, "bytes", 1)
-        if not isinstance(design, str):
-            raise TypeError(f"design is {design!r}: it is the name of a design, such as 'warp_slab'")
-        self._lock = threading.RLock()
-        self._library = lib.load_library(backend)
+        design_bytes = design_name(design)
+        library = lib.load_library(backend)
         flags = lib.CHECKED * bool(checked) | lib.PLAIN * bool(plain)
         flags |= lib.KEEPS_STACK_LIMIT * (not raise_stack_limit)
         options = lib.HeapOptions(
             size,
-            design.encode(),
+            design_bytes,
             flags,
             -1 if device is None else device_number(device),
             byte_count(reserve_bytes, "reserve_bytes", 0),
         )
         made = c_void_p()
-        self._library.create(byref(options), byref(made))
-        assert made.value is not None
-        self._heap: int | None = made.value
-        self._end = weakref.finalize(self, self._library.destroy, made.value)
-        self._arrays = lib.ArraysOfHeap(self._library, made.value)
+        library.create(byref(options), byref(made))
+        address = self._hold(library, made, library.destroy)
+        self._arrays = lib.ArraysOfHeap(library, address)
         self._size = size
         self._design = design
         self._checked = bool(checked)
-        self._device = int(self._library.device(made.value))
-        self._handle = int(self._library.handle(made.value))
+        self._device = int(library.device(address))
+        self._handle = int(library.handle(address))
 
     @staticmethod
     def designs(backend: str | None = None) -> list[str]:
@@ -117,16 +114,6 @@ class Heap:
     def device(self) -> int:
         """Number of the heap's device, from 0 on."""
         return self._device
-
-    @property
-    def backend(self) -> str:
-        """Where kernels of the heap run: "cuda" or "host"."""
-        return self._library.backend
-
-    @property
-    def closed(self) -> bool:
-        """True after `close`."""
-        return self._heap is None
 
     def statistics(self) -> Statistics:
         """What the heap has taken and handed out, in bytes. While kernels use the heap, live bytes are a guess."""
@@ -222,28 +209,8 @@ class Heap:
         with self._lock:
             self._library.restore(self._open())
 
-    def close(self) -> None:
-        """End the heap and all its blocks; once more does nothing."""
-        with self._lock:
-            self._heap = None
-            self._end()
-
-    def __enter__(self) -> Self:
-        self._open()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
-        if self._heap is None:
+        if self.closed:
             return "Heap(closed)"
         checked = ", checked" if self._checked else ""
         return f"Heap({self._size} bytes, {self._design}{checked}, {self.backend} {self._device})"
-
-    def _open(self) -> int:
-        if self._heap is None:
-            raise ValueError("the heap is closed: make another one")
-        return self._heap

@@ -6,26 +6,34 @@ import operator
 from typing import Any
 
 
-def byte_count(value: Any, name: str, least: int) -> int:
-    """A number of bytes. Raises `TypeError` or `ValueError` for anything else."""
+def whole_number(value: Any, name: str, most: int, what: str = "a whole number", least: int = 0) -> int:
+    """A number from `least` to `most`, which messages call `what`. Raises `TypeError` or `ValueError` for others."""
     try:
         number = operator.index(value)
     except TypeError as error:
-        raise TypeError(f"{name} is {value!r}: it is a whole number of bytes, such as 1 << 30") from error
-    if not least <= number < 2**64:
-        raise ValueError(f"{name} is {number}: it is a number of bytes from {least} on, below 2**64")
+        raise TypeError(f"{name} is {value!r}: it is {what}") from error
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}: it is {what}; numbers are from {least} to {most}")
     return number
+
+
+def byte_count(value: Any, name: str, least: int) -> int:
+    """A number of bytes. Raises `TypeError` or `ValueError` for anything else."""
+    return whole_number(value, name, 2**64 - 1, "a whole number of bytes, such as 1 << 30", least)
 
 
 def device_number(value: Any) -> int:
     """The number of a GPU. Raises `TypeError` or `ValueError` for anything else."""
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"device is {value!r}: it is the number of a GPU, from 0 on, or None") from error
-    if not 0 <= number < 2**31:
-        raise ValueError(f"device is {number}: it is the number of a GPU, from 0 on, or None")
-    return number
+    return whole_number(value, "device", 2**31 - 1, "the number of a GPU, or None")
+
+
+def design_name(value: Any) -> bytes:
+    """The name of a design as the libraries take it. Raises `TypeError` or `ValueError` for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"design is {value!r}: it is the name of a design, such as 'warp_slab'")
+    if "\0" in value:  # where the libraries would see the end of the name
+        raise ValueError(f"design is {value!r}: it is the name of a design, such as 'warp_slab'")
+    return value.encode()
 
 
 def stream_number(value: Any) -> int:
@@ -36,8 +44,8 @@ def stream_number(value: Any) -> int:
     """
     if value is None:
         return 0
-    if isinstance(value, int):
-        number = value
+    if hasattr(value, "__index__"):
+        number = operator.index(value)
     elif hasattr(value, "__cuda_stream__"):  # the protocol of cuda.core: a version, and the number
         number = int(value.__cuda_stream__()[1])
     else:

@@ -5,22 +5,27 @@
 Arrays of a GPU are read where they lie. What is given for a GPU and lies on the host is copied there.
 """
 
-import weakref
 from ctypes import byref, c_void_p
 from dataclasses import dataclass
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, NoReturn, Protocol, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpheap.native import dlpack
+from warpheap.native.ends import end_with
 
 
 class ArrayLibrary(Protocol):
     """What makes arrays in device memory: a compiled library, or that on a device of its own."""
 
-    backend: str
-    uses_device_arrays: bool
+    @property
+    def backend(self) -> str:
+        """Where arrays are: "cuda" or "host"."""
+
+    @property
+    def uses_device_arrays(self) -> bool:
+        """True if arrays are in memory of a GPU."""
 
     @property
     def array_make(self) -> Any:
@@ -47,7 +52,7 @@ class ArrayLibrary(Protocol):
 
 
 class DeviceArray:
-    """An array of one dimension in device memory, which it owns.
+    """An array of one dimension in device memory of the GPU with the number `device`, which it owns.
 
     Any library that knows `__cuda_array_interface__` or DLPack takes it without a copy: `cupy.asarray(a)`,
     `torch.from_dlpack(a)`, `jax.dlpack.from_dlpack(a)`. `to_numpy` copies it to the host.
@@ -57,11 +62,11 @@ class DeviceArray:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.size = size
         self._library = library
-        self._device = library.array_device()
+        self.device = library.array_device()
         place = c_void_p()
         library.array_make(size * self.dtype.itemsize, byref(place))
         self.address: int = place.value or 0
-        weakref.finalize(self, library.array_end, self.address)
+        end_with(self, library.array_end, self.address)
 
     @property
     def shape(self) -> tuple[int]:
@@ -77,7 +82,13 @@ class DeviceArray:
         return self.size
 
     def __repr__(self) -> str:
-        return f"DeviceArray({self.size} x {self.dtype}, device {self._device})"
+        return f"DeviceArray({self.size} x {self.dtype}, device {self.device})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a DeviceArray is neither copied nor pickled, since it owns memory that ends once: hand on the array "
+            "itself, or a copy on the host, which to_numpy() makes"
+        )
 
     def to_numpy(self) -> NDArray[Any]:
         """A copy of the elements on the host."""
@@ -106,7 +117,7 @@ class DeviceArray:
         }
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (dlpack.CUDA, self._device) if self._library.backend == "cuda" else (dlpack.CPU, 0)
+        return (dlpack.CUDA, self.device) if self._library.backend == "cuda" else (dlpack.CPU, 0)
 
     def __dlpack__(
         self,
@@ -174,6 +185,8 @@ def take_numbers(library: ArrayLibrary, values: Any, name: str, what: str) -> Ta
 
 def on_host(values: Any, name: str) -> NDArray[Any]:
     """An array of one dimension of NumPy."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} has a mask: give an array whose elements all count, as by compressed()")
     try:
         here = np.asarray(values)
     except (ValueError, TypeError, OverflowError) as error:
@@ -202,21 +215,16 @@ def on_device(library: ArrayLibrary, values: Any, name: str) -> dlpack.Layout | 
         return None
     found: dlpack.Layout | None
     if isinstance(values, DeviceArray):
-        _require_device(library, name)
-        found = dlpack.Layout(values.address, values.shape, None, values.dtype.str[1:], (dlpack.CUDA, 0), values)
+        _require_device(library, name, (dlpack.CUDA, values.device))
+        found = dlpack.Layout(values.address, values.shape, None, values.dtype.str[1:], values)
     else:
-        found = _by_cuda_interface(library, values, name)
-    if found is None and hasattr(values, "__dlpack__") and hasattr(values, "__dlpack_device__"):
-        device, number = (int(part) for part in values.__dlpack_device__())
-        if device in (dlpack.CUDA, dlpack.CUDA_MANAGED):
-            _require_device(library, name)
-            if device == dlpack.CUDA and number != library.array_device():
-                raise ValueError(
-                    f"{name} lies on GPU {number}, and this works on GPU {library.array_device()}: copy it there"
-                )
+        # Where the array lies, which __cuda_array_interface__ does not say.
+        place = values.__dlpack_device__() if hasattr(values, "__dlpack_device__") else None
+        place = None if place is None else (int(place[0]), int(place[1]))
+        found = _by_cuda_interface(library, values, name, place)
+        if found is None and place is not None and place[0] != dlpack.CPU and hasattr(values, "__dlpack__"):
+            _require_device(library, name, place)
             found = dlpack.read(values, dlpack.DEFAULT_STREAM)
-        elif device != dlpack.CPU:
-            raise TypeError(f"{name} lies on a device of DLPack's type {device}: it is to be on the host or CUDA")
     if found is None:
         return None
     _require_one_dimension(name, found.shape)
@@ -228,16 +236,24 @@ def on_device(library: ArrayLibrary, values: Any, name: str) -> dlpack.Layout | 
     return found
 
 
-def _require_device(library: ArrayLibrary, name: str) -> None:
+def _require_device(library: ArrayLibrary, name: str, place: tuple[int, int] | None) -> None:
+    """Refuse an array that kernels of the library cannot read. `place`: as DLPack has it; None where nobody says."""
+    kind, number = (dlpack.CUDA_MANAGED, 0) if place is None else place
+    if kind not in (dlpack.CUDA, dlpack.CUDA_MANAGED):
+        raise TypeError(f"{name} lies on a device of DLPack's type {kind}: it is to be on the host or CUDA")
     if not library.uses_device_arrays:
         raise TypeError(f"{name} is in memory of a GPU and what takes it is on the host: make that with backend='cuda'")
+    if kind == dlpack.CUDA and number != library.array_device():
+        raise ValueError(f"{name} lies on GPU {number}, and this works on GPU {library.array_device()}: copy it there")
 
 
-def _by_cuda_interface(library: ArrayLibrary, values: Any, name: str) -> dlpack.Layout | None:
+def _by_cuda_interface(
+    library: ArrayLibrary, values: Any, name: str, place: tuple[int, int] | None
+) -> dlpack.Layout | None:
     interface: dict[str, Any] | None = getattr(values, "__cuda_array_interface__", None)
     if interface is None:
         return None
-    _require_device(library, name)
+    _require_device(library, name, place)
     if interface.get("mask") is not None:
         raise TypeError(f"{name} has a mask: give an array whose elements all count")
     kind = str(interface["typestr"])
@@ -251,4 +267,4 @@ def _by_cuda_interface(library: ArrayLibrary, values: Any, name: str) -> dlpack.
     stream: SupportsIndex | None = interface.get("stream")
     if stream is not None:
         library.await_stream(int(stream))
-    return dlpack.Layout(int(interface["data"][0] or 0), shape, in_elements, kind[1:], (dlpack.CUDA, 0), values)
+    return dlpack.Layout(int(interface["data"][0] or 0), shape, in_elements, kind[1:], values)

@@ -56,7 +56,6 @@ class Layout:
     shape: tuple[int, ...]
     strides: tuple[int, ...] | None
     kind: str
-    device: tuple[int, int]
     owner: object
 
 
@@ -73,7 +72,6 @@ def read(array: Any, stream: int | None) -> Layout:
         shape=tuple(tensor.shape[i] for i in dims),
         strides=tuple(tensor.strides[i] for i in dims) if tensor.strides else None,
         kind=f"{kind}{tensor.bits // 8}",
-        device=(tensor.device_type, tensor.device_id),
         owner=capsule,
     )
 

@@ -44,14 +44,15 @@ class CLibrary:
         except OSError as error:
             text = f"the library of {interface.what} {path} cannot be loaded: {error}; {self._remedy()}"
             raise UsageError(text) from error
-        own: dict[str, Any] = {"abi": (c_uint32, ()), "backend": (c_char_p, ()), "error": (c_char_p, ())}
+        self._declare("abi", c_uint32, ())
+        found = self.abi()
+        if found != abi:
+            raise UsageError(f"{path} has interface {found} and this package needs {abi}; {self._remedy()}")
+        own: dict[str, Any] = {"backend": (c_char_p, ()), "error": (c_char_p, ())}
         if interface.has_designs:
             own["designs"] = (c_char_p, ())
         for name, (result, arguments) in {**own, **interface.answers}.items():
             self._declare(name, result, arguments)
-        found = self.abi()
-        if found != abi:
-            raise UsageError(f"{path} has interface {found} and this package needs {abi}; {self._remedy()}")
         for name, arguments in interface.calls.items():
             self._declare(name, c_int32, arguments)
         self.backend: str = self._function("backend")().decode()
@@ -118,6 +119,13 @@ class Libraries(Generic[_L]):
         paths = (folder / name for folder in library_folders(FOLDERS[backend]))
         return next((path for path in paths if path.is_file()), None)
 
+    def load_for_gpu(self, what: str) -> _L:
+        """The library for a GPU. Raises `UsageError` if it is not built, or if no GPU answers, which `what` need."""
+        library = self.load("cuda")
+        if not library.device_available():
+            raise UsageError(f"{what} need a GPU, and no GPU answers: {library.error_text()}")
+        return library
+
     def load(self, backend: str | None = None) -> _L:
         """The library of a backend, "cuda" or "host"; without a name that for a GPU if it is there and a GPU answers.
 
@@ -134,15 +142,17 @@ class Libraries(Generic[_L]):
                 text = f"{interface.variable} names a library of the backend '{library.backend}', not of '{backend}'"
                 raise UsageError(text)
             return library
-        if backend is None:
-            path = self.find("cuda")
-            if path is not None and self._opened(path).device_available():
-                return self._opened(path)
+        without_gpu = ""
+        if backend is None and (path := self.find("cuda")) is not None:
+            library = self._opened(path)
+            if library.device_available():
+                return library
+            without_gpu = f"{path} finds no GPU ({library.error_text()}), and "
         path = self.find(backend or "host")
         if path is None:
             raise UsageError(
-                f"no library of {interface.what} was found for the backend '{backend or 'host'}'. In the checkout: "
-                f"{build_command(interface, backend or 'host')}. Or name one with the environment variable "
+                f"{without_gpu}no library of {interface.what} was found for the backend '{backend or 'host'}'. In the "
+                f"checkout: {build_command(interface, backend or 'host')}. Or name one with the environment variable "
                 f"{interface.variable}."
             )
         return self._opened(path)

@@ -114,3 +114,4 @@ class Library(native.CLibrary):
 LIBRARIES = native.Libraries(INTERFACE, Library)
 find_library = LIBRARIES.find
 load_library = LIBRARIES.load
+load_for_gpu = LIBRARIES.load_for_gpu

@@ -4,17 +4,16 @@
 
 import ctypes
 import operator
-import weakref
 from ctypes import byref, c_uint64, c_void_p
-from types import TracebackType
 from typing import Any, Self
 
-from warpheap.native.arguments import byte_count, device_number, stream_number
+from warpheap.native.arguments import byte_count, device_number, stream_number, whole_number
+from warpheap.native.made_object import MadeObject
 from warpheap.stream_pools import library as lib
 from warpheap.stream_pools.results import Snapshot, Statistics
 
 
-class Pool:
+class Pool(MadeObject):
     """A pool in the memory of a GPU or of the host, which hands out blocks in the order of streams.
 
     A block is for work on the stream that it was taken for, and is given back while work that the stream was given
@@ -23,7 +22,8 @@ class Pool:
     call a pool at any time, but for `close`, which comes after all other calls.
     """
 
-    _end: Any  # what ends the pool; None if that lives as long as the process
+    _kind = "pool"
+    _library: lib.Library
 
     def __init__(
         self,
@@ -59,8 +59,7 @@ class Pool:
         library = lib.load_library(backend)
         made = c_void_p()
         library.make(byref(options), byref(made))
-        self._use(library, made)
-        self._end = weakref.finalize(self, library.end, self._pool)
+        self._use(library, made, library.end)
 
     @classmethod
     def of_device(cls, device: int | None = None, *, backend: str | None = None) -> Self:
@@ -74,15 +73,11 @@ class Pool:
         found = c_void_p()
         library.of_device(number, byref(found))
         pool = cls.__new__(cls)
-        pool._use(library, found)
+        pool._use(library, found, None)
         return pool
 
-    def _use(self, library: lib.Library, found: c_void_p) -> None:
-        assert found.value is not None
-        self._library = library
-        self._pool: int | None = found.value
-        self._end = None
-        self._device = int(library.device(found.value))
+    def _use(self, library: lib.Library, found: c_void_p, end: Any) -> None:
+        self._device = int(library.device(self._hold(library, found, end)))
         # Looked up once: frameworks call these often.
         self._take = library.allocate
         self._give = library.deallocate
@@ -93,16 +88,6 @@ class Pool:
     def device(self) -> int:
         """Number of the pool's device, from 0 on."""
         return self._device
-
-    @property
-    def backend(self) -> str:
-        """Where the memory is: "cuda" or "host"."""
-        return self._library.backend
-
-    @property
-    def closed(self) -> bool:
-        """True after `close`."""
-        return self._pool is None
 
     @staticmethod
     def device_count(backend: str | None = None) -> int:
@@ -221,38 +206,16 @@ class Pool:
 
     def close(self) -> None:
         """End the pool and all its blocks, after the work that its streams were given; once more does nothing."""
-        self._pool = None
-        if self._end is not None:
-            self._end()
-
-    def __enter__(self) -> Self:
-        self._open()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        super().close()
 
     def __repr__(self) -> str:
-        if self._pool is None:
+        if self.closed:
             return "Pool(closed)"
         return f"Pool({self.backend} {self._device}{'' if self._end is not None else ', of the process'})"
 
-    def _open(self) -> int:
-        if self._pool is None:
-            raise ValueError("the pool is closed: make another one")
-        return self._pool
-
 
 def _address(value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"the block is {value!r}: it is an address, as allocate returns it") from error
-    if not 0 <= number < 2**64:
-        raise ValueError(f"the block is {number}: it is an address, as allocate returns it")
-    return number
+    return whole_number(value, "the block", 2**64 - 1, "an address, as allocate returns it")
 
 
 def _name(value: Any) -> tuple[int, int]:

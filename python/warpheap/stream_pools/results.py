@@ -4,6 +4,7 @@
 
 import json
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 from warpheap.errors import UsageError
@@ -71,23 +72,23 @@ class Snapshot:
             found = json.loads(text)
             base = int(found["base"], 16)
             segments = tuple(_segment(base, each) for each in found["segments"])
-            made = cls(base, int(found["reserved_bytes"]), int(found["granule_bytes"]), segments)
-        except (ValueError, TypeError, LookupError) as error:
+            made = cls(base, index(found["reserved_bytes"]), index(found["granule_bytes"]), segments)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise UsageError(f"this is no snapshot of a pool: {type(error).__name__}: {error}") from error
-        end = base
+        end, limit = base, base + made.reserved_bytes
         for each in segments:
-            if each.address < end or each.bytes <= 0 or each.state not in STATES:
+            begin, end = end, each.address + each.bytes
+            if each.address < begin or each.bytes <= 0 or end > limit or each.state not in STATES:
                 raise UsageError(f"this is no snapshot of a pool: the segment at {each.address:#x} cannot be right")
-            end = each.address + each.bytes
         return made
 
 
 def _segment(base: int, found: dict[str, Any]) -> Segment:
     stream, capture = found.get("stream"), found.get("capture")
     return Segment(
-        base + found["offset"],
-        found["bytes"],
+        base + index(found["offset"]),
+        index(found["bytes"]),
         found["state"],
         None if stream is None else int(stream, 16),
-        None if capture is None else (capture[0], capture[1]),
+        None if capture is None else (index(capture[0]), index(capture[1])),
     )

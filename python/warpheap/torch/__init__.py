@@ -13,17 +13,21 @@ docs/pool_python.md has a table of what is served and what is refused in each.
 
 import ctypes
 import importlib
+import threading
+from pathlib import Path
 from typing import Any
 
 from warpheap.errors import UsageError, unknown_name
 from warpheap.stream_pools import Pool
-from warpheap.stream_pools.library import Library, load_library
+from warpheap.stream_pools.library import Library, load_for_gpu
 from warpheap.torch.extension import build
 
 DEPTHS = ("full", "symbols")
 
 _installed: str | None = None
+_lock = threading.Lock()  # held while the allocator of the process is looked at and changed
 _kept: list[Any] = []  # PyTorch has addresses of functions in what is here
+_of_mem_pools: list[Any] = []  # the allocator of all `mem_pool`s, once there is one
 
 
 def install(depth: str = "full") -> None:
@@ -38,20 +42,22 @@ def install(depth: str = "full") -> None:
         raise UsageError("a MemPool serves some tensors, so it is not installed: use warpheap.torch.mem_pool()")
     if depth not in DEPTHS:
         raise unknown_name("depth", depth, DEPTHS)
-    if _installed == depth:
-        return
-    if _installed is not None:
-        raise UsageError(f"depth '{_installed}' is installed, and PyTorch keeps it as long as the process lives")
-    torch = _torch()
-    if torch.cuda.is_initialized():
-        raise UsageError("PyTorch has used CUDA already, with its own allocator: call warpheap.torch.install() first")
-    library = _library()
-    if depth == "full":
-        own = ctypes.CDLL(str(build("allocator")))
-        _call(own, "wh_torch_install", library)
-    else:
-        _install_symbols(torch, library)
-    _installed = depth
+    with _lock:
+        if _installed == depth:
+            return
+        if _installed is not None:
+            raise UsageError(f"depth '{_installed}' is installed, and PyTorch keeps it as long as the process lives")
+        torch = _torch()
+        if torch.cuda.is_initialized():
+            raise UsageError(
+                "PyTorch has used CUDA already, with its own allocator: call warpheap.torch.install() first"
+            )
+        library = _library()
+        if depth == "full":
+            _call(_load(build("allocator")), "wh_torch_install", library)
+        else:
+            _install_symbols(torch, library)
+        _installed = depth
 
 
 def installed() -> str | None:
@@ -71,10 +77,11 @@ def mem_pool(**options: Any) -> Any:
             f"depth '{_installed}' is installed, so all tensors are of warpheap's pools: no MemPool is needed"
         )
     torch = _torch()
-    names = ("wh_pool_torch_malloc", "wh_pool_torch_free")
-    allocator = torch.cuda.memory.CUDAPluggableAllocator(str(_library().path), *names)
-    _kept.append(allocator)
-    return torch.cuda.MemPool(allocator.allocator(), **options)
+    with _lock:
+        if not _of_mem_pools:
+            names = ("wh_pool_torch_malloc", "wh_pool_torch_free")
+            _of_mem_pools.append(torch.cuda.memory.CUDAPluggableAllocator(str(_library().path), *names))
+    return torch.cuda.MemPool(_of_mem_pools[0].allocator(), **options)
 
 
 def pool(device: int | None = None) -> Pool:
@@ -84,18 +91,26 @@ def pool(device: int | None = None) -> Pool:
 
 def _torch() -> Any:
     try:
-        return importlib.import_module("torch")
+        torch = importlib.import_module("torch")
     except ImportError as error:
         raise UsageError(
             f"warpheap.torch needs PyTorch, which cannot be imported ({error}): pip install torch"
         ) from error
+    if torch.version.cuda is None:
+        raise UsageError(f"PyTorch {torch.__version__} is built without CUDA: install one that is built with it")
+    return torch
 
 
 def _library() -> Library:
-    library = load_library("cuda")
-    if not library.device_available():
-        raise UsageError(f"tensors of CUDA need a GPU, and no GPU answers: {library.error_text()}")
-    return library
+    return load_for_gpu("tensors of CUDA")
+
+
+def _load(file: Path) -> ctypes.CDLL:
+    """An extension that was compiled, now or in an earlier process."""
+    try:
+        return ctypes.CDLL(str(file))
+    except OSError as error:
+        raise UsageError(f"{file} does not fit this PyTorch ({error}): remove it, and it is compiled anew") from error
 
 
 def _call(own: ctypes.CDLL, name: str, library: Library) -> None:
@@ -105,15 +120,23 @@ def _call(own: ctypes.CDLL, name: str, library: Library) -> None:
     function.argtypes = (ctypes.c_char_p,)
     wrong = function(str(library.path).encode())
     if wrong is not None:
-        raise UsageError(f"PyTorch did not take the allocator: {wrong.decode(errors='replace').splitlines()[0]}")
+        raise _refused(wrong.decode(errors="replace"))
+
+
+def _refused(text: str) -> UsageError:
+    first_line = text.strip().partition("\n")[0]  # frames of the stack follow
+    return UsageError(f"PyTorch did not take the allocator: {first_line or 'it does not say why'}")
 
 
 def _install_symbols(torch: Any, library: Library) -> None:
-    file = str(build("symbols"))
-    own = ctypes.CDLL(file)
+    file = build("symbols")
+    own = _load(file)
     _call(own, "wh_torch_open", library)
-    allocator = torch.cuda.memory.CUDAPluggableAllocator(file, "wh_torch_malloc", "wh_torch_free")
-    _kept.extend((own, allocator))
+    allocator = torch.cuda.memory.CUDAPluggableAllocator(str(file), "wh_torch_malloc", "wh_torch_free")
     for setter, name in (("set_record_stream_fn", "wh_torch_record_stream"), ("set_reset_fn", "wh_torch_empty_cache")):
         getattr(allocator.allocator(), setter)(ctypes.cast(getattr(own, name), ctypes.c_void_p).value)
-    torch.cuda.memory.change_current_allocator(allocator)
+    try:
+        torch.cuda.memory.change_current_allocator(allocator)
+    except RuntimeError as error:  # another one was installed
+        raise _refused(str(error)) from error
+    _kept.extend((own, allocator))

@@ -84,10 +84,15 @@ def _compile(name: str, file: Path) -> None:
     includes = [str(device_code.include())]
     if libraries:
         includes.append(str(cuda_include()))
-    file.parent.mkdir(parents=True, exist_ok=True)
     # Compiled in a folder of its own and moved: a file of that name is always a whole one, and a build that was killed
     # leaves no lock for which the next one would wait.
-    folder = tempfile.mkdtemp(dir=file.parent)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.mkdtemp(dir=file.parent)
+    except OSError as error:
+        raise UsageError(
+            f"the cache of compiled sources cannot be written ({error}): name another folder with {VARIABLE}"
+        ) from error
     try:
         extension.load(
             file.stem,
@@ -99,7 +104,9 @@ def _compile(name: str, file: Path) -> None:
             with_cuda=False,
             is_python_module=False,
         )
-        made = next(Path(folder).glob(f"{file.stem}*.so"))
+        made = next(Path(folder).glob(f"{file.stem}*.so"), None)
+        if made is None:
+            raise RuntimeError(f"error: the compiler ran and left no {file.stem}*.so")
         made.replace(file)
     except (RuntimeError, OSError) as error:
         lines = [line for line in str(error).splitlines() if "error" in line.lower()] or [str(error)]
