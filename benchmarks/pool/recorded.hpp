@@ -28,7 +28,6 @@ class recorded_case {
 
   void measure() {
     json_object record = begin();
-    record.add("threads", 1);
     time(record, 1);
     record.add("peak_live_bytes", calls_.peak_live_bytes());
     add_reserved(record);
@@ -40,7 +39,6 @@ class recorded_case {
       return;
     }
     json_object together = begin();
-    together.add("threads", threads);
     time(together, threads);
     print(together);
   }
@@ -112,6 +110,7 @@ class recorded_case {
       const double spent = std::chrono::duration<double, std::nano>(end - begin).count();
       each.add(spent / static_cast<double>(calls_.calls().size()) / replays);
     }
+    record.add("threads", replays);
     each.write(record, "call");
   }
 
