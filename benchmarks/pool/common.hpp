@@ -23,11 +23,12 @@ namespace warpheap::bench {
 struct settings {
   std::string what = "all";
   std::string subject = "all";
-  std::string log;  ///< what the case `replay` replays
+  std::string log;  ///< what the cases `replay` and `recording` replay
   std::uint64_t bytes = std::uint64_t{16} << 30;
   int repetitions = 9;
   double seconds = 60;  ///< a case that took so long does not begin another repetition
   bool quick = false;
+  bool lists = false;  ///< print the subjects instead
 };
 
 using clock = std::chrono::steady_clock;

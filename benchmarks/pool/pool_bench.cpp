@@ -21,6 +21,7 @@
 #include "churn.hpp"
 #include "fill.hpp"
 #include "live.hpp"
+#include "recorded.hpp"
 #include "replay.hpp"
 #include "sizes.hpp"
 #include "streams.hpp"
@@ -60,8 +61,7 @@ settings parse(int count, char** words) {
     } else if (word == "--seconds") {
       with.seconds = std::stod(value());
     } else if (word == "--list") {
-      with.what = "list";
-      return with;
+      with.lists = true;
     } else if (word == "--quick") {
       with.quick = true;
       with.repetitions = 1;
@@ -69,28 +69,45 @@ settings parse(int count, char** words) {
       throw std::invalid_argument("there is no option " + word);
     }
   }
-  const std::vector<std::string> known{"all", "sizes", "fill", "live", "churn", "streams", "replay"};
+  const std::vector<std::string> known{"all", "sizes", "fill", "live", "churn", "streams", "replay", "recording"};
   if (std::find(known.begin(), known.end(), with.what) == known.end() || with.repetitions < 1) {
     throw std::invalid_argument("there is no such case, or no repetition");
   }
-  if (with.what == "replay" && with.log.empty()) throw std::invalid_argument("the case replay needs --log FILE");
+  if ((with.what == "replay" || with.what == "recording") && with.log.empty() && !with.lists) {
+    throw std::invalid_argument("the case " + with.what + " needs --log FILE");
+  }
   return with;
 }
 
 constexpr const char* usage =
-    "warpheap_pool_bench [--case all|sizes|fill|live|churn|streams|replay] [--subject all|NAME] [--bytes N]\n"
-    "                    [--repetitions N] [--seconds N] [--log FILE] [--quick] [--list]\n"
-    "  measures host-side allocation, and prints one JSON object a line; replay needs a log of logging_adaptor;\n"
-    "  --seconds: a case that took so long begins no other repetition; --list: the subjects, one a line\n";
+    "warpheap_pool_bench [--case all|sizes|fill|live|churn|streams|replay|recording] [--subject all|NAME]\n"
+    "                    [--bytes N] [--repetitions N] [--seconds N] [--log FILE] [--quick] [--list]\n"
+    "  measures host-side allocation, and prints one JSON object a line; replay needs a log of logging_adaptor,\n"
+    "  recording a trace of one process by warpheap run; all has no recording;\n"
+    "  --seconds: a case that took so long begins no other repetition; --list: the case's subjects, one a line\n";
 
-void list() {
+void list(const settings& with) {
   std::string names;
-  for_each_subject([&]<class Subject>(const char* name) { names.append(name).append("\n"); });
+  const auto add = [&]<class Subject>(const char* name) { names.append(name).append("\n"); };
+  if (with.what == "recording") {
+    for_each_recorded_subject(add);
+  } else {
+    for_each_subject(add);
+  }
   std::fputs(names.c_str(), stdout);
 }
 
 void run(const settings& with) {
   bool any = false;
+  if (with.what == "recording") {
+    for_each_recorded_subject([&]<class Subject>(const char* name) {
+      if (with.subject != "all" && with.subject != name) return;
+      any = true;
+      measure_recording<Subject>(name, with);
+    });
+    if (!any) throw std::invalid_argument("there is no subject " + with.subject + " of recordings");
+    return;
+  }
   for_each_subject([&]<class Subject>(const char* name) {
     if (with.subject != "all" && with.subject != name) return;
     any = true;
@@ -112,8 +129,8 @@ int main(int count, char** words) {
   using namespace warpheap;
   try {
     const bench::settings with = bench::parse(count, words);
-    if (with.what == "list") {
-      bench::list();
+    if (with.lists) {
+      bench::list(with);
       return 0;
     }
     if (!machine_available()) {

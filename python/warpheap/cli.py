@@ -243,12 +243,17 @@ def pool(
         int, typer.Option(help="Timed repetitions at most, as time allows.", min=1)
     ] = PoolJob.repetitions,
     cases: Annotated[
-        str | None, typer.Option(help="sizes, fill, live, churn, streams, replay, separated by commas (all).")
+        str | None, typer.Option(help="sizes, fill, live, churn, streams, replay, recording, by commas (all).")
     ] = None,
     peers: Annotated[
-        str | None, typer.Option(help="torch, cupy, python (calls that do nothing), separated by commas (all).")
+        str | None, typer.Option(help="torch, cupy, rmm, python (calls that do nothing), by commas (all).")
     ] = None,
     python: Annotated[str | None, typer.Option(help="The Python that has PyTorch or CuPy (this one).")] = None,
+    recording: Annotated[
+        list[Path] | None,
+        typer.Option(help="A trace of `warpheap run` to replay; may be given again (a generated one)."),
+    ] = None,
+    record: Annotated[bool, typer.Option("--record", help="Record a PyTorch and a CuPy program, and replay.")] = False,
     log: Annotated[Path | None, typer.Option(help="A log of logging_adaptor to replay (a made-up training).")] = None,
     measure: Annotated[bool, typer.Option(help="Measure, or only make the report of what is in --out.")] = True,
 ) -> None:
@@ -261,7 +266,19 @@ def pool(
 
     _check_backend(backend)
     job = PoolJob(
-        out, prebuilt, backend, budget, parse_bytes(size, "--bytes"), repetitions, cases, peers, python, log, measure
+        out,
+        prebuilt,
+        backend,
+        budget,
+        parse_bytes(size, "--bytes"),
+        repetitions,
+        cases,
+        peers,
+        python,
+        log,
+        measure,
+        recordings=recording or (),
+        records=record,
     )
     check(job)
     _end_if_checking(context)

@@ -16,8 +16,17 @@ Needs = Mapping[str, Sequence[str]]
 _NAMES = ("backend", "device", "version", "sources")
 _FLAGS = ("timing_comparable", "warmed_up")
 # Places on axes: none of them is 0.
-_PLACES = ("size", "live", "threads", "batch", "readers_per_writer")
-_COUNTS = ("operations", "batches", "removals", "calls", "blocks", "host_bytes")
+_PLACES = ("size", "live", "threads", "batch", "readers_per_writer", "streams", "peak_live_bytes", "budget_bytes")
+_COUNTS = (
+    "operations",
+    "batches",
+    "removals",
+    "calls",
+    "blocks",
+    "host_bytes",
+    "budget_failures",
+    "peak_reserved_bytes",
+)
 _TIMES = ("median_low", "median_high", "p95", "p99", "min", "max", "mean")
 
 

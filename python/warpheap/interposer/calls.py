@@ -75,6 +75,13 @@ def _event(words: list[str]) -> Event:
     raise ValueError(what)
 
 
+def line_of(event: Event) -> str:
+    """The line of a block that was taken or given back, as the library writes it."""
+    size = f" {event.bytes} {event.kind}" if event.what == TAKEN else ""
+    when = f"{event.nanoseconds} {event.process} {event.thread}"
+    return f"{when} {event.what} {event.block}{size} {event.call} {event.stream:#x}\n"
+
+
 def _kind(word: str) -> str:
     if word not in KINDS:
         raise ValueError(word)

@@ -5,15 +5,27 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from warpheap.errors import UsageError
 from warpheap.files import write_text
-from warpheap.interposer.calls import REFUSED, TAKEN, UNKNOWN, Event, LiveBlocks, processes, read_events
+from warpheap.interposer.calls import (
+    FIRST_LINE,
+    GIVEN,
+    REFUSED,
+    TAKEN,
+    UNKNOWN,
+    Event,
+    LiveBlocks,
+    line_of,
+    processes,
+    read_events,
+)
 
 # What a pool of device memory can serve. Handles have no addresses.
-_REPLAYED_KINDS = ("device", "managed", "stream")
+REPLAYED_KINDS = ("device", "managed", "stream")
 # Of each block of the driver.
 _ALIGNMENT = 256
 
@@ -50,7 +62,7 @@ def pool_log(events: Sequence[Event], process: int) -> Iterator[str]:
     """The lines of one process as the pool's `logging_adaptor` writes them: device memory that has addresses."""
     live = LiveBlocks()
     for event in events:
-        if event.process != process or (event.kind and event.kind not in _REPLAYED_KINDS):
+        if event.process != process or (event.kind and event.kind not in REPLAYED_KINDS):
             continue
         for ended in live.ended_by(event):
             yield f"- {ended.block}\n"
@@ -58,6 +70,22 @@ def pool_log(events: Sequence[Event], process: int) -> Iterator[str]:
             yield f"+ {event.block} {event.bytes} {_ALIGNMENT}\n"
         elif event.what == REFUSED:
             yield f"! {event.bytes} {_ALIGNMENT}\n"
+
+
+def recording_text(events: Sequence[Event], process: int) -> Iterator[str]:
+    """A trace of one process with the blocks that a pool can serve, each of which ends before its number returns."""
+    yield f"{FIRST_LINE}\n"
+    live = LiveBlocks()
+    for event in events:
+        if event.process != process or (event.kind and event.kind not in REPLAYED_KINDS):
+            continue
+        for ended in live.ended_by(event):
+            # At `exec` the driver takes all blocks back, and no call of the program says so.
+            call = event.call if event.what == GIVEN else "exec"
+            stream = event.stream if event.what == GIVEN else ended.stream
+            yield line_of(replace(event, what=GIVEN, block=ended.block, call=call, stream=stream))
+        if event.what == TAKEN:
+            yield line_of(event)
 
 
 def perfetto_text(events: Sequence[Event]) -> Iterator[str]:

@@ -18,7 +18,9 @@ _TEXT = (
     "The experiments of Aknesil and Unat, MAM: a memory allocation manager for GPUs (2017), and more: what a call of a "
     "pool takes on the host. Each case of each subject had a process of its own."
 )
-_PYTHON = "torch, cupy and python are called from Python: python is a call that does nothing."
+# Threads that replay a recording at once.
+_TOGETHER = 8
+_PYTHON = "torch, cupy, rmm and python are called from Python: python is a call that does nothing."
 
 
 def page_of(records: Sequence[Record]) -> Page:
@@ -35,7 +37,11 @@ def looks_of(records: Sequence[Record]) -> Looks:
 
 def charts_of(records: Sequence[Record]) -> list[Chart]:
     """All figures that the records have points for, in the order of the page."""
-    return [chart for make in (_sizes, _fill, _live, _churn, _streams, _replay) if (chart := make(records)).panels]
+    return [
+        chart
+        for make in (_sizes, _fill, _live, _churn, _streams, _replay, _recording)
+        if (chart := make(records)).panels
+    ]
 
 
 def _sizes(records: Sequence[Record]) -> Chart:
@@ -80,6 +86,49 @@ def _replay(records: Sequence[Record]) -> Chart:
     logs = ", ".join(dict.fromkeys(str(each["log"]).split("/")[-1] for each in records if "log" in each))
     note = f"All calls of {logs}, timed together. {_PYTHON}"
     return Chart("pool-replay", "Replay of a log", [panel] if panel.bars else [], note)
+
+
+def _recording(records: Sequence[Record]) -> Chart:
+    panels = []
+    for log in _recorded(records):
+        own = [record for record in records if record["case"] == "recording" and _name(record) in (log, "")]
+        alone = [record for record in own if record.get("threads", 1) == 1]
+        together = [record for record in own if record.get("threads") == _TOGETHER]
+        panels.append(_bars(alone, "recording", "call_ns", f"{log}: a call, both kinds"))
+        panels.append(_bars(together, "recording", "call_ns", f"{log}: {_TOGETHER} threads at once, a call"))
+        for title, value_of in _RECORDED.items():
+            values = ((record["subject"], value_of(record)) for record in alone)
+            bars = [Bar(subject, Point(0.0, *[value] * 5)) for subject, value in values if value is not None]
+            panels.append(Bars(f"{log}: {title}", bars, ""))
+    note = (
+        "Calls of `warpheap run --mode trace`, in their order on their streams, timed together by one thread; then "
+        f"replayed by {_TOGETHER} threads at once, each on streams of its own, the time divided by the calls of all. "
+        f"Pools keep their memory between repetitions. {_PYTHON}"
+    )
+    return Chart("pool-recording", "Replay of recordings", [panel for panel in panels if panel.bars], note)
+
+
+def _recorded(records: Sequence[Record]) -> list[str]:
+    """The names of the recordings that were replayed."""
+    return list(dict.fromkeys(_name(each) for each in records if each["case"] == "recording" and _name(each)))
+
+
+def _name(record: Record) -> str:
+    """The name of a recording, without folders and ending; empty for a record that has none."""
+    return str(record.get("log", "")).split("/")[-1].removesuffix(".calls")
+
+
+def _over_live(record: Record) -> float | None:
+    if record.get("peak_reserved_bytes") is None or record.get("peak_live_bytes") is None:
+        return None
+    return float(record["peak_reserved_bytes"] / record["peak_live_bytes"])
+
+
+# What is told of a replay that has no unit, by its title.
+_RECORDED: dict[str, Callable[[Record], float | None]] = {
+    "reserved over live, at their peaks": _over_live,
+    "failures within 1.1 of the peak live": lambda record: record.get("budget_failures"),
+}
 
 
 def _panel(records: Sequence[Record], case: str, name: str, title: str, field: str, label: str) -> Panel:
@@ -150,6 +199,22 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
     def threads(number: int) -> float | None:
         return value("streams", "stream_pool", "pairs_per_second", threads=number)
 
+    def recorded(log: str, subject: str, name: str) -> float | None:
+        own = [each for each in records if each["case"] == "recording" and each["status"] == "ok"]
+        own = [each for each in own if _name(each) == log and each["subject"] == subject and each.get("threads") == 1]
+        measured = (_over_live(each) if name == "over_live" else each.get(name) for each in own)
+        return next((each for each in measured if each is not None), None)
+
+    replays = []
+    for log in _recorded(records):
+        reserved = recorded(log, "stream_pool", "over_live")
+        torch = ratio(reserved, recorded(log, "torch", "over_live"))
+        failed = recorded(log, "stream_pool", "budget_failures")
+        replays += [
+            Limit(f"{log}, stream_pool, reserved over live", False, 1.05, "", reserved),
+            Limit(f"{log}, reserved by stream_pool to reserved by torch", False, 1, "", torch),
+            Limit(f"{log}, stream_pool, failures within 1.1 of the peak live", False, 0, "", failed),
+        ]
     host_bytes = value("live", "pool", "host_bytes", live=10**7)
     return [
         Limit("churn, pool, allocate", False, 100, " ns", value("churn", "pool", "allocate_ns")),
@@ -163,4 +228,5 @@ def limits_of(records: Sequence[Record]) -> list[Limit]:
         Limit("10^7 live to 100, any block replaced", False, 3, "", growth("replace_any_ns")),
         Limit("host memory a segment, 10^7 live", False, 64, " B", None if host_bytes is None else host_bytes / 10**7),
         Limit("two threads on two streams to one", True, 1.6, "", ratio(threads(2), threads(1))),
+        *replays,
     ]

@@ -13,15 +13,22 @@ from warpheap.errors import UsageError
 from warpheap.experiments.check import Needs, validate
 from warpheap.experiments.driver import SECONDS_TO_ANSWER, Driver
 from warpheap.experiments.records import Record, without_result
-from warpheap.pool import peers
+from warpheap.pool import peers, recorded
 from warpheap.record import ParseError, RecordError, parse
 
 DRIVER = Driver("warpheap_pool_bench", ("--case", "churn", "--subject", "pool", "--quick"))
-CASES = ("sizes", "fill", "live", "churn", "streams", "replay")
+CASES = ("sizes", "fill", "live", "churn", "streams", "replay", "recording")
 # What a process takes beside the case: its start, and the memory that a pool takes at once.
 _SECONDS_AROUND = 2.5
-_NOT_HERE = 4  # exit code of `peers`
-NEEDS: Needs = {"sizes": ("size",), "fill": ("size",), "live": ("live",), "streams": ("threads",)}
+# All libraries that some case can measure.
+LIBRARIES = tuple(dict.fromkeys((*peers.LIBRARIES, *recorded.OPENERS)))
+NEEDS: Needs = {
+    "sizes": ("size",),
+    "fill": ("size",),
+    "live": ("live",),
+    "streams": ("threads",),
+    "recording": ("log", "threads"),
+}
 
 
 @dataclass(frozen=True)
@@ -43,24 +50,44 @@ class Wishes:
     peers: Sequence[str]
     python: str  # that has the peers
     log: Path  # for the case `replay`
+    recordings: Sequence[Path] = ()  # for the case `recording`
 
 
 def steps_of(program: Path, wishes: Wishes) -> list[Step]:
     """All that there is to do: case by case, so that a budget that ends early leaves whole figures."""
-    outcome = process.run([program, "--list"], SECONDS_TO_ANSWER)
-    subjects = outcome.stdout.split()
-    if outcome.exit_code != 0 or not subjects:
-        raise UsageError(f"{program} does not tell its subjects: {outcome.describe_end()}")
     steps = []
     for case in wishes.cases:
         common = ["--case", case, "--bytes", str(wishes.bytes), "--repetitions", str(wishes.repetitions)]
+        if case == "recording":
+            for path in wishes.recordings:
+                logged = [*common, "--log", str(path)]
+                steps += _driver_steps(program, case, logged)
+                before = recorded.command(wishes.python)
+                steps += [
+                    Step(case, library, (*before, "--library", library, *logged))
+                    for library in wishes.peers
+                    if library in recorded.OPENERS
+                ]
+            continue
         if case == "replay":
             common += ["--log", str(wishes.log)]
-        for subject in subjects:
-            steps.append(Step(case, subject, (str(program), "--subject", subject, *common)))
-        for library in wishes.peers if case in peers.CASES else ():
-            steps.append(Step(case, library, (wishes.python, str(peers.__file__), "--library", library, *common)))
+        steps += _driver_steps(program, case, common)
+        if case in peers.CASES:
+            steps += [
+                Step(case, library, (wishes.python, str(peers.__file__), "--library", library, *common))
+                for library in wishes.peers
+                if library in peers.LIBRARIES
+            ]
     return steps
+
+
+def _driver_steps(program: Path, case: str, words: Sequence[str]) -> list[Step]:
+    listing = ["--list"] if case != "recording" else ["--case", case, "--list"]
+    outcome = process.run([program, *listing], SECONDS_TO_ANSWER)
+    subjects = outcome.stdout.split()
+    if outcome.exit_code != 0 or not subjects:
+        raise UsageError(f"{program} does not tell its subjects: {outcome.describe_end()}")
+    return [Step(case, subject, (str(program), "--subject", subject, *words)) for subject in subjects]
 
 
 def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], None]) -> Iterator[Record]:
@@ -79,7 +106,7 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
         seconds = max(share - _SECONDS_AROUND, 0.5)
         tell(step, "")
         outcome = process.run([*step.command, "--seconds", f"{seconds:.2f}"], max(min(left, 6 * share), 20.0))
-        if outcome.exit_code == _NOT_HERE and step.command[0] != step.subject:
+        if outcome.exit_code == peers.NOT_HERE and step.command[0] != step.subject:
             missing.add(step.subject)
             tell(step, outcome.last_words)
             yield without_result(step.case, step.subject, "absent", outcome.last_words)

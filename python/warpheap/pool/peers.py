@@ -24,6 +24,8 @@ CASES = ("sizes", "fill", "live", "churn", "replay")
 
 _CALL = re.compile(r"(?:(?P<out>\+)|-)\s+(?P<block>\d{1,19})(?(out)\s+(?P<size>\d{1,19})\s+\d{1,19})\s*", re.ASCII)
 _REFUSAL = re.compile(r"!\s+\d{1,20}\s+\d{1,20}\s*", re.ASCII)
+# The exit code where a library is not to be had.
+NOT_HERE = 4
 _BATCH = 256
 _LIVE = 4096
 _MOST_LIVE = 100_000
@@ -71,11 +73,16 @@ class Subject:
         return spent
 
 
+def import_library(name: str) -> Any:
+    """The module of a library. Raises ImportError where it is not to be had."""
+    return importlib.import_module(name)
+
+
 def open_subject(library: str) -> tuple[Subject, str, str]:
     """The pool, its version, and the device that it is on. Raises ImportError where the library is not to be had."""
     if library == "python":
         return Subject(int, int, MemoryError), sys.version.split()[0], "none"
-    module = importlib.import_module(library)
+    module = import_library(library)
     if library == "torch":
         if not module.cuda.is_available():
             raise ImportError("this torch sees no GPU")
@@ -302,7 +309,7 @@ def main() -> int:
         subject, version, device = open_subject(words.library)
     except ImportError as problem:
         print(f"{words.library} cannot be measured: {problem}", file=sys.stderr)
-        return 4
+        return NOT_HERE
     effort = Effort(words.repetitions, words.seconds)
     if words.case == "replay" and words.log is None:
         parser.error("the case replay needs --log FILE")

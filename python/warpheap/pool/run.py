@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `pool`: measures, then writes the report and the figures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +11,17 @@ from rich.console import Console
 from warpheap.errors import UsageError
 from warpheap.experiments import records, run
 from warpheap.files import check_writable, write_text
+from warpheap.interposer.calls import read_events
+from warpheap.interposer.run import find_library
 from warpheap.machines import MACHINE_NAME
-from warpheap.pool import measure, peers
+from warpheap.pool import measure, peers, recordings
 from warpheap.pool.measure import Step, Wishes
 from warpheap.pool.training import training_log
 
 RECORD_NAME = "pool.jsonl"
 LOG_NAME = "training.log"
 PAGE_NAME = "pool.html"
+RECORDINGS_NAME = "recordings"
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,20 @@ class Job:
     log: Path | None = None
     measures: bool = True
     reports: bool = True
+    recordings: Sequence[Path] = ()  # traces of `warpheap run`
+    records: bool = False  # our programs are run and recorded first
 
 
 def check(job: Job) -> tuple[list[str], list[str]]:
     """Cases and peers that the job asks for. Raises `UsageError` for an unknown name or a file that is no log."""
     cases = records.chosen(job.cases, "--cases", measure.CASES)
-    libraries = records.chosen(job.peers, "--peers", peers.LIBRARIES)
+    libraries = records.chosen(job.peers, "--peers", measure.LIBRARIES)
+    if (job.recordings or job.records) and not (job.measures and "recording" in cases):
+        raise UsageError("--recording and --record need the case 'recording', and no --no-measure")
+    if job.records:
+        find_library()
+    for trace in job.recordings:
+        read_events(trace)
     if job.measures and job.log is not None and "replay" in cases:
         _check_log(job.log)
     return cases, libraries
@@ -87,7 +98,12 @@ def _measure(console: Console, job: Job, cases: Sequence[str], libraries: Sequen
         log = job.out / LOG_NAME
         write_text(log, training_log())
     python = job.python or measure.own_python()
-    steps = measure.steps_of(program, Wishes(job.bytes, job.repetitions, cases, libraries, python, log))
+
+    def say(text: str) -> None:
+        console.print(f"  {text}", markup=False, highlight=False, soft_wrap=True)
+
+    replayed = _recordings(job, python, say) if "recording" in cases else []
+    steps = measure.steps_of(program, Wishes(job.bytes, job.repetitions, cases, libraries, python, log, replayed))
     console.print(
         f"{len(steps)} measurements by {program}, within {job.budget:.0f} s",
         markup=False,
@@ -96,10 +112,16 @@ def _measure(console: Console, job: Job, cases: Sequence[str], libraries: Sequen
     )
 
     def tell(step: Step, end: str) -> None:
-        console.print(
-            f"  {step.case} {step.subject}{': ' + end if end else ''}", markup=False, highlight=False, soft_wrap=True
-        )
+        say(f"{step.case} {step.subject}{': ' + end if end else ''}")
 
     with run.keeping(job.out, RECORD_NAME) as keep:
         for record in measure.measure(steps, job.budget, tell):
             keep(record)
+
+
+def _recordings(job: Job, python: str, say: Callable[[str], None]) -> list[Path]:
+    """What is replayed: traces that were named and recorded, else one that is generated."""
+    folder = job.out / RECORDINGS_NAME
+    folder.mkdir(parents=True, exist_ok=True)
+    traces = [*job.recordings, *(recordings.record(python, folder, say) if job.records else ())]
+    return recordings.prepare(traces, folder) if traces else [recordings.generate(folder)]

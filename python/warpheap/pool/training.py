@@ -30,15 +30,15 @@ class _Log:
         self.lines.append(f"- {block}")
 
 
-def training_log(steps: int = 60, seed: int = 1) -> str:
-    """The log of that many steps; its blocks never take more than 7 GiB together."""
+def training_log(steps: int = 60, seed: int = 1, tokens: tuple[int, int] = (1024, 4096)) -> str:
+    """The log of that many steps of so many tokens, least and most; by default never more than 7 GiB are live."""
     chance = random.Random(seed)
     log = _Log()
     for _ in range(_LAYERS):
         for size in (4 * _WIDTH * _WIDTH, 8 * _WIDTH * _WIDTH, _WIDTH, _WIDTH):
             log.allocate(size * _HALF)
     for _ in range(steps):
-        _step(log, chance, tokens=chance.randrange(1024, 4097))
+        _step(log, chance, tokens=chance.randrange(tokens[0], tokens[1] + 1))
     return "\n".join(log.lines) + "\n"
 
 
