@@ -14,9 +14,9 @@ PACKAGE = Path(__file__).parents[1] / "warpheap"
 LAYERS = (
     ("__init__", "errors", "files", "fingerprints", "process", "words"),
     ("project", "units"),
-    ("builds", "graphs", "interposer", "native", "record"),
+    ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner", "stream_pools"),
-    ("device_code", "driver"),
+    ("device_code", "driver", "interposer"),
     ("cuda_core", "memory_map"),
     ("cases", "cupy", "devices", "emm", "numba", "torch"),
     ("bench_words", "compare", "export", "plan", "report"),
