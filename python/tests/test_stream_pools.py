@@ -397,7 +397,7 @@ def test_the_example_of_a_map_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_the_examples_for_a_gpu_are_of_the_language() -> None:
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 9
     for text in EXAMPLES:
         compile(text, "docs/pool_python.md", "exec")
 

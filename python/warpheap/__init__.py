@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Graph": "dynamic",
     "Heap": "heaps",
+    "ImportedBlock": "stream_pools",
     "Pool": "stream_pools",
     "cmake": "device_code",
     "include": "device_code",

@@ -46,8 +46,7 @@ typedef enum wh_pool_status {
   WH_POOL_OUT_OF_MEMORY = 3,    /**< the pool, the device or the host has not as much memory */
   WH_POOL_DEVICE_FAILURE = 4,   /**< there is no device, or the driver refused a call */
   WH_POOL_INTERNAL_ERROR = 5,   /**< nothing that is foreseen */
-  /** the stream is being captured, and no capture was begun for it; or the pool's memory cannot be exported */
-  WH_POOL_NOT_SUPPORTED = 6
+  WH_POOL_NOT_SUPPORTED = 6     /**< a capture of the stream was not begun, or the memory cannot be exported */
 } wh_pool_status;
 
 /** Bits of `wh_pool_options::flags`. */

@@ -6,8 +6,9 @@
 from it.
 """
 
+from warpheap.stream_pools.imported import ImportedBlock
 from warpheap.stream_pools.library import NotSupported, PoolError
 from warpheap.stream_pools.pool import Pool
 from warpheap.stream_pools.results import Segment, Snapshot, Statistics
 
-__all__ = ["NotSupported", "Pool", "PoolError", "Segment", "Snapshot", "Statistics"]
+__all__ = ["ImportedBlock", "NotSupported", "Pool", "PoolError", "Segment", "Snapshot", "Statistics"]

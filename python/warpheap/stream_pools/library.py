@@ -12,7 +12,11 @@ from warpheap.native import library as native
 ABI = 1
 VARIABLE = "WARPHEAP_POOL_LIBRARY"
 
+# Bits of the options.
 PLAIN = 1
+SHARED = 2
+
+HANDLE_BYTES = 192
 
 
 class PoolError(RuntimeError):
@@ -20,7 +24,7 @@ class PoolError(RuntimeError):
 
 
 class NotSupported(PoolError):
-    """The stream is being captured, and no capture was begun for it."""
+    """A capture of the stream was not begun for the pool, or the memory of the pool cannot be exported."""
 
 
 class PoolOptions(ctypes.Structure):
@@ -88,6 +92,11 @@ _CALLS: dict[str, tuple[Any, ...]] = {
     "begin_capture": (_POOL, c_uint64, c_uint64, _STREAM, c_void_p, c_void_p),
     "end_capture": (_POOL, c_uint64, c_uint64),
     "release_capture": (_POOL, c_uint64, c_uint64, _STREAM),
+    "allow_peer": (_POOL, c_int32),
+    "export": (_POOL, _BLOCK, POINTER(c_char)),
+    "import": (POINTER(c_char), c_int32, POINTER(c_void_p), POINTER(c_uint64)),
+    "release_import": (_BLOCK,),
+    "imports": (POINTER(c_uint64), POINTER(c_uint64)),
 }
 _ANSWERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "device_available": (c_uint32, ()),
@@ -109,6 +118,7 @@ class Library(native.CLibrary):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, INTERFACE, ABI)
+        self.import_ = getattr(self, "import")  # which is a word of Python
 
 
 LIBRARIES = native.Libraries(INTERFACE, Library)

@@ -34,6 +34,7 @@ class Pool(MadeObject):
         span_bytes: int = 0,
         piece_bytes: int = 0,
         plain: bool = False,
+        shared: bool = False,
         backend: str | None = None,
     ) -> None:
         """A pool of its own, on the GPU with the number `device`; None is the current one.
@@ -41,7 +42,8 @@ class Pool(MadeObject):
         `reserve_bytes`: addresses to reserve, as far as the pool can grow; 0: as the device has memory.
         `initial_bytes`: memory to take at once. `span_bytes`: what a stream takes from the pool at once; 0: 32 MiB.
         `piece_bytes`: the pool takes memory and gives it back in pieces of this size; 0: 32 MiB. `plain`: memory that
-        is not mapped, all of it taken at once. `backend`: "cuda" or "host"; None takes a GPU if the library for it is
+        is not mapped, all of it taken at once. `shared`: as `plain`, and other processes can map it: for `export`; say
+        by `reserve_bytes` how much. `backend`: "cuda" or "host"; None takes a GPU if the library for it is
         built and a GPU answers.
 
         Raises `ValueError` for what cannot be right, `OverflowError` for more bytes than addresses, `MemoryError` or
@@ -53,7 +55,7 @@ class Pool(MadeObject):
             byte_count(initial_bytes, "initial_bytes", 0),
             byte_count(span_bytes, "span_bytes", 0),
             byte_count(piece_bytes, "piece_bytes", 0),
-            lib.PLAIN * bool(plain),
+            lib.PLAIN * bool(plain) | lib.SHARED * bool(shared),
             -1 if device is None else device_number(device),
         )
         library = lib.load_library(backend)
@@ -173,6 +175,24 @@ class Pool(MadeObject):
         found = c_uint64()
         self._library.block_bytes(self._open(), _address(block), byref(found))
         return found.value
+
+    def export(self, block: int) -> bytes:
+        """Name a live block for other processes of the same machine and user; the pool was made with `shared=True`.
+
+        What is returned can be sent to them as it is; `warpheap.ImportedBlock` takes it there. It is good as long as
+        the block is live: keep the block until the others have released it. Raises `ValueError` for an address at
+        which no live block begins, and `NotSupported` for any other pool.
+        """
+        handle = ctypes.create_string_buffer(lib.HANDLE_BYTES)
+        self._library.export(self._open(), _address(block), handle)
+        return handle.raw
+
+    def allow_peer(self, device: int) -> None:
+        """Let another GPU reach all blocks, those that are handed out later too.
+
+        Raises `PoolError` for a GPU that is not there, or that cannot reach this one's memory.
+        """
+        self._library.allow_peer(self._open(), device_number(device))
 
     def owns(self, address: int) -> bool:
         """True if an address lies in the range of the pool."""
