@@ -57,7 +57,9 @@ def run_pool(course: Course) -> Sequence[Record]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / pool.LOG_NAME
         log.write_text(training_log(), encoding="utf-8")
-        job = pool.Job(course.job.out, course.job.prebuilt, "cuda", budget, log=log, reports=False)
+        job = pool.Job(
+            course.job.out, course.job.prebuilt, "cuda", budget, log=log, reports=False, kept_in=Path(folder)
+        )
         _note_failure(course, "pool", lambda: pool.run_pool(course.console, job, course.command))
     return []
 

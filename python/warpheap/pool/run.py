@@ -42,6 +42,7 @@ class Job:
     reports: bool = True
     recordings: Sequence[Path] = ()  # traces of `warpheap run`
     records: bool = False  # our programs are run and recorded first
+    kept_in: Path | None = None  # where recordings are written; None: in `out`
 
 
 def check(job: Job) -> tuple[list[str], list[str]]:
@@ -121,7 +122,7 @@ def _measure(console: Console, job: Job, cases: Sequence[str], libraries: Sequen
 
 def _recordings(job: Job, python: str, say: Callable[[str], None]) -> list[Path]:
     """What is replayed: traces that were named and recorded, else one that is generated."""
-    folder = job.out / RECORDINGS_NAME
+    folder = job.kept_in or job.out / RECORDINGS_NAME
     folder.mkdir(parents=True, exist_ok=True)
     traces = [*job.recordings, *(recordings.record(python, folder, say) if job.records else ())]
     return recordings.prepare(traces, folder) if traces else [recordings.generate(folder)]
