@@ -54,8 +54,9 @@ def run_pool(course: Course) -> Sequence[Record]:
     """Measure the host-side pool into pool.jsonl."""
     share = _SHARE_OF_POOL if course.measures_after("pool") else 1.0
     budget = min(pool.Job.budget, share * course.left)
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / pool.LOG_NAME
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        log = folder / pool.LOG_NAME
         log.write_text(training_log(), encoding="utf-8")
         job = pool.Job(
             course.job.out, course.job.prebuilt, "cuda", budget, log=log, reports=False, kept_in=Path(folder)
