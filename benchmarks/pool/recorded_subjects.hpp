@@ -19,28 +19,17 @@ namespace warpheap::bench {
 
 /// The stream pool over device memory that it takes as it needs it, in pieces of 2 MiB, as finely as devices map it.
 /// So it never has more than it may.
-class recorded_stream_pool {
+class recorded_stream_pool : public numbered_stream_pool {
  public:
   static constexpr bool has_budget = true;
   recorded_stream_pool(std::uint64_t most, int streams)
-      : streams_(streams),
-        pool_(std::make_unique<device_space>(std::max(most / piece * piece, piece),
-                                             range_options{.piece_bytes = piece})) {}
-  void* allocate(std::uint64_t bytes, int stream) {
-    try {
-      return pool_.allocate(streams_[stream], bytes);
-    } catch (const out_of_memory&) {
-      return nullptr;
-    }
-  }
-  void deallocate(void* block, int stream) { pool_.deallocate(streams_[stream], block); }
-  std::optional<std::uint64_t> reserved_peak() { return pool_.statistics().peak_committed_bytes; }
+      : numbered_stream_pool(streams, std::make_unique<device_space>(std::max(most / piece * piece, piece),
+                                                                     range_options{.piece_bytes = piece})) {}
+  std::optional<std::uint64_t> reserved_peak() const { return pool().statistics().peak_committed_bytes; }
   void look() {}
 
  private:
   static constexpr std::uint64_t piece = std::uint64_t{2} << 20;
-  bench_streams streams_;
-  stream_pool pool_;
 };
 
 #if defined(__CUDACC__)

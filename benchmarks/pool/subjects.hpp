@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <warpheap/pool.hpp>
 
 #if defined(__CUDACC__)
@@ -51,25 +52,33 @@ class bench_streams {
   device_streams::stream streams_[most] = {};
 };
 
-/// The pool in stream order, each thread on a stream of its own.
-class stream_pool_subject {
+/// A pool in stream order with streams that are numbered from 0; a request that it cannot serve gives null.
+class numbered_stream_pool {
  public:
-  static constexpr bool is_slow = false;
-  explicit stream_pool_subject(std::uint64_t bytes, int threads = 1)
-      : streams_(threads), pool_(std::make_unique<device_space>(bytes), {.pool = {.initial_bytes = bytes}}) {}
-  void* allocate(std::uint64_t bytes, int thread) {
+  numbered_stream_pool(int streams, std::unique_ptr<device_space> space, const stream_pool_options& options = {})
+      : streams_(streams), pool_(std::move(space), options) {}
+  void* allocate(std::uint64_t bytes, int stream) {
     try {
-      return pool_.allocate(streams_[thread], bytes);
+      return pool_.allocate(streams_[stream], bytes);
     } catch (const out_of_memory&) {
       return nullptr;
     }
   }
-  void deallocate(void* block, int thread) { pool_.deallocate(streams_[thread], block); }
-  std::uint64_t host_bytes() const { return 0; }
+  void deallocate(void* block, int stream) { pool_.deallocate(streams_[stream], block); }
+  const stream_pool& pool() const { return pool_; }
 
  private:
   bench_streams streams_;
   stream_pool pool_;
+};
+
+/// The pool in stream order, each thread on a stream of its own.
+class stream_pool_subject : public numbered_stream_pool {
+ public:
+  static constexpr bool is_slow = false;
+  explicit stream_pool_subject(std::uint64_t bytes, int threads = 1)
+      : numbered_stream_pool(threads, std::make_unique<device_space>(bytes), {.pool = {.initial_bytes = bytes}}) {}
+  std::uint64_t host_bytes() const { return 0; }
 };
 
 #if defined(__CUDACC__)

@@ -85,6 +85,14 @@ TEST(explored_kma, a_list_that_is_struck_off_keeps_what_comes_back) {
   }
 }
 
+/// Takes all blocks of the heap, and gives those of the first superblock back but its first.
+void leave_one_block(heap_memory& memory, void** blocks) {
+  memory.set_up([blocks](const allocator& self) {
+    for (std::uint32_t i = 0; i < all_blocks; ++i) blocks[i] = self.malloc(1008);
+    for (std::uint32_t i = 1; i < capacity; ++i) self.free(blocks[i]);
+  });
+}
+
 /// Lane 0 gives the last block of a superblock back, and lane 1 asks for one.
 struct last_against_malloc {
   allocator self;
@@ -97,10 +105,7 @@ struct last_against_malloc {
 TEST(explored_kma, a_superblock_ends_or_is_taken_when_its_last_block_comes_back) {
   heap_memory memory;
   void* blocks[all_blocks];
-  memory.set_up([to = blocks](const allocator& self) {
-    for (std::uint32_t i = 0; i < all_blocks; ++i) to[i] = self.malloc(1008);
-    for (std::uint32_t i = 1; i < capacity; ++i) self.free(to[i]);
-  });
+  leave_one_block(memory, blocks);
   expect_all_clean(explore_snapshot(
       memory.memory(), 2, last_against_malloc{memory.self(), blocks},
       [&](const results& out) -> std::string {
@@ -129,10 +134,7 @@ struct last_against_next_life {
 TEST(explored_kma, a_superblock_that_ends_is_struck_off_before_it_begins_anew) {
   heap_memory memory;
   void* blocks[all_blocks];
-  memory.set_up([to = blocks](const allocator& self) {
-    for (std::uint32_t i = 0; i < all_blocks; ++i) to[i] = self.malloc(1008);
-    for (std::uint32_t i = 1; i < capacity; ++i) self.free(to[i]);
-  });
+  leave_one_block(memory, blocks);
   expect_all_clean(explore_snapshot(
       memory.memory(), 2, last_against_next_life{memory.self(), blocks},
       [&](const results& out) { return expect_free(memory.self(), capacity - out[1]); }, few_switches(2)));
