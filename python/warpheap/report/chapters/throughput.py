@@ -69,8 +69,8 @@ def memory_chart(records: RecordSet) -> Chart | None:
 def fastest_of_families(records: Sequence[Record]) -> RecordSet:
     """The records of one allocator of each family: of the one whose times are, in the geometric mean, the shortest.
 
-    An allocator that no table of families knows is a family by itself. Of a family without any result the first
-    allocator is taken, so that the picture shows that it has no time.
+    An allocator that no table of families knows is a family by itself. A family without any result is there with its
+    first allocator, so that the picture shows that it has no time.
     """
     own = RecordSet.of(records)
     found = ranking.scores(ranking.field_of(own), own, MEASURES)
