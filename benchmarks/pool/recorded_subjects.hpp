@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <warpheap/pool.hpp>
@@ -36,17 +35,11 @@ class recorded_stream_pool : public numbered_stream_pool {
 
 /// `cudaMalloc` and `cudaFree`, which know no budget. What they have is what is missing from the device's free
 /// memory, so nobody else may use the device.
-class recorded_cuda_malloc {
+class recorded_cuda_malloc : public cuda_malloc_subject {
  public:
   static constexpr bool has_budget = false;
-  recorded_cuda_malloc(std::uint64_t, int) : free_before_(free_bytes()) {}
-  void* allocate(std::uint64_t bytes, int) {
-    void* block = nullptr;
-    if (cudaMalloc(&block, bytes) == cudaSuccess) return block;
-    static_cast<void>(cudaGetLastError());
-    return nullptr;
-  }
-  void deallocate(void* block, int) { target::cuda_must(cudaFree(block), "freeing"); }
+  recorded_cuda_malloc(std::uint64_t most, int streams)
+      : cuda_malloc_subject(most, streams), free_before_(free_bytes()) {}
   std::optional<std::uint64_t> reserved_peak() const { return peak_; }
   void look() {
     const std::uint64_t now = free_bytes();
@@ -113,12 +106,10 @@ class recorded_cuda_malloc_async {
 #else
 
 /// The C library's `malloc`, which tells neither what it reserves nor knows a budget.
-class recorded_malloc {
+class recorded_malloc : public malloc_subject {
  public:
   static constexpr bool has_budget = false;
-  recorded_malloc(std::uint64_t, int) {}
-  void* allocate(std::uint64_t bytes, int) { return std::malloc(bytes); }
-  void deallocate(void* block, int) { std::free(block); }
+  recorded_malloc(std::uint64_t most, int streams) : malloc_subject(most, streams) {}
   std::optional<std::uint64_t> reserved_peak() const { return std::nullopt; }
   void look() {}
 };

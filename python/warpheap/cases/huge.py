@@ -28,7 +28,7 @@ def _sizes(effort: Axes, sizes: Sequence[int]) -> tuple[Axes, ...]:
     return (single, effort.over(["largest"], [FIXED_THREADS], [MIB]))
 
 
-# What the survey's own grid lacks, and each preset has.
+# In the preset `paper`, too: the paper has no case of a program that changes.
 _FEW = (_QUICK.over(["largest"], [FIXED_THREADS], [MIB]),)
 
 PRESETS: dict[str, Preset] = {

@@ -18,7 +18,7 @@ _MIDDLE = replace(_SMALL, heaps=(GIB,), iterations=3, most_iterations=3, time_li
 _LARGE = replace(_MIDDLE, heaps=(2 * GIB,), iterations=6, most_iterations=6, time_limit=1200)
 _HOST = replace(_SMALL, heaps=(MIB,), time_limit=20)
 
-# What the survey's own grid lacks, and each preset has.
+# In the preset `paper`, too: the paper has no case of a program that changes.
 _FEW = (_SMALL.over(["thread"], _THREADS, [8192]),)
 
 PRESETS: dict[str, Preset] = {

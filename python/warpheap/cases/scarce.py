@@ -45,7 +45,7 @@ _FULL = Axes(iterations=10, most_iterations=60, warmup=1, time_limit=600)
 _HOST = Axes(iterations=1, most_iterations=1, warmup=1, time_limit=60)
 _ON_GPU = 1 << 16
 
-# What the survey's own grid lacks, and each preset has.
+# In the preset `paper`, too: the paper has no case of a program that changes.
 _FEW = _heaps(["twice_mixed"], [4096], _ON_GPU, _QUICK)
 
 PRESETS: dict[str, Preset] = {

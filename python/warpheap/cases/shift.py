@@ -29,7 +29,7 @@ def _pairs(effort: Axes, threads: list[int]) -> tuple[Axes, ...]:
     return tuple(effort.over([mode], threads, [size]) for mode, size in _PAIRS)
 
 
-# What the survey's own grid lacks, and each preset has.
+# In the preset `paper`, too: the paper has no case of a program that changes.
 _FEW = (_SMALL.over(["after_64"], _THREADS, [1024]),)
 
 PRESETS: dict[str, Preset] = {

@@ -98,7 +98,6 @@ inline void* block_importer::import_block(const block_handle& handle, int device
     imported& known = blocks_.try_emplace(block, imported{where}).first->second;
     ++known.count;
     ++mapped->second.blocks;
-    ++count_;
     return block;
   } catch (...) {
     if (is_new) mappings_.erase(mapped);
@@ -116,7 +115,6 @@ inline void block_importer::release_block(void* block) {
   }
   const auto mapped = mappings_.find(known->second.where);
   if (--known->second.count == 0) blocks_.erase(known);
-  --count_;
   if (--mapped->second.blocks == 0) mappings_.erase(mapped);
 }
 
@@ -126,7 +124,9 @@ inline std::uint64_t block_importer::memories() const {
 }
 inline std::uint64_t block_importer::blocks() const {
   const host_lock lock(mutex_);
-  return count_;
+  std::uint64_t sum = 0;
+  for (const auto& [where, each] : mappings_) sum += each.blocks;
+  return sum;
 }
 
 }  // namespace warpheap
