@@ -92,8 +92,8 @@ class block_importer {
     std::uint64_t count = 0;
   };
 
-  // Invariant: a mapping is there as long as its `blocks` is not 0, which is the sum of `count` over the blocks that lie
-  // in it; a block is there as long as its `count` is not 0.
+  // Invariant: a mapping is there as long as its `blocks` is not 0, which is the sum of `count` over the blocks that
+  // lie in it; a block is there as long as its `count` is not 0.
   std::map<place, mapping> mappings_;
   std::map<void*, imported> blocks_;
   mutable host_mutex mutex_;
