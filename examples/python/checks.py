@@ -15,6 +15,7 @@ class Checks:
 
     def __init__(self, title: str) -> None:
         self.title = title
+        faulthandler.enable()  # a process that a signal ends says where
         self.failed = 0
         self.passed = 0
 

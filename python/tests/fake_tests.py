@@ -37,6 +37,8 @@ def main(words: list[str]) -> int:
             for rest in chosen[index + 1 :]:
                 say(f"[ RUN      ] {rest}\n[  SKIPPED ] {rest} (0 ms)")
             return 1
+        if "starts" in name or "within" in name:  # another process of these tests, which writes to the same output
+            say(f"[ RUN      ] {TESTS[-1]}\n[       OK ] {TESTS[-1]} (3 ms)")
         if "skips" in name:
             say(f"file.cpp:4: Skipped\nneeds two GPUs\n[  SKIPPED ] {name} (0 ms)")
         else:

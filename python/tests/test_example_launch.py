@@ -14,6 +14,8 @@ LAUNCH = HERE.parents[1] / "examples" / "python" / "launch.py"
 
 def launch(folder: Path, text: str, *words: str) -> "subprocess.CompletedProcess[str]":
     (folder / "refuses.py").write_text("raise ImportError('needs an older one')\n")
+    (folder / "breaks.py").write_text("def broken():\n  1 / 0\nif __name__ == 'breaks': {}['a name that went']\n")
+    (folder / "broken_later.py").write_text("def call():\n  1 / 0\n")
     program = folder / "program.py"
     program.write_text(text)
     return subprocess.run(
@@ -31,6 +33,13 @@ def launch(folder: Path, text: str, *words: str) -> "subprocess.CompletedProcess
         ("import json.no_such_part", 77, "json"),
         ("raise ImportError('a version that does not fit')", 1, "a version that does not fit"),
         ("import refuses", 77, "cannot be imported here: needs an older one"),
+        ("import breaks", 77, "cannot be imported here: 'a name that went'"),
+        ("import broken_later; broken_later.call()", 1, "ZeroDivisionError"),
+        (
+            "from warpheap.errors import packages_missing as m; raise m('a', 'b', ['no-such'], ValueError('c'), 'd')",
+            77,
+            "cannot be imported here: a needs b, and found no no-such",
+        ),
         ("1 / 0", 1, "ZeroDivisionError"),
     ],
 )

@@ -34,6 +34,18 @@ def test_each_test_gets_its_own_verdict(fake_tests: MakeTests) -> None:
     assert found["A.good"].seconds == 0.012
 
 
+def test_tests_of_a_process_that_a_test_starts_are_its_own(fake_tests: MakeTests) -> None:
+    tests = "A.good A.starts A.fails_within A.other"
+    found = list(gtest.run_tests(fake_tests("a_cuda", tests=tests), "*", lambda: 60))
+    assert [(each.name, each.status) for each in found] == [
+        ("A.good", "ok"),
+        ("A.starts", "ok"),
+        ("A.fails_within", "failed"),
+        ("A.other", "ok"),
+    ]
+    assert "Expected 1" in found[2].reason
+
+
 def test_a_hang_costs_its_test_only(fake_tests: MakeTests) -> None:
     assert ends(fake_tests("a_cuda", tests="A.good A.hangs A.after"), SECONDS_TO_START) == {
         "A.good": "ok",

@@ -197,24 +197,61 @@ def test_a_linked_module_is_read_on_each_gpu(cupy, monkeypatch) -> None:
     assert [read() for read in made] == [b"code"] * 2, "the file is there for the next GPU"
 
 
-def test_streams_of_arrays_stay(cupy, as_on_a_gpu) -> None:
+class EndingStream(SimpleNamespace):
+    """A stream that tells its end."""
+
+    def __init__(self, number: int, ended: list[int]) -> None:
+        super().__init__(ptr=number, ended=ended)
+
+    def __del__(self) -> None:
+        self.ended.append(self.ptr)
+
+
+def test_streams_of_arrays_stay_until_the_pool_has_forgotten_them(cupy, as_on_a_gpu, monkeypatch) -> None:
     ended: list[int] = []
-
-    class Stream(SimpleNamespace):
-        def __del__(self) -> None:
-            ended.append(self.ptr)
-
     warpheap.cupy.use_pool()
-    cupy.stream = Stream(ptr=5)
+    cupy.stream = EndingStream(5, ended)
     array = cupy.allocator(10)
     cupy.stream = SimpleNamespace(ptr=0)
     gc.collect()
     del array
     gc.collect()
     assert ended == []
+    assert as_on_a_gpu.statistics().streams == 1
+    forget = as_on_a_gpu._library.forget
+    monkeypatch.setattr(
+        as_on_a_gpu._library, "forget", lambda own, number: known.append((number, list(ended))) or forget(own, number)
+    )
+    known: list[Any] = []
     cupy.allocator = None
     gc.collect()
+    assert known == [(5, [])], "the pool forgets the stream before it ends"
+    assert as_on_a_gpu.statistics().streams == 0
     assert ended == [5]
+
+
+def test_a_stream_that_the_pool_cannot_forget_never_ends(cupy, as_on_a_gpu, monkeypatch) -> None:
+    ended: list[int] = []
+    stream = EndingStream(5, ended)
+    warpheap.cupy.use_pool()
+    cupy.stream = stream
+    del stream
+    cupy.allocator(10)
+    cupy.stream = SimpleNamespace(ptr=0)
+    monkeypatch.setattr(as_on_a_gpu, "forget", lambda stream: (_ for _ in ()).throw(PoolError("it is captured")))
+    cupy.allocator = None
+    gc.collect()
+    assert ended == []
+
+
+def test_default_streams_are_not_forgotten(cupy, as_on_a_gpu, monkeypatch) -> None:
+    warpheap.cupy.use_pool()
+    for number in (0, 1, 2):
+        cupy.stream = SimpleNamespace(ptr=number)
+        cupy.allocator(10)
+    monkeypatch.setattr(as_on_a_gpu, "forget", lambda stream: pytest.fail(f"{stream} was forgotten"))
+    cupy.allocator = None
+    gc.collect()
 
 
 def test_cupy_hears_that_there_is_no_memory(cupy, as_on_a_gpu) -> None:

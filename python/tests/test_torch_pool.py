@@ -334,6 +334,17 @@ def test_the_allocator_compiles_and_links(torch: Path, tmp_path: Path) -> None:
     assert "wh_torch_install" in shown
 
 
+@pytest.mark.skipif(not TORCH, reason="no PyTorch with headers of CUDA was found")
+@pytest.mark.parametrize("torch", TORCH, ids=str)
+def test_the_functions_write_no_stream(torch: Path, tmp_path: Path) -> None:
+    """A stream asks the locale of the process, which may be of another library of C++ than the extension's."""
+    file = tmp_path / "symbols.so"
+    compiled(torch, SOURCES / "symbols.cpp", file, "-shared", "-fPIC")
+    shown = subprocess.run(["nm", "-DC", file], check=True, capture_output=True, text=True).stdout
+    assert "wh_torch_malloc" in shown
+    assert not [line for line in shown.splitlines() if "ostream" in line or "locale" in line]
+
+
 PROBE = """
 #include "symbols.cpp"
 #include <cstdio>

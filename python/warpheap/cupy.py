@@ -30,6 +30,7 @@ from typing import Any
 from warpheap import cuda_core, device_code
 from warpheap.errors import UsageError
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.kept_streams import KeptStreams
 from warpheap.stream_pools.library import load_for_gpu
 
 
@@ -86,16 +87,15 @@ class _Blocks:
         self._pools: dict[int, Pool] = {}
         self._lock = threading.Lock()
         self._taken: dict[int, tuple[Pool, Any, int]] = {}
-        # The pool knows a stream as long as it lives, so a stream that CuPy would end with its object is kept.
-        self._streams: dict[int, Any] = {}
+        self._streams = KeptStreams()
 
     def malloc(self, bytes: int, device: int) -> int:
         """Take a block for the current stream; CuPy calls this with the current device."""
         pool = self._of(device)
         stream = self._current_stream(device)
+        self._streams.keep(pool, stream)
         block = pool.allocate(bytes, stream)
         with self._lock:
-            self._streams.setdefault(stream.ptr, stream)
             self._taken[block] = (pool, stream, threading.get_ident())
         return block
 
@@ -108,7 +108,7 @@ class _Blocks:
         current = self._current_stream(device)
         with self._lock:
             pool, stream, thread = taken = self._taken.pop(block)
-            self._streams.setdefault(current.ptr, current)
+        self._streams.keep(pool, current)
         try:
             if stream.ptr == _PER_THREAD and thread != threading.get_ident():
                 # Here that number is another stream. The default stream waits for those of all threads.
@@ -144,7 +144,8 @@ def allocator(pool: Pool | None = None) -> Any:
     `pool`: None takes the pool that the process has for the current GPU; one that is given stays open as long as its
     arrays are used. A block is for the stream that is current when the array is made. When the array ends on another
     current stream, the pool waits for that one, too, before it hands the memory out. Streams that arrays were made on
-    live as long as the allocator. An array that the pool cannot hold raises `MemoryError`. Raises `UsageError` if the
+    live as long as the allocator, whose end makes the pool forget them. (A `cupy.cuda.ExternalStream` is ended by
+    others: `Pool.forget` it first.) An array that the pool cannot hold raises `MemoryError`. Raises `UsageError` if the
     library of pools is not built or no GPU answers.
     """
     cupy = _cupy()

@@ -435,6 +435,8 @@ TEST_F(pool_c, another_device_reaches_the_blocks) {
 }
 
 // What two processes say to each other: the parent sends handles, the child a word for each step that it has done.
+// The child writes to stderr what it would write to stdout, so that a reader of the results takes them for the parent's
+// alone.
 class other_process {
  public:
   // Runs this program's test `name`, which finds the ends of the pipes in its environment. (A GPU's context survives no
@@ -450,6 +452,7 @@ class other_process {
     if (child_ == 0) {
       ::close(to[1]);
       ::close(from[0]);
+      ::dup2(STDERR_FILENO, STDOUT_FILENO);
       ::setenv(variable, ends.c_str(), 1);
       ::execl("/proc/self/exe", "pool_c", filter.c_str(), static_cast<char*>(nullptr));
       ::_exit(127);

@@ -13,6 +13,7 @@ from typing import Any
 from warpheap.errors import UsageError
 from warpheap.native.arguments import byte_count, stream_number
 from warpheap.stream_pools import Pool
+from warpheap.stream_pools.kept_streams import KeptStreams
 
 try:
     from cuda.core import Buffer, MemoryResource
@@ -31,15 +32,19 @@ class PoolResource(MemoryResource):
     def __init__(self, pool: Pool | None = None, *, device: int | None = None) -> None:
         """A resource over `pool`, or over the pool that the process has for the GPU `device`; None is the current one.
 
-        The pool stays open as long as buffers of it are used.
+        The pool stays open as long as buffers of it are used. Streams that buffers were made on live as long as the
+        resource; its end makes the pool forget them.
         """
         if pool is not None and device not in (None, pool.device):
             raise ValueError(f"the pool is on GPU {pool.device}, and device is {device}: give one of them")
         self.pool = Pool.of_device(device, backend="cuda") if pool is None else pool
+        self._streams = KeptStreams()
 
     def allocate(self, size: int, *, stream: Any) -> Any:
         """Take a buffer of `size` bytes for work on `stream`. Raises `MemoryError` if the pool cannot hold it."""
-        block = self.pool.allocate(byte_count(size, "size", 0), stream)
+        bytes = byte_count(size, "size", 0)
+        self._streams.keep(self.pool, stream)
+        block = self.pool.allocate(bytes, stream)
         try:
             return Buffer.from_handle(block, size, mr=self, **({"stream": stream} if _KNOWS_STREAM else {}))
         except BaseException:
@@ -48,6 +53,7 @@ class PoolResource(MemoryResource):
 
     def deallocate(self, ptr: Any, size: int, *, stream: Any = None) -> None:
         """Take a buffer back, after the work that `stream` was given; None is the default stream."""
+        self._streams.keep(self.pool, stream)
         self.pool.deallocate(int(ptr), stream_number(stream))
 
     @property

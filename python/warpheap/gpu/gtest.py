@@ -24,6 +24,7 @@ _RUN = re.compile(r"\[ RUN      \] (\S+)\s*$")
 _END = re.compile(r"\[( {7}OK |  FAILED  |  SKIPPED )\] ([^\s,]+)(?:, where .*)? \((\d+) ms\)\s*$")
 _STATUS = {"OK": "ok", "FAILED": "failed", "SKIPPED": "skipped"}
 _CANNOT_RUN = 77  # the exit status of an example that lacks a package, or a GPU
+_LAST_LINES = 6  # of an example that failed
 _LONGEST_FILTER = 100_000  # characters; Linux takes 128 KiB for one argument
 
 
@@ -55,7 +56,7 @@ def run_example(program: Path, time_limit: float, environment: Environment) -> R
         status, reason = "skipped", outcome.last_words
     elif outcome.timed_out or outcome.exit_code != 0:
         status = "timeout" if outcome.timed_out else "failed" if (outcome.exit_code or 0) > 0 else "crashed"
-        reason = outcome.describe_end()
+        reason = f"{outcome.describe_end()} | stdout: {_text(outcome.stdout.splitlines()[-_LAST_LINES:])}"
     return Result("test", program.name, program.name, status, round(outcome.seconds, 3), reason)
 
 
@@ -118,19 +119,27 @@ def _filter(names: Sequence[str]) -> str:
 
 
 def read(program: str, outcome: process.Outcome) -> Iterator[Result]:
-    """The results in a process's output up to the first failure; the last one may be of a test that never ended."""
-    running = ""
+    """The results in a process's output up to the first failure; the last one may be of a test that never ended.
+
+    Tests that run within a test are of another process, which the test started with the same output: they are its own
+    business.
+    """
+    running: list[str] = []
     said: list[str] = []
     passed = 0.0
     for line in outcome.stdout.splitlines():
         if started := _RUN.search(line):
-            running, said = started[1], []
-        elif (ended := _END.search(line)) and ended[2] == running:
+            if not running:
+                said = []
+            running.append(started[1])
+        elif (ended := _END.search(line)) and ended[2] in running:
+            del running[running.index(ended[2]) :]
+            if running:
+                continue
             status = _STATUS[ended[1].strip()]
             seconds = int(ended[3]) / 1000
             passed += seconds
-            yield Result("test", program, running, status, seconds, "" if status == "ok" else _text(said))
-            running = ""
+            yield Result("test", program, ended[2], status, seconds, "" if status == "ok" else _text(said))
             if status == "failed":
                 return  # GoogleTest has not tried the tests that it calls skipped from here on
         elif running:
@@ -138,7 +147,7 @@ def read(program: str, outcome: process.Outcome) -> Iterator[Result]:
     if running:
         status = "timeout" if outcome.timed_out else "crashed"
         reason = " ".join(part for part in (outcome.describe_end(), _text(said)) if part)
-        yield Result("test", program, running, status, round(max(outcome.seconds - passed, 0), 3), reason)
+        yield Result("test", program, running[0], status, round(max(outcome.seconds - passed, 0), 3), reason)
 
 
 def _text(lines: Sequence[str]) -> str:

@@ -15,6 +15,7 @@
 #include <torch/csrc/cuda/CUDAPluggableAllocator.h>
 
 #include "device_blocks.hpp"
+#include "message.hpp"
 
 namespace warpheap_torch {
 namespace {
@@ -29,7 +30,7 @@ using torch::cuda::CUDAPluggableAllocator::CUDAPluggableAllocator;
 wh_pool_statistics figures_of(const pool_functions& functions, wh_pool* pool) {
   wh_pool_statistics figures{};
   figures.struct_bytes = sizeof(figures);
-  TORCH_CHECK(functions.statistics_of(pool, &figures) == WH_POOL_OK, "warpheap: ", functions.error());
+  TORCH_CHECK(functions.statistics_of(pool, &figures) == WH_POOL_OK, sentence("warpheap: ", functions.error()).c_str());
   return figures;
 }
 
@@ -89,10 +90,10 @@ class pool_allocator final : public CUDAPluggableAllocator {
     }
     device_state* own = owner(block);
     if (own == nullptr) {
-      TORCH_WARN("warpheap: ", block, " is not of its pools, and was not taken back");
+      warn(sentence("warpheap: ", block, " is not of its pools, and was not taken back"));
     } else if (const auto status = own->blocks.deallocate(block); status != WH_POOL_OK) {
-      TORCH_WARN("warpheap: a block was not taken back: ",
-                 status == WH_POOL_INVALID_ARGUMENT ? "no live block begins there" : functions_.error());
+      warn(sentence("warpheap: a block was not taken back: ",
+                    status == WH_POOL_INVALID_ARGUMENT ? "no live block begins there" : functions_.error()));
     }
   }
 
@@ -106,7 +107,8 @@ class pool_allocator final : public CUDAPluggableAllocator {
 
   void* getBaseAllocation(void* block, std::size_t* bytes) override {
     device_state* own = owner(block);
-    TORCH_CHECK(own != nullptr && own->blocks.has(block), "warpheap: no live block begins at ", block);
+    TORCH_CHECK(own != nullptr && own->blocks.has(block),
+                sentence("warpheap: no live block begins at ", block).c_str());
     if (bytes != nullptr) {
       *bytes = own->blocks.requested(block);
     }
@@ -336,9 +338,12 @@ class pool_allocator final : public CUDAPluggableAllocator {
     for (const auto& observer : observers) {
       observer(device, bytes, total, free);
     }
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ",
-                     static_cast<int>(device), ", which has ", free, " of ", total, " bytes free. warpheap has taken ",
-                     figures.committed_bytes, " bytes, of which ", figures.live_bytes, " are allocated: ", why);
+    TORCH_CHECK_WITH(
+        OutOfMemoryError, false,
+        sentence("CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ", static_cast<int>(device),
+                 ", which has ", free, " of ", total, " bytes free. warpheap has taken ", figures.committed_bytes,
+                 " bytes, of which ", figures.live_bytes, " are allocated: ", why)
+            .c_str());
   }
 
   bool collect(c10::DeviceIndex device, device_state& state) {
@@ -348,11 +353,13 @@ class pool_allocator final : public CUDAPluggableAllocator {
     });
   }
 
-  void must(wh_pool_status status) const { TORCH_CHECK(status == WH_POOL_OK, "warpheap: ", functions_.error()); }
+  void must(wh_pool_status status) const {
+    TORCH_CHECK(status == WH_POOL_OK, sentence("warpheap: ", functions_.error()).c_str());
+  }
 
   device_state& state_of(c10::DeviceIndex device) {
-    TORCH_CHECK(device >= 0 && static_cast<std::size_t>(device) < states_.size(), "warpheap: there is no GPU ",
-                static_cast<int>(device));
+    TORCH_CHECK(device >= 0 && static_cast<std::size_t>(device) < states_.size(),
+                sentence("warpheap: there is no GPU ", static_cast<int>(device)).c_str());
     auto& slot = states_[static_cast<std::size_t>(device)];
     if (device_state* known = slot.load(std::memory_order_acquire)) {
       return *known;

@@ -11,20 +11,25 @@
 
 #include <c10/util/Exception.h>
 
+#include "message.hpp"
 #include "pool_functions.hpp"
 
 namespace {
+
+using warpheap_torch::sentence;
+using warpheap_torch::warn;
 
 std::unique_ptr<warpheap_torch::pool_functions> functions;  // set once, before PyTorch has these functions
 
 std::array<std::atomic<wh_pool*>, 128> pools{};  // those that blocks were taken from, by device
 
 wh_pool* pool_of(int device) {
-  TORCH_CHECK(device >= 0 && static_cast<std::size_t>(device) < pools.size(), "warpheap: there is no GPU ", device);
+  TORCH_CHECK(device >= 0 && static_cast<std::size_t>(device) < pools.size(),
+              sentence("warpheap: there is no GPU ", device).c_str());
   auto& slot = pools[static_cast<std::size_t>(device)];
   wh_pool* pool = slot.load(std::memory_order_acquire);
   if (pool == nullptr) {
-    TORCH_CHECK(functions->of_device(device, &pool) == WH_POOL_OK, "warpheap: ", functions->error());
+    TORCH_CHECK(functions->of_device(device, &pool) == WH_POOL_OK, sentence("warpheap: ", functions->error()).c_str());
     slot.store(pool, std::memory_order_release);
   }
   return pool;
@@ -54,16 +59,18 @@ WH_TORCH_API void* wh_torch_malloc(std::ptrdiff_t bytes, int device, void* strea
   }
   void* block = nullptr;
   const auto status = functions->allocate(pool_of(device), static_cast<uint64_t>(bytes), 0, stream, &block);
-  TORCH_CHECK_WITH(OutOfMemoryError, !warpheap_torch::pool_functions::lacks_memory(status),
-                   "CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ", device, ": ", functions->error());
-  TORCH_CHECK(status == WH_POOL_OK, "warpheap: ", functions->error());
+  TORCH_CHECK_WITH(
+      OutOfMemoryError, !warpheap_torch::pool_functions::lacks_memory(status),
+      sentence("CUDA out of memory. Tried to allocate ", bytes, " bytes on GPU ", device, ": ", functions->error())
+          .c_str());
+  TORCH_CHECK(status == WH_POOL_OK, sentence("warpheap: ", functions->error()).c_str());
   return block;
 }
 
 /** Takes a block back. Destructors call this, so what fails is a warning. */
 WH_TORCH_API void wh_torch_free(void* block, std::ptrdiff_t, int device, void* stream) {
   if (block != nullptr && functions->deallocate(pool_of(device), block, stream) != WH_POOL_OK) {
-    TORCH_WARN("warpheap: a block was not taken back: ", functions->error());
+    warn(sentence("warpheap: a block was not taken back: ", functions->error()));
   }
 }
 
@@ -72,7 +79,8 @@ WH_TORCH_API void wh_torch_record_stream(void* block, void* stream) {
   for (auto& slot : pools) {
     wh_pool* pool = slot.load(std::memory_order_acquire);
     if (pool != nullptr && functions->owns(pool, block) != 0) {
-      TORCH_CHECK(functions->note_use(pool, block, stream) == WH_POOL_OK, "warpheap: ", functions->error());
+      TORCH_CHECK(functions->note_use(pool, block, stream) == WH_POOL_OK,
+                  sentence("warpheap: ", functions->error()).c_str());
     }
   }
 }
@@ -82,7 +90,7 @@ WH_TORCH_API void wh_torch_empty_cache() {
   for (auto& slot : pools) {
     wh_pool* pool = slot.load(std::memory_order_acquire);
     if (pool != nullptr) {
-      TORCH_CHECK(functions->trim(pool, 0, nullptr) == WH_POOL_OK, "warpheap: ", functions->error());
+      TORCH_CHECK(functions->trim(pool, 0, nullptr) == WH_POOL_OK, sentence("warpheap: ", functions->error()).c_str());
     }
   }
 }
