@@ -85,15 +85,14 @@ std::size_t probe_entries(probe* own, std::uint64_t* numbers) {
   }
   return count / 6;
 }
-/** Writes what is asked for now, the peak, in, out, held blocks and held bytes. */
+/** Writes the sums of bytes asked for, of blocks' sizes and of blocks, each now, peak, in and out; then what is held. */
 void probe_counts(probe* own, std::uint64_t* numbers) {
   const auto counts = own->blocks.counts();
-  numbers[0] = counts.now;
-  numbers[1] = counts.peak;
-  numbers[2] = counts.in;
-  numbers[3] = counts.out;
-  numbers[4] = counts.held_blocks;
-  numbers[5] = counts.held_bytes;
+  for (const auto& each : {counts.requested, counts.bytes, counts.blocks}) {
+    for (const std::uint64_t number : {each.now, each.peak, each.in, each.out}) *numbers++ = number;
+  }
+  *numbers++ = counts.held_blocks;
+  *numbers = counts.held_bytes;
 }
 void probe_reset_peak(probe* own) { own->blocks.reset_peak(); }
 int probe_routed(probe* own) { return own->blocks.is_routed() ? 1 : 0; }

@@ -15,6 +15,7 @@
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <thread>
+#include <utility>
 #include <vector>
 #include <warpheap/pool.hpp>
 
@@ -87,26 +88,26 @@ TYPED_TEST_SUITE(pool_test, engines);
 TYPED_TEST(pool_test, hands_out_memory_of_every_kind) {
   if (!machine_available()) GTEST_SKIP() << "there is no device";
   void* const own = device_allocate(mib);
-  std::vector<std::unique_ptr<pool_space>> spaces;
-  spaces.push_back(std::make_unique<device_space>(mib, range_options{64 * kib, false}));
-  spaces.push_back(std::make_unique<device_space>(mib, range_options{0, true}));
-  spaces.push_back(std::make_unique<pinned_space>(mib));
-  spaces.push_back(std::make_unique<managed_space>(mib));
-  spaces.push_back(std::make_unique<host_space>(mib, 64 * kib));
-  spaces.push_back(std::make_unique<borrowed_space>(own, mib));
-  for (auto& space : spaces) {
+  std::vector<std::pair<const char*, std::unique_ptr<pool_space>>> spaces;
+  spaces.emplace_back("mapped device memory", std::make_unique<device_space>(mib, range_options{64 * kib, false}));
+  spaces.emplace_back("plain device memory", std::make_unique<device_space>(mib, range_options{0, true}));
+  spaces.emplace_back("pinned memory", std::make_unique<pinned_space>(mib));
+  spaces.emplace_back("managed memory", std::make_unique<managed_space>(mib));
+  spaces.emplace_back("host memory", std::make_unique<host_space>(mib, 64 * kib));
+  spaces.emplace_back("borrowed memory", std::make_unique<borrowed_space>(own, mib));
+  for (auto& [kind, space] : spaces) {
     basic_pool<TypeParam> blocks(std::move(space));
     void* const a = blocks.allocate(1000);
     void* const b = blocks.allocate(100 * kib, 4 * kib);
-    use_all_of(a, 1024);
-    use_all_of(b, 100 * kib);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 256, 0u);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b) % (4 * kib), 0u);
-    EXPECT_TRUE(blocks.contains(a));
+    EXPECT_NO_THROW(use_all_of(a, 1024)) << kind;
+    EXPECT_NO_THROW(use_all_of(b, 100 * kib)) << kind;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a) % 256, 0u) << kind;
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(b) % (4 * kib), 0u) << kind;
+    EXPECT_TRUE(blocks.contains(a)) << kind;
     blocks.deallocate(a);
     blocks.deallocate(b);
-    EXPECT_EQ(blocks.statistics().free_segments, 1u);
-    EXPECT_EQ(blocks.statistics().live_bytes, 0u);
+    EXPECT_EQ(blocks.statistics().free_segments, 1u) << kind;
+    EXPECT_EQ(blocks.statistics().live_bytes, 0u) << kind;
   }
   device_release(own);
 }

@@ -42,8 +42,8 @@ struct device_state {
   std::atomic<std::uint64_t> retries{0};
   std::mutex mutex;
   // The counts at the last `resetAccumulatedStats`.
-  wh_pool_statistics figures_before{};
-  device_blocks::requests requests_before;
+  std::uint64_t failures_before = 0;
+  device_blocks::figures own_before;
   std::uint64_t retries_before = 0;
 };
 
@@ -145,33 +145,29 @@ class pool_allocator final : public CUDAPluggableAllocator {
   DeviceStats getDeviceStats(c10::DeviceIndex device) override {
     device_state& state = state_of(device);
     const auto figures = figures_of(functions_, state.blocks.pool());
-    const auto asked = state.blocks.counts();
+    const auto own = state.blocks.counts();
     const std::lock_guard lock(state.mutex);
-    const auto& before = state.figures_before;
-    const auto put = [](c10::CachingAllocator::StatArray& array, std::uint64_t now, std::uint64_t peak,
-                        std::uint64_t in, std::uint64_t out) {
+    const auto put = [](c10::CachingAllocator::StatArray& array, device_blocks::sum all,
+                        const device_blocks::sum& before) {
       auto& sum = array[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
-      sum.current = static_cast<std::int64_t>(now);
-      sum.peak = static_cast<std::int64_t>(std::max(now, peak));
-      sum.allocated = static_cast<std::int64_t>(in);
-      sum.freed = static_cast<std::int64_t>(out);
+      sum.current = static_cast<std::int64_t>(all.now);
+      sum.peak = static_cast<std::int64_t>(std::max(all.now, all.peak));
+      sum.allocated = static_cast<std::int64_t>(all.in - before.in);
+      sum.freed = static_cast<std::int64_t>(all.out - before.out);
     };
-    const std::uint64_t blocks_in = figures.allocations - before.allocations;
-    const std::uint64_t blocks_out = figures.deallocations - before.deallocations;
-    const std::uint64_t bytes_in = figures.allocated_bytes - before.allocated_bytes;
-    const std::uint64_t bytes_out = figures.deallocated_bytes - before.deallocated_bytes;
-    const std::uint64_t live = figures.live_bytes - asked.held_bytes;
+    const auto& before = state.own_before;
+    auto active = own.bytes;
+    active.now += figures.deferred_bytes;
     DeviceStats stats{};
-    put(stats.allocation, figures.live_blocks - asked.held_blocks, figures.peak_live_blocks, blocks_in, blocks_out);
-    put(stats.active, figures.live_blocks - asked.held_blocks, figures.peak_live_blocks, blocks_in, blocks_out);
-    put(stats.allocated_bytes, live, figures.peak_live_bytes, bytes_in, bytes_out);
-    put(stats.active_bytes, live + figures.deferred_bytes, figures.peak_live_bytes, bytes_in, bytes_out);
-    put(stats.reserved_bytes, figures.committed_bytes, figures.peak_committed_bytes, 0, 0);
-    put(stats.requested_bytes, asked.now, asked.peak, asked.in - state.requests_before.in,
-        asked.out - state.requests_before.out);
+    put(stats.allocation, own.blocks, before.blocks);
+    put(stats.active, own.blocks, before.blocks);
+    put(stats.allocated_bytes, own.bytes, before.bytes);
+    put(stats.active_bytes, active, before.bytes);
+    put(stats.reserved_bytes, {figures.committed_bytes, figures.peak_committed_bytes}, {});
+    put(stats.requested_bytes, own.requested, before.requested);
     // The pool counts the request that was tried again, too.
     const std::uint64_t retries = state.retries - state.retries_before;
-    stats.num_ooms = static_cast<std::int64_t>(figures.failures - before.failures - retries);
+    stats.num_ooms = static_cast<std::int64_t>(figures.failures - state.failures_before - retries);
     stats.num_alloc_retries = static_cast<std::int64_t>(retries);
     return stats;
   }
@@ -179,10 +175,10 @@ class pool_allocator final : public CUDAPluggableAllocator {
   void resetAccumulatedStats(c10::DeviceIndex device) override {
     device_state& state = state_of(device);
     const auto figures = figures_of(functions_, state.blocks.pool());
-    const auto asked = state.blocks.counts();
+    const auto own = state.blocks.counts();
     const std::lock_guard lock(state.mutex);
-    state.figures_before = figures;
-    state.requests_before = asked;
+    state.failures_before = figures.failures;
+    state.own_before = own;
     state.retries_before = state.retries;
   }
 

@@ -42,12 +42,29 @@ class device_blocks {
     bool live;  ///< false: held for a checkpoint
   };
 
-  /** Counts of what PyTorch asked for, in bytes; the pool counts the rest. */
-  struct requests {
+  /** How much there is now, at most was since the last `reset_peak`, and ever came and went. */
+  struct sum {
     std::uint64_t now = 0;
     std::uint64_t peak = 0;
     std::uint64_t in = 0;
     std::uint64_t out = 0;
+
+    void add(std::uint64_t more) {
+      now += more;
+      in += more;
+      peak = std::max(peak, now);
+    }
+    void take(std::uint64_t less) {
+      now -= less;
+      out += less;
+    }
+  };
+
+  /** Figures of live blocks. What others have of the pool, and what is held, counts in none of the sums. */
+  struct figures {
+    sum requested;  ///< bytes that were asked for
+    sum bytes;      ///< sizes of the blocks
+    sum blocks;
     std::uint64_t held_blocks = 0;
     std::uint64_t held_bytes = 0;
   };
@@ -87,7 +104,7 @@ class device_blocks {
     if (name != common) {
       private_pools_[name].blocks.insert(*block);
     }
-    count_in(bytes);
+    count_in(bytes, rounded(bytes));
     return WH_POOL_OK;
   }
 
@@ -306,15 +323,17 @@ class device_blocks {
     return found;
   }
 
-  requests counts() {
+  figures counts() {
     const std::lock_guard lock(mutex_);
     return counts_;
   }
 
-  /** Makes the peak of what was asked for what it is now. */
+  /** Makes each peak what its sum is now. */
   void reset_peak() {
     const std::lock_guard lock(mutex_);
-    counts_.peak = counts_.now;
+    for (sum* each : {&counts_.requested, &counts_.bytes, &counts_.blocks}) {
+      each->peak = each->now;
+    }
   }
 
  private:
@@ -390,14 +409,15 @@ class device_blocks {
     remove_held(block, each);
     each.live = true;
     each.requested = bytes;
-    count_in(bytes);
+    count_in(bytes, each.bytes);
   }
 
   // True if the block is to be given back; else a checkpoint holds it.
   bool end_use(block_map::iterator found) {
     auto& each = found->second;
-    counts_.now -= each.requested;
-    counts_.out += each.requested;
+    counts_.requested.take(each.requested);
+    counts_.bytes.take(each.bytes);
+    counts_.blocks.take(1);
     if (each.checkpoints != 0) {
       each.live = false;
       private_pools_[each.pool].held.emplace(each.bytes, found->first);
@@ -420,10 +440,10 @@ class device_blocks {
     counts_.held_bytes -= each.bytes;
   }
 
-  void count_in(std::size_t bytes) {
-    counts_.now += bytes;
-    counts_.in += bytes;
-    counts_.peak = std::max(counts_.peak, counts_.now);
+  void count_in(std::size_t requested, std::size_t bytes) {
+    counts_.requested.add(requested);
+    counts_.bytes.add(bytes);
+    counts_.blocks.add(1);
   }
 
   const pool_functions& functions_;
@@ -433,7 +453,7 @@ class device_blocks {
   std::map<pool_name, private_pool> private_pools_;
   std::vector<std::shared_ptr<route_to_pool>> routes_;
   std::atomic<std::size_t> routes_open_{0};  // without the lock: most calls find no route
-  requests counts_;
+  figures counts_;
 };
 
 }  // namespace warpheap_torch
