@@ -180,9 +180,14 @@ def test_without_a_folder_there_is_nothing_to_see(tmp_path: Path) -> None:
             ends_well(process, where)
 
 
-def test_a_limit_of_file_sizes_ends_nobody(tmp_path: Path) -> None:
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
-    with started(script(limit + ONE_POOL), tmp_path) as process:
+@pytest.mark.parametrize("limit", [0, 1000])
+def test_a_limit_of_file_sizes_ends_nobody(tmp_path: Path, limit: int) -> None:
+    # Python ignores the signal that a process at its limit gets.
+    begin = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); "
+    )
+    with started(script(begin + ONE_POOL), tmp_path) as process:
         ends_well(process, tmp_path)
     assert files(tmp_path) == []
 

@@ -122,7 +122,8 @@ static int board_read_owner(const char* name, struct board_owner* owner) {
 
 enum board_state { BOARD_UNTRIED, BOARD_OPENING, BOARD_OPEN, BOARD_REFUSED };
 
-/* What a process knows of its board. The kernel wipes this in a forked child, and leaves the board out of it. */
+/* What a process knows of its board. The kernel wipes this in a forked child, which so does not write to the board of
+ * its parent. */
 struct board_keeper {
   struct board* board; /* null unless open */
   uint32_t state;
@@ -151,7 +152,7 @@ static const char* board_folder(void) {
   return named != NULL && *named == '/' ? named : "/dev/shm";
 }
 
-/* True unless WARPHEAP_WATCH is 0. */
+/* True unless WARPHEAP_WATCH is 0, which a library asks before it writes a row. */
 static int board_is_wanted(void) {
   const char* const said = getenv("WARPHEAP_WATCH");
   return said == NULL || strcmp(said, "0") != 0;
@@ -194,10 +195,7 @@ static void board_clean_all(const char* path, const char* prefix) {
 static struct board* board_map(int file, const struct board* content) {
   if (pwrite(file, content, BOARD_BYTES, 0) != BOARD_BYTES) return NULL;
   void* const page = mmap(NULL, BOARD_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (page == MAP_FAILED) return NULL;
-  if (madvise(page, BOARD_BYTES, MADV_DONTFORK) == 0) return (struct board*)page;
-  munmap(page, BOARD_BYTES);
-  return NULL;
+  return page != MAP_FAILED ? (struct board*)page : NULL;
 }
 
 static struct board* board_make_file(struct board_keeper* keeper, enum board_source source, const char* detail) {
@@ -206,7 +204,6 @@ static struct board* board_make_file(struct board_keeper* keeper, enum board_sou
   struct rlimit size;
   struct stat space;
   char prefix[80];
-  if (!board_is_wanted()) return NULL;
   /* Beyond its limit of a file's size the process would get a signal. */
   if (getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur < BOARD_BYTES) return NULL;
   /* Readers would not find the process in a /proc that is of other processes. */
