@@ -280,7 +280,7 @@ TYPED_TEST(stream_uses_test, an_observer_is_told_of_each_change) {
   options.counts_usage = true;
   options.observer = &seen;
   typename TestFixture::pool_type pool(std::make_unique<host_space>(mib, 64 * kib), options,
-                                       watched_streams(this->world));
+                                       test::watched_streams(this->world));
   void* const a = this->allocate(pool, 1, 1000);
   void* const b = this->allocate(pool, 1, 10 * kib);  // fits the stream's span
   this->deallocate(pool, 1, a);
