@@ -36,6 +36,7 @@ foreach(
     state
     streams
     trace
+    watch
 )
   list(APPEND run_sources "${run_folder}/${name}.c")
 endforeach()

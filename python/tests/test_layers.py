@@ -17,7 +17,7 @@ LAYERS = (
     ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner", "stream_pools"),
     ("device_code", "driver", "interposer"),
-    ("cuda_core", "memory_map"),
+    ("cuda_core", "memory_map", "watch"),
     ("cases", "cupy", "devices", "emm", "numba", "torch"),
     ("bench_words", "compare", "export", "plan", "report"),
     ("experiments", "forecast", "shared_process", "survey"),

@@ -19,6 +19,7 @@ from warpheap.plan import Wishes
 from warpheap.pool.run import Job as PoolJob
 from warpheap.sync.run import Job as SyncJob
 from warpheap.units import parse_bytes
+from warpheap.watch import Job as WatchJob
 from warpheap.words import one_line, quoted
 
 # A log has no width of its own; tables need about this much.
@@ -380,6 +381,27 @@ def run(
     check(job)
     _end_if_checking(context)
     run(job)
+
+
+@app.command("watch")
+def watch(
+    context: typer.Context,
+    process: Annotated[int | None, typer.Argument(metavar="PID", help="The process (all of yours).")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Show one time, after one interval, and end.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object on a line for each time.")] = False,
+    interval: Annotated[float, typer.Option(help="Seconds between two looks.")] = WatchJob.interval,
+) -> None:
+    """Show what running programs have of memory, and how fast they take it and give it back.
+
+    Programs under `warpheap run` and programs with a pool of warpheap's, PyTorch with `warpheap.torch.install()` among
+    them, publish counters. Needs no GPU. Ctrl-C ends the view; so does the end of the process that is named.
+    """
+    from warpheap.watch import check, run
+
+    job = WatchJob(process, once, as_json, interval)
+    check(job)
+    _end_if_checking(context)
+    raise typer.Exit(run(_console(), job))
 
 
 @app.command("trace")

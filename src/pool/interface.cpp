@@ -23,11 +23,13 @@
 
 #include "../interface/guard.hpp"
 #include "../interface/structures.hpp"
+#include "pool_watch.hpp"
 
 struct wh_pool {
   warpheap::device_context device;
-  bool is_common;                        // one of `wh_pool_of_device`
-  const warpheap::shared_space* shared;  // the pool's space, if it is one
+  bool is_common;                                          // one of `wh_pool_of_device`
+  const warpheap::shared_space* shared;                    // the pool's space, if it is one
+  std::unique_ptr<warpheap::interface::pool_watch> watch;  // null if the process publishes nothing
   warpheap::stream_pool pool;
 };
 
@@ -62,7 +64,9 @@ wh_pool_status on(Pool* pool, Call call) noexcept {
   return guarded([&] {
     require(pool != nullptr, "the pool is null: make one with wh_pool_make, or take that of wh_pool_of_device");
     const scoped_device own{pool->device};
+    interface::watched_call watched{pool->watch.get(), pool->pool};
     call(pool->pool);
+    watched.done();
   });
 }
 
@@ -103,8 +107,16 @@ std::unique_ptr<wh_pool> make(const wh_pool_options& asked, const device_context
   } else {
     space = std::make_unique<warpheap::device_space>(reserved, memory);
   }
-  return std::unique_ptr<wh_pool>(
-      new wh_pool{device, is_common, exportable, warpheap::stream_pool(std::move(space), how)});
+  std::unique_ptr<interface::pool_watch> watch;
+  if (board_is_wanted()) {
+    watch = std::make_unique<interface::pool_watch>(device.device(), is_common);
+    how.observer = watch.get();
+    space = std::make_unique<interface::watched_space>(std::move(space), *watch);
+  }
+  auto made = std::unique_ptr<wh_pool>(
+      new wh_pool{device, is_common, exportable, std::move(watch), warpheap::stream_pool(std::move(space), how)});
+  if (made->watch != nullptr) made->watch->memory_changed(made->pool);
+  return made;
 }
 
 // A machine that has no device at all says why: the driver may be missing, or older than the runtime.
@@ -153,7 +165,10 @@ void* allocate_common(std::uint64_t bytes, int device, device_streams::stream st
   wh_pool& pool = common_pool(number_of(device));
   const scoped_device own{pool.device};
   device_streams::require_on(stream, pool.device);
-  return pool.pool.allocate(stream, bytes);
+  interface::watched_call watched{pool.watch.get(), pool.pool};
+  void* const block = pool.pool.allocate(stream, bytes);
+  watched.done();
+  return block;
 }
 
 void deallocate_common(void* block, int device, device_streams::stream stream) {
@@ -290,7 +305,10 @@ wh_pool_status wh_pool_statistics_of(wh_pool* pool, wh_pool_statistics* figures)
 }
 
 wh_pool_status wh_pool_reset_peaks(wh_pool* pool) {
-  return on(pool, [](warpheap::stream_pool& now) { now.reset_peaks(); });
+  return on(pool, [pool](warpheap::stream_pool& now) {
+    now.reset_peaks();
+    if (pool->watch != nullptr) pool->watch->memory_changed(now);
+  });
 }
 
 wh_pool_status wh_pool_snapshot(wh_pool* pool, char* buffer, uint64_t bytes, uint64_t* needed) {

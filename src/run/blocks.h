@@ -21,6 +21,7 @@ struct block {
   uint32_t kind;
   uint32_t zone;       /* bytes of the red zone after the block */
   uint32_t references; /* 0 for a block that was freed */
+  int32_t device;      /* as `watch_device` said when the block was taken */
 };
 
 struct block_table {

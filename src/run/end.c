@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "watch.h"
 
 /* Destructors of libraries run after all that programs registered with atexit, C++ destructors of statics included. */
 __attribute__((destructor)) static void at_exit(void) { report_at_end(); }
@@ -13,6 +14,7 @@ __attribute__((destructor)) static void at_exit(void) { report_at_end(); }
 /* A program that calls _exit runs no destructor. */
 _Noreturn void end_process(int status) {
   report_at_end();
+  watch_end();
   for (;;) syscall(SYS_exit_group, status);
 }
 

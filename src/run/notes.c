@@ -5,6 +5,7 @@
 #include "check.h"
 #include "state.h"
 #include "trace.h"
+#include "watch.h"
 
 static void count_call(struct state* state, enum call_number call, driver_result result) {
   ++state->figures[call].calls;
@@ -24,33 +25,37 @@ static void count_end(struct state* state, const struct block* block) {
   kind->bytes -= block->bytes;
 }
 
-/* Makes the block live. A live block with its key has ended where the library did not see it, as one of a graph
- * does. */
-static void insert(struct state* state, const struct block* block) {
+/* Makes the block live; false without memory for it. A live block with its key has ended where the library did not see
+ * it, as one of a graph does. */
+static bool insert(struct state* state, const struct block* block) {
   struct block* const entry = blocks_entry(&state->blocks, block->key);
   if (entry == NULL) {
     ++state->unnoted;
-    return;
+    return false;
   }
   if (entry->references != 0) {
     count_end(state, entry);
+    watch_ended(&state->watched, entry);
   } else {
     ++state->blocks.live;
   }
   *entry = *block;
   count_live(state, block);
+  return true;
 }
 
 void note_taken(const struct request* request, driver_result result, uint64_t key, uint32_t zone) {
+  const int32_t device = watch_device(request->kind);
   struct state* const state = state_lock();
   if (state == NULL) return;
   count_call(state, request->call, result);
   if (result != DRIVER_SUCCESS) {
+    watch_refused(&state->watched, request->kind, device);
     trace_refused(state, request, result);
   } else if (key != 0) {
-    const struct block block = {key, request->bytes, ++state->last_id, request->kind, zone, 1};
+    const struct block block = {key, request->bytes, ++state->last_id, request->kind, zone, 1, device};
     state->figures[request->call].bytes += request->bytes;
-    insert(state, &block);
+    if (insert(state, &block)) watch_taken(&state->watched, &block);
     trace_taken(state, request->call, &block, request->stream);
   }
   state_unlock(state);
@@ -71,6 +76,7 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
     state->figures[call].bytes += block->bytes;
     --state->blocks.live;
     count_end(state, block);
+    watch_ended(&state->watched, block);
     trace_given(state, &given);
   }
   state_unlock(state);
@@ -81,7 +87,7 @@ struct given note_giving(enum call_number call, uint64_t key, stream_handle stre
 static void restore(struct state* state, const struct given* given) {
   if (given->is_last) {
     state->figures[given->call].bytes -= given->block.bytes;
-    insert(state, &given->block);
+    if (insert(state, &given->block)) watch_restored(&state->watched, &given->block);
     trace_taken(state, given->call, &given->block, given->stream);
     return;
   }
@@ -137,6 +143,7 @@ void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* par
     block->references = 0;
     --state->blocks.live;
     count_end(state, block);
+    watch_ended(&state->watched, block);
     state->pooled.live -= block->bytes;
   }
   state_unlock(state);

@@ -12,8 +12,9 @@
 
 enum { MILLISECONDS_FOR_LAST_REPORT = 200 };
 
+static const char* const names[] = {"off", "count", "check", "trace", "pool"};
+
 static enum mode read_mode(void) {
-  static const char* const names[] = {"off", "count", "check", "trace", "pool"};
   const char* const given = getenv("WARPHEAP_RUN_MODE");
   if (given == NULL) return MODE_COUNT;
   for (int mode = MODE_OFF; mode <= MODE_POOL; ++mode) {
@@ -32,6 +33,8 @@ enum mode run_mode(void) {
   }
   return mode;
 }
+
+const char* run_mode_name(void) { return names[run_mode()]; }
 
 static _Atomic(struct state*) the_state;
 

@@ -11,6 +11,7 @@
 #include "calls.h"
 #include "captures.h"
 #include "lock.h"
+#include "watch.h"
 
 /* What the library knows of the process, in memory that the kernel wipes in a forked child. A child thus begins with
  * nothing, whatever another thread of its parent held or was writing when it was made. */
@@ -68,10 +69,13 @@ struct state {
   struct block_table blocks;
   struct call_figures figures[CALLS];
   struct kind_figures kinds[KINDS];
+  struct watch_table watched;
 };
 
 /* The mode, which the environment variable WARPHEAP_RUN_MODE names; without it MODE_COUNT. */
 enum mode run_mode(void);
+/* Its name. */
+const char* run_mode_name(void);
 
 /* The state, with its lock held; null if the mode is off, the machine has no page for it, or the thread is within the
  * library of pools, whose calls of the driver are not the program's. */

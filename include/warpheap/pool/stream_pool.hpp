@@ -37,6 +37,8 @@ struct stream_pool_options {
   std::uint64_t capture_span_bytes = std::uint64_t{2} << 20;
   /// Count blocks and bytes, and their peaks. All threads then share one more lock, which is held for a few steps.
   bool counts_usage = false;
+  /// With `counts_usage`: is told of each change of the figures. Null, or the caller's own, which outlives the pool.
+  usage_observer* observer = nullptr;
   /// Figures of the common pool.
   pool_options pool = {};
 };
@@ -291,7 +293,7 @@ class basic_stream_pool {
   stream_pool_options options_;
   std::uint64_t serial_ = new_serial();
   basic_pool<Engine> pool_;
-  pool_detail::usage_meter meter_{options_.counts_usage};
+  pool_detail::usage_meter meter_{options_.counts_usage, options_.observer};
 
   mutable host_mutex common_;
   span_map spans_;

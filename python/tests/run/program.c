@@ -289,6 +289,10 @@ static R step(const char* word, size_t a, size_t b) {
     fflush(stdout);
     _exit((int)a);
   }
+  if (IS("pause")) {
+    fflush(stdout);
+    return getchar() != '\n';
+  }
   if (IS("kill")) {
     fflush(stdout);
     return raise(SIGKILL);

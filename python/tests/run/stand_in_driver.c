@@ -27,6 +27,7 @@ enum {
   OK = 0,
   INVALID = 1,
   NO_MEMORY = 2,
+  NO_CONTEXT = 201,
   ILLEGAL_STATE = 401,
   CAPTURE_WRONG_THREAD = 908,
   NOT_FOUND = 500,
@@ -307,6 +308,11 @@ static _Thread_local int depth;
 
 EXPORT R cuCtxGetCurrent(void** context) {
   *context = contexts[depth];
+  return OK;
+}
+EXPORT R cuCtxGetDevice(int* device) {
+  if (contexts[depth] == NULL) return NO_CONTEXT;
+  *device = contexts[depth] == (void*)0x2000;
   return OK;
 }
 EXPORT R cuCtxSetCurrent(void* context) {

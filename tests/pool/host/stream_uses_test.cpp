@@ -270,6 +270,35 @@ TYPED_TEST(stream_uses_test, usage_and_its_peaks_are_counted) {
   EXPECT_EQ(pool->statistics().peak_live_bytes, 10 * kib);
 }
 
+TYPED_TEST(stream_uses_test, an_observer_is_told_of_each_change) {
+  struct : usage_observer {
+    std::vector<usage_figures> told;
+    void usage_changed(const usage_figures& now) noexcept override { told.push_back(now); }
+  } seen;
+  stream_pool_options options;
+  options.span_bytes = 64 * kib;
+  options.counts_usage = true;
+  options.observer = &seen;
+  typename TestFixture::pool_type pool(std::make_unique<host_space>(mib, 64 * kib), options,
+                                       test::watched_streams(this->world));
+  void* const a = this->allocate(pool, 1, 1000);
+  void* const b = this->allocate(pool, 1, 10 * kib);  // fits the stream's span
+  this->deallocate(pool, 1, a);
+  this->use(pool, 2, b);
+  this->deallocate(pool, 1, b);  // deferred
+  EXPECT_THROW(pool.allocate(1, 2 * mib), out_of_memory);
+  pool.reset_peaks();
+  ASSERT_EQ(seen.told.size(), 5u) << "a failure changes no figure";
+  EXPECT_EQ(seen.told[0].live_bytes(), 1 * kib);
+  EXPECT_EQ(seen.told[1].live_bytes(), 11 * kib);
+  EXPECT_EQ(seen.told[1].live_blocks(), 2u);
+  EXPECT_EQ(seen.told[2].live_bytes(), 10 * kib);
+  EXPECT_EQ(seen.told[3].deallocations, 2u);
+  EXPECT_EQ(seen.told[3].peak_live_bytes, 11 * kib);
+  EXPECT_EQ(seen.told[4].peak_live_bytes, 0u);
+  EXPECT_EQ(seen.told[4].allocated_bytes, 11 * kib);
+}
+
 TYPED_TEST(stream_uses_test, a_snapshot_tells_of_each_segment_once) {
   const auto pool = this->make(mib);
   void* const a = this->allocate(*pool, 1, 1000);

@@ -216,7 +216,7 @@ stream_pool_statistics basic_stream_pool<Streams, Engine>::statistics() const {
   now.captures = captures_.size();
   now.failures = common.failures;
   now.peak_committed_bytes = common.peak_committed_bytes;
-  const pool_detail::usage_figures usage = meter_.figures();
+  const usage_figures usage = meter_.figures();
   now.peak_live_bytes = usage.peak_live_bytes;
   now.peak_live_blocks = usage.peak_live_blocks;
   now.allocations = usage.allocations;
