@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the allocators of Vinkler and Havran promise beyond the suite of all designs: the chunks of an empty heap, where
-// blocks lie, what a pointer means, cursors that begin apart, the option to connect chunks when they are freed, and what
-// the figures of a heap say.
+// blocks lie, what a pointer means, cursors that begin apart, the option to connect chunks when they are freed, and
+// what the figures of a heap say.
 
 #include <gtest/gtest.h>
 
@@ -176,8 +176,8 @@ struct free_one_kernel {
   }
 };
 
-// What the figures say of a heap with nothing in it: one chunk for each of the pre-split. The largest is a root, or what
-// is left of a part after its tree.
+// What the figures say of a heap with nothing in it: one chunk for each of the pre-split. The largest is a root, or
+// what is left of a part after its tree.
 void expect_pre_split(const reg_eff_statistics& now, const reg_eff_pre_split& split) {
   std::uint64_t chunks = 0;
   std::uint64_t largest = 0;
