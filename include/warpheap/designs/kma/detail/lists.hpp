@@ -12,8 +12,9 @@ namespace warpheap::detail {
 ///
 /// Invariant: a superblock of class c with free units is listed in class c, or is a current superblock of class c, or
 /// is in the hands of a change (`search_proof`). The give that makes the first unit of a superblock free lists it. The
-/// take of the last unit strikes it off, and so does the thread that gives the superblock up. So a list has few pages
-/// without a unit: those that a thread lists late. A take that comes upon one strikes it off.
+/// take of the last unit of a listed superblock strikes it off, and so do the thread that makes it a current one and the
+/// thread that gives it up. So a list has few pages without a unit: those that a thread lists late. A take that comes
+/// upon one of another class, or upon more than a few, strikes them off.
 ///
 /// Orders. The list is a bit, and each change of it is a read-modify-write that acquires and releases. A thread that
 /// strikes a page off looks at its state once more: if a give came before, the bit that the giver set was struck off,
@@ -30,6 +31,8 @@ class kma_lists {
 
   /// Lists the superblock at `page`. One lane, within a change.
   WARPHEAP_COLD_FN void list(std::uint32_t page, std::uint32_t c) const { pages().listed(c).mark(page); }
+  /// Takes the superblock at `page` off the list. One lane, within a change.
+  WARPHEAP_COLD_FN void unlist(std::uint32_t page, std::uint32_t c) const { pages().listed(c).unmark(page); }
 
   /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed if it has more; `left` are its
   /// units after that. Threads with different seeds begin at different pages. If no superblock was listed at one
@@ -45,7 +48,9 @@ class kma_lists {
     std::uint32_t begin = first + static_cast<std::uint32_t>(std::uint64_t{hash} * (end - first) >> 32);
     std::uint32_t upto = end;
     std::uint32_t from = begin;
-    for (;;) {  // not a spin: each turn goes on to another leaf, or takes units, or finds a page struck off
+    std::uint64_t passed = 0;  // pages of the leaf that had no unit
+    std::uint32_t idle = 0;    // pages of all leaves that had none
+    for (;;) {  // not a spin: each turn goes on to another leaf or page, or takes units
       std::uint32_t leaf = 0;
       if (!listed.next_leaf(from, leaf) || leaf >= upto) {
         if (begin == first) return {0, 0, 0};
@@ -54,19 +59,26 @@ class kma_lists {
         from = begin;
         continue;
       }
-      const std::uint64_t word = listed.leaf_word(leaf);
+      if (leaf != from) passed = 0;
+      const std::uint64_t word = listed.leaf_word(leaf) & ~passed;
       if (word == 0) {
         from = leaf + 1;
+        passed = 0;
         continue;
       }
       from = leaf;
       const std::uint64_t after = word & ~std::uint64_t{0} << hash % bit_tree::leaf_bits;
-      const std::uint32_t page =
-          leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+      const auto bit = static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+      const std::uint32_t page = leaf * bit_tree::leaf_bits + bit;
       const slab_step step = pages().state(page).try_take(c, wanted);
       left = step.after;
-      if (step.amount() == 0 || step.none_left()) strike(page, c);
-      if (step.amount() != 0) return kma_draw::of(page, step);
+      if (step.amount() != 0) {
+        if (step.none_left()) strike(page, c);
+        return kma_draw::of(page, step);
+      }
+      // The thread that took the last unit strikes the page off. Threads that meet there would all do so.
+      if (++idle > most_idle || pages().state(page).look().size_class != c) strike(page, c);
+      passed |= std::uint64_t{1} << bit;
     }
   }
 
@@ -91,6 +103,7 @@ class kma_lists {
   }
 
  private:
+  static constexpr std::uint32_t most_idle = 8;  // pages without a unit that a take leaves listed
   static constexpr std::uint32_t nearer = 32;  // how much closer to the lowest leaf the next pass of a take begins
 
   // Gives that made the first or the last block of a superblock free. Collective over `group`, within changes.
