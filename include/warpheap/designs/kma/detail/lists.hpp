@@ -48,8 +48,7 @@ class kma_lists {
     std::uint32_t begin = first + static_cast<std::uint32_t>(std::uint64_t{hash} * (end - first) >> 32);
     std::uint32_t upto = end;
     std::uint32_t from = begin;
-    std::uint64_t passed = 0;  // pages of the leaf that had no unit
-    std::uint32_t idle = 0;    // pages of all leaves that had none
+    leaf_place place{hash % bit_tree::leaf_bits};
     for (;;) {  // not a spin: each turn goes on to another leaf or page, or takes units
       std::uint32_t leaf = 0;
       if (!listed.next_leaf(from, leaf) || leaf >= upto) {
@@ -59,26 +58,26 @@ class kma_lists {
         from = begin;
         continue;
       }
-      if (leaf != from) passed = 0;
-      const std::uint64_t word = listed.leaf_word(leaf) & ~passed;
+      if (leaf != from) place.begin(hash % bit_tree::leaf_bits);
+      const std::uint64_t word = place.left(listed.leaf_word(leaf));
+      from = leaf;
       if (word == 0) {
         from = leaf + 1;
-        passed = 0;
+        place.begin(hash % bit_tree::leaf_bits);
         continue;
       }
-      from = leaf;
-      const std::uint64_t after = word & ~std::uint64_t{0} << hash % bit_tree::leaf_bits;
-      const auto bit = static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+      const auto bit = static_cast<std::uint32_t>(lowest_bit(word));
       const std::uint32_t page = leaf * bit_tree::leaf_bits + bit;
       const slab_step step = pages().state(page).try_take(c, wanted);
-      left = step.after;
       if (step.amount() != 0) {
-        if (step.none_left()) strike(page, c);
+        left = step.after;
+        if (left == 0) strike(page, c);
         return kma_draw::of(page, step);
       }
       // The thread that took the last unit strikes the page off. Threads that meet there would all do so.
-      if (++idle > most_idle || pages().state(page).look().size_class != c) strike(page, c);
-      passed |= std::uint64_t{1} << bit;
+      // Units that it may not take are of another class.
+      if (place.passed() >= most_idle || step.before != 0) strike(page, c);
+      place.pass(bit);
     }
   }
 
@@ -103,8 +102,28 @@ class kma_lists {
   }
 
  private:
+  // Where a take is within a leaf, and how many pages without units it has passed, in one register. It tries the bits
+  // from a first one on, and then all from bit 0 on: once more those that it passed, which takes fewer registers than to
+  // end before them. After bit 63 it begins anew, which ends when it has passed so many that it strikes them off.
+  struct leaf_place {
+    static constexpr std::uint32_t around = bit_tree::leaf_bits;  // in the second part
+    static constexpr std::uint32_t one_passed = 2 * around;
+    static_assert(is_power_of_two(around));
+    std::uint32_t word;
+
+    WARPHEAP_FN std::uint32_t passed() const { return word / one_passed; }
+    WARPHEAP_FN void begin(std::uint32_t first) { word = (word & ~(one_passed - 1)) | first; }
+    WARPHEAP_FN void pass(std::uint32_t bit) { word = (word & ~(around - 1)) + one_passed + bit + 1; }
+    // What of a leaf's word is left to try: its lowest bit comes next.
+    WARPHEAP_FN std::uint64_t left(std::uint64_t of) {
+      const std::uint64_t rest = of & ~std::uint64_t{0} << word % around;
+      if (rest != 0 || (word & around) != 0) return rest;
+      begin(around);
+      return of;
+    }
+  };
   static constexpr std::uint32_t most_idle = 8;  // pages without a unit that a take leaves listed
-  static constexpr std::uint32_t nearer = 32;  // how much closer to the lowest leaf the next pass of a take begins
+  static constexpr std::uint32_t nearer = 32;    // how much closer to the lowest leaf the next pass of a take begins
 
   // Gives that made the first or the last block of a superblock free. Collective over `group`, within changes.
   WARPHEAP_COLD_FN void crossed(lane_mask group, std::uint32_t page, std::uint32_t c, slab_step step) const {
