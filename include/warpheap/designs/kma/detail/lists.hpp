@@ -12,9 +12,9 @@ namespace warpheap::detail {
 ///
 /// Invariant: a superblock of class c with free units is listed in class c, or is a current superblock of class c, or
 /// is in the hands of a change (`search_proof`). The give that makes the first unit of a superblock free lists it. The
-/// take of the last unit of a listed superblock strikes it off, and so do the thread that makes it a current one and the
-/// thread that gives it up. So a list has few pages without a unit: those that a thread lists late. A take that comes
-/// upon one of another class, or upon more than a few, strikes them off.
+/// take of the last unit of a listed superblock strikes it off. The thread that makes it a current one does so as well,
+/// and the thread that gives it up. So a list has few pages without a unit: those that a thread lists late. A take that
+/// comes upon one of another class, or upon more than a few, strikes them off.
 ///
 /// Orders. The list is a bit, and each change of it is a read-modify-write that acquires and releases. A thread that
 /// strikes a page off looks at its state once more: if a give came before, the bit that the giver set was struck off,
@@ -103,8 +103,8 @@ class kma_lists {
 
  private:
   // Where a take is within a leaf, and how many pages without units it has passed, in one register. It tries the bits
-  // from a first one on, and then all from bit 0 on: once more those that it passed, which takes fewer registers than to
-  // end before them. After bit 63 it begins anew, which ends when it has passed so many that it strikes them off.
+  // from a first one on, and then all from bit 0 on. It tries those that it passed once more: to end before them takes
+  // two more registers. After bit 63 it begins anew, which ends when it has passed so many that it strikes them off.
   struct leaf_place {
     static constexpr std::uint32_t around = bit_tree::leaf_bits;  // in the second part
     static constexpr std::uint32_t one_passed = 2 * around;
