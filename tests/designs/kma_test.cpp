@@ -128,6 +128,67 @@ TEST(kma_lists, a_superblock_is_listed_with_its_first_free_block_and_given_up_wi
   expect_words(on.run<search>(list_kernel{}), {0, 0, 101, 1, 100, 0, 0, 0, 1, 0, 0, 1, 0});
 }
 
+/// Pages that are listed and have no unit: a take passes a few of them, which another thread may be striking off, and
+/// strikes the others off.
+struct idle_kernel {
+  WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
+    constexpr std::uint32_t c = 6;  // 4 blocks
+    constexpr std::uint32_t pages = 12;
+    const auto& lists = of.lists();
+    std::uint32_t left = 0;
+    const auto listed = [&lists] {
+      std::uint64_t count = 0;
+      const std::uint32_t first = lists.pages().first_page();
+      for (std::uint32_t page = first; page < first + pages; ++page) {
+        count += lists.pages().listed(c).leaf_word(page / 64) >> page % 64 & 1;
+      }
+      return count;
+    };
+    std::uint32_t last = 0;
+    for (std::uint32_t i = 0; i < pages; ++i) {
+      last = lists.superblocks().take(lane_bit());
+      lists.superblocks().assign(last, c, 4);
+      lists.list(last, c);
+      if (i == 2) {
+        out[0] = lists.take(c, 1, 7, left).units;
+        out[1] = listed();
+      }
+    }
+    out[2] = listed();
+    out[3] = lists.take(c, 1, 7, left).units;
+    out[4] = listed() <= 8;
+    lists.pages().bits(last, c).release(2);
+    lists.give(lane_bit(), last, c, 1);
+    out[5] = lists.take(c, 1, 7, left).units;
+  }
+};
+TEST(kma_lists, a_take_strikes_off_all_but_a_few_pages_without_units) {
+  stage on{12 * page_bytes};
+  expect_words(on.run<search>(idle_kernel{}), {0, 3, 12, 0, 1, 1});
+}
+
+/// A listed superblock of which a warp leaves some becomes the current one, and is listed no more.
+struct listed_current_kernel {
+  WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
+    constexpr std::uint32_t c = 2;  // 63 blocks
+    const std::uint32_t page = of.superblocks().take(lane_bit());
+    of.superblocks().assign(page, c, 1);
+    of.lists().list(page, c);
+    out[0] = of.find(lane_bit(), c) != nullptr;
+    out[1] = of.pages().current(c, 0).load(memory_order::relaxed, thread_scope::device) == page + 1;
+    out[2] = of.pages().listed(c).leaf_word(page / 64);
+    out[3] = of.currents().draw(c, 0, 32).units;
+    const std::uint32_t other = of.superblocks().take(lane_bit());
+    of.superblocks().assign(other, c, 1);
+    of.currents().adopt(other, c);  // replaced, it is listed again
+    out[4] = of.pages().listed(c).leaf_word(page / 64) == std::uint64_t{1} << page % 64;
+  }
+};
+TEST(kma_search, a_listed_superblock_that_becomes_current_is_listed_no_more) {
+  stage on{2 * page_bytes};
+  expect_words(on.run<search>(listed_current_kernel{}), {1, 1, 0, 32, 1});
+}
+
 /// A current superblock is a name: it is removed with the last unit, it is refused where the page has another class,
 /// and it is listed where another superblock takes its place and it has units.
 struct current_kernel {

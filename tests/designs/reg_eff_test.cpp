@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the allocators of Vinkler and Havran promise beyond the suite of all designs: the chunks of an empty heap, where
-// blocks lie, what a pointer means, cursors that begin apart, and the option to connect chunks when they are freed.
+// blocks lie, what a pointer means, cursors that begin apart, the option to connect chunks when they are freed, and
+// what the figures of a heap say.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -157,6 +159,109 @@ TYPED_TEST(reg_eff, locates_blocks) {
   const arena place{aligned(data.data(), 4096), bytes, bytes, aligned(metadata.data(), 256)};
   launch({1, 1}, initialise_kernel{}, TypeParam{place});
   launch({1, 1}, locate_kernel{}, TypeParam{place}, place.data, bytes);
+}
+
+struct take_one_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, std::uint64_t bytes, void** block) const {
+    *block = heap.malloc(bytes);
+    require(*block != nullptr, "room");
+  }
+};
+
+struct free_one_kernel {
+  template <class A>
+  WARPHEAP_FN void operator()(heap_ref<A> heap, void** block) const {
+    heap.free(*block);
+  }
+};
+
+// What the figures say of a heap with nothing in it: one chunk for each of the pre-split. The largest is a root, or
+// what is left of a part after its tree.
+void expect_pre_split(const reg_eff_statistics& now, const reg_eff_pre_split& split) {
+  std::uint64_t chunks = 0;
+  std::uint64_t largest = 0;
+  for (std::uint32_t part = 0; part < split.parts(); ++part) {
+    for (std::uint32_t i = 0; i < split.chunks_in_part(); ++i) {
+      const auto [begin, end] = split.chunk_of(part, i);
+      chunks += begin != end ? 1 : 0;
+      largest = std::max<std::uint64_t>(largest, end - begin);
+    }
+  }
+  EXPECT_EQ(now.free_chunks, chunks);
+  EXPECT_EQ(now.chunks(), chunks);
+  EXPECT_EQ(now.largest_free_granules, largest);
+  EXPECT_EQ(now.free_granules, now.granules);
+  EXPECT_EQ(now.blocks, 0u);
+  EXPECT_EQ(now.block_granules, 0u);
+}
+
+TYPED_TEST(reg_eff, figures_say_what_is_taken_and_what_is_free) {
+  const std::uint32_t cursors = std::string{TypeParam::name}.ends_with("m") ? 128 : 1;
+  for (const std::uint32_t units : {11u, 1000u, 5000u}) {
+    heap<TypeParam> of{units * granule, {.plain = true}};
+    const reg_eff_statistics empty = of.allocator_stats();
+    EXPECT_EQ(empty.granule_bytes, granule);
+    EXPECT_EQ(empty.granules, of.size() / granule);
+    EXPECT_EQ(empty.cursors, cursors);
+    expect_pre_split(empty, reg_eff_pre_split{static_cast<std::uint32_t>(empty.granules), cursors});
+
+    // All of it as one block, and then what is left of one chunk.
+    const device_array<void*> blocks(2);
+    launch({1, 1}, take_one_kernel{}, of.ref(), of.size(), blocks.data());
+    const reg_eff_statistics whole = of.allocator_stats();
+    EXPECT_EQ(whole.blocks, 1u);
+    EXPECT_EQ(whole.block_granules, whole.granules);
+    EXPECT_EQ(whole.free_chunks, 0u);
+    EXPECT_EQ(whole.free_granules, 0u);
+    EXPECT_EQ(whole.largest_free_granules, 0u);
+    launch({1, 1}, free_one_kernel{}, of.ref(), blocks.data());
+    EXPECT_EQ(of.allocator_stats().free_chunks, 1u);
+    EXPECT_EQ(of.allocator_stats().largest_free_granules, whole.granules);
+
+    launch({1, 1}, take_one_kernel{}, of.ref(), 3 * granule - 31, blocks.data());
+    launch({1, 1}, take_one_kernel{}, of.ref(), std::uint64_t{1}, blocks.data() + 1);
+    const reg_eff_statistics two = of.allocator_stats();
+    EXPECT_EQ(two.blocks, 2u);
+    EXPECT_EQ(two.block_granules, 4u);
+    EXPECT_EQ(two.live_bytes(), 4 * granule);
+    EXPECT_EQ(two.live_bytes(), of.stats().live_bytes);
+    EXPECT_EQ(two.free_granules, two.granules - 4);
+    launch({1, 1}, free_one_kernel{}, of.ref(), blocks.data());
+    const reg_eff_statistics split = of.allocator_stats();
+    EXPECT_EQ(split.blocks, 1u);
+    EXPECT_EQ(split.free_chunks, 2u);
+    EXPECT_EQ(split.free_granules, split.granules - 1);
+    EXPECT_EQ(split.largest_free_granules, split.granules - 4);
+    of.reset();
+    expect_pre_split(of.allocator_stats(), reg_eff_pre_split{static_cast<std::uint32_t>(empty.granules), cursors});
+  }
+}
+
+// Threads take and free at once; afterwards the figures are exact, and in a larger heap they count what was added.
+TYPED_TEST(reg_eff, figures_add_up_after_many_threads) {
+  for_each_schedule(
+      [](std::uint64_t) {
+        heap<TypeParam> of{1 << 15, {.reserve_bytes = 1 << 16}};
+        const device_array<void*> blocks(256);
+        for (const std::uint64_t bytes : {40, 300}) {
+          launch({2, 128}, take_kernel{}, of.ref(), std::uint64_t{16}, bytes, blocks.data());
+          std::uint64_t count = 0;
+          for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
+          const reg_eff_statistics now = of.allocator_stats();
+          EXPECT_EQ(now.blocks, count);
+          EXPECT_EQ(now.block_granules, count * divide_up(bytes, granule));
+          EXPECT_EQ(now.live_bytes(), of.stats().live_bytes);
+          EXPECT_EQ(now.block_granules + now.free_granules, now.granules);
+          launch({2, 128}, free_kernel{}, of.ref(), blocks.data());
+          EXPECT_EQ(of.allocator_stats().free_granules, now.granules);
+        }
+        if (!device_can_map()) return;
+        of.grow(1 << 16);
+        EXPECT_EQ(of.allocator_stats().granules, of.size() / granule);
+        EXPECT_EQ(of.allocator_stats().free_granules, of.size() / granule);
+      },
+      1);
 }
 
 // The cursors of an empty heap: one for each part, all of them where a chunk begins.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::test {
@@ -55,6 +56,13 @@ constexpr std::uint64_t work_divisor() {
   } else {
     return A::capabilities.uses_arena ? 1 : 64;
   }
+}
+
+/// True if a request that `A` refuses looks at each chunk of the heap, as in the designs of Vinkler and Havran. Threads
+/// that fill a heap then do work by threads times blocks, one access after the other on the host.
+template <class A>
+constexpr bool refuses_in_linear_time() {
+  return std::string_view{A::name}.starts_with("reg_eff_");
 }
 
 /// As `scaled`, for work that `A` does: less on a GPU if `A` is slow, never below a few warps.

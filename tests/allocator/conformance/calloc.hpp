@@ -37,7 +37,7 @@ struct calloc_kernel {
 template <class A>
 void calloc_gives_zeros(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
-  trial<A> t{found, fill_heap_bytes()};
+  trial<A> t{found, fill_heap_bytes<A>()};
   const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).back();
   block_list list = list_for(t, bytes);
   t.fill(list, bytes);

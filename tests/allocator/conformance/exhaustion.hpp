@@ -13,7 +13,7 @@ namespace warpheap::test {
 template <class A>
 void full_heap_gives_null(findings& found) {
   under_schedules(found, [&](std::uint64_t) {
-    trial<A> t{found, fill_heap_bytes()};
+    trial<A> t{found, fill_heap_bytes<A>()};
     for (const std::uint64_t bytes : fill_sizes<A>(t.heap().size())) {
       if (!found.empty()) return;
       block_list list = list_for(t, bytes);
@@ -51,7 +51,7 @@ template <class A>
 void full_heap_serves_after_frees(findings& found) {
   if constexpr (!A::capabilities.individual_free) return found.skip("individual_free");
   under_schedules(found, [&](std::uint64_t) {
-    trial<A> t{found, fill_heap_bytes()};
+    trial<A> t{found, fill_heap_bytes<A>()};
     const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).front();
     block_list list = list_for(t, bytes);
     block_list again = list_for(t, bytes);
@@ -74,7 +74,7 @@ template <class A>
 void everything_comes_back(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   under_schedules(found, [&](std::uint64_t) {
-    trial<A> t{found, fill_heap_bytes()};
+    trial<A> t{found, fill_heap_bytes<A>()};
     for (const std::uint64_t bytes : fill_sizes<A>(t.heap().size())) {
       if (!found.empty()) return;
       block_list list = list_for(t, bytes);
@@ -107,7 +107,7 @@ void failed_requests_cost_nothing(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   under_schedules(found, [&](std::uint64_t) {
     // Each request of a full heap looks everywhere, so a smaller heap shows as much on a GPU.
-    trial<A> t{found, this_backend == backend::cuda ? 4_MiB : fill_heap_bytes()};
+    trial<A> t{found, this_backend == backend::cuda ? 4_MiB : fill_heap_bytes<A>()};
     const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).front();
     block_list list = list_for(t, bytes);
     const std::uint64_t first = t.fill(list, bytes);

@@ -47,7 +47,7 @@ void growth_keeps_blocks_and_adds_room(findings& found) {
   if constexpr (!A::capabilities.grow) {
     found.skip("grow");
   } else {
-    trial<A> t{found, fill_heap_bytes(), {.reserve_bytes = 4 * fill_heap_bytes()}};
+    trial<A> t{found, fill_heap_bytes<A>(), {.reserve_bytes = 4 * fill_heap_bytes<A>()}};
     const std::uint64_t start = t.heap().size();
     if (!device_can_map()) return found.skip("memory that can be mapped");
     const watched_heap<A> old = t.watched();
@@ -83,7 +83,7 @@ void plain_memory_cannot_grow(findings& found) {
     found.skip("grow");
   } else {
     // Plain memory begins anywhere, and a design may lose its first chunk to alignment.
-    trial<A> t{found, 2 * fill_heap_bytes(), {.plain = true}};
+    trial<A> t{found, 2 * fill_heap_bytes<A>(), {.plain = true}};
     expect_length_error(found, t.heap(), "plain", [&] { t.heap().grow(2 * t.heap().size()); });
     const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).front();
     block_list list = list_for(t, bytes);

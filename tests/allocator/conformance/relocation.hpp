@@ -49,7 +49,7 @@ void relocation_keeps_blocks_and_adds_room(findings& found) {
   if constexpr (!A::capabilities.relocate) {
     found.skip("relocate");
   } else {
-    trial<A> t{found, fill_heap_bytes(), {.plain = true}};
+    trial<A> t{found, fill_heap_bytes<A>(), {.plain = true}};
     t.share_owners();  // blocks are at more than one place
     const std::uint64_t start = t.heap().size();
     const std::uint64_t bytes = fill_sizes<A>(start).front();

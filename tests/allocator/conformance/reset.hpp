@@ -15,7 +15,7 @@ void reset_takes_back_everything(findings& found) {
   if constexpr (!A::capabilities.reset) {
     found.skip("reset");
   } else {
-    trial<A> t{found, fill_heap_bytes()};
+    trial<A> t{found, fill_heap_bytes<A>()};
     const watched_heap<A> old = t.watched();
     t.reset();  // an empty heap stays one
     const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).front();

@@ -71,7 +71,7 @@ void freed_blocks_are_there_at_once(findings& found) {
         if (bytes < A::capabilities.shared_below) continue;
       }
       if (!found.empty() || bytes > A::capabilities.largest_bytes) return;
-      trial<A> t{found, fill_heap_bytes()};
+      trial<A> t{found, fill_heap_bytes<A>()};
       block_list list = list_for(t, bytes);
       const std::uint64_t count = t.fill(list, bytes);
       // State that lies in the heap takes room there as it grows, so then some is left for it.

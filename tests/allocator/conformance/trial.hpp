@@ -70,7 +70,8 @@ class trial {
     run(fill_threads(), fill_kernel{}, list.view(), bytes);
     return list.size() - before;
   }
-  static std::uint64_t fill_threads() { return scaled_for<A>(512, 1 << 16); }
+  /// Threads of two blocks at least, at a normal scale.
+  static std::uint64_t fill_threads() { return scaled_for<A>(refuses_in_linear_time<A>() ? 256 : 512, 1 << 16); }
 
   /// Gives back the blocks of `list`, one by one if the design can, else by a reset.
   void give_back(block_list& list, std::uint64_t bytes) {
@@ -98,10 +99,11 @@ class trial {
   bool shared_owners_ = false;
 };
 
-/// Bytes of the heap that fill tests fill, which takes time for each of its blocks.
-inline std::uint64_t fill_heap_bytes() {
+/// Bytes of the heap that fill tests fill, which takes time for each of its blocks. Thousands of blocks on the host.
+template <class A>
+std::uint64_t fill_heap_bytes() {
   if (this_backend == backend::cuda) return 16_MiB;
-  return scale_in_force() == work_scale::small ? 128_KiB : 256_KiB;
+  return scale_in_force() == work_scale::small || refuses_in_linear_time<A>() ? 128_KiB : 256_KiB;
 }
 
 /// Bytes of a heap with room for all that many threads hold. At a small scale fewer, so that the sizes which fill it

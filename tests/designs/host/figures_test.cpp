@@ -55,7 +55,7 @@ template <class A>
 class figures : public testing::Test {};
 using designs = testing::Types<warp_slab, bulk, scatter, flatter_scatter, halloc, dynasoar, bump, ouroboros_s_p,
                                ouroboros_va_p, ouroboros_vl_p, ouroboros_s_c, ouroboros_va_c, ouroboros_vl_c,
-                               random_walk, xmalloc, xmalloc_flat, kma, reg_eff_c, reg_eff_cfm>;
+                               random_walk, xmalloc, xmalloc_flat, kma, reg_eff_c, reg_eff_cf, reg_eff_cm, reg_eff_cfm>;
 TYPED_TEST_SUITE(figures, designs);
 
 TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {

@@ -40,6 +40,9 @@ namespace warpheap {
 /// Null means that at one moment of the call no superblock of the class had a free block and the source had no page for
 /// another one; or that a limited number of searches found none while other threads took and freed during each of them.
 ///
+/// This is the lower layer of the paper. Of its upper layer, data structures that grow on the device, the array list
+/// is in array_list.hpp.
+///
 /// A heap uses the first 128 GiB of its arena. docs/design/kma.md tells what differs from the original.
 template <kma_options Options = kma_options{}>
 class basic_kma {

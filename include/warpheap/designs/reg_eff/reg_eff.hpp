@@ -6,6 +6,7 @@
 #include <warpheap/designs/reg_eff/detail/layout.hpp>
 #include <warpheap/designs/reg_eff/detail/pre_split.hpp>
 #include <warpheap/designs/reg_eff/options.hpp>
+#include <warpheap/designs/reg_eff/statistics.hpp>
 #include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
@@ -85,6 +86,7 @@ class basic_reg_eff {
   WARPHEAP_FN void grow(std::uint64_t bytes) const;
 #if WARPHEAP_COMPILES_HOST
   void relocate(const arena& from, const arena& to) const;
+  reg_eff_statistics statistics() const;
 #endif
 
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const;
@@ -92,6 +94,8 @@ class basic_reg_eff {
   WARPHEAP_FN void free(void* block) const;
   WARPHEAP_FN std::uint64_t usable_size(const void* block) const;
   WARPHEAP_FN void count(allocator_counts& counts) const;
+  /// Adds what the thread finds to `sums`; each thread of the grid calls. For `statistics`.
+  WARPHEAP_FN void tally(reg_eff_statistics& sums) const;
   WARPHEAP_FN block_location locate(const void* pointer) const;
 
   /// The list of chunks, in granules. For tests.

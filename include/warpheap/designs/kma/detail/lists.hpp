@@ -12,8 +12,9 @@ namespace warpheap::detail {
 ///
 /// Invariant: a superblock of class c with free units is listed in class c, or is a current superblock of class c, or
 /// is in the hands of a change (`search_proof`). The give that makes the first unit of a superblock free lists it. The
-/// take of the last unit strikes it off, and so does the thread that gives the superblock up. So a list has few pages
-/// without a unit: those that a thread lists late. A take that comes upon one strikes it off.
+/// take of the last unit of a listed superblock strikes it off. The thread that makes it a current one does so as well,
+/// and the thread that gives it up. So a list has few pages without a unit: those that a thread lists late. A take that
+/// comes upon one of another class, or upon more than a few, strikes them off.
 ///
 /// Orders. The list is a bit, and each change of it is a read-modify-write that acquires and releases. A thread that
 /// strikes a page off looks at its state once more: if a give came before, the bit that the giver set was struck off,
@@ -30,6 +31,8 @@ class kma_lists {
 
   /// Lists the superblock at `page`. One lane, within a change.
   WARPHEAP_COLD_FN void list(std::uint32_t page, std::uint32_t c) const { pages().listed(c).mark(page); }
+  /// Takes the superblock at `page` off the list. One lane, within a change.
+  WARPHEAP_COLD_FN void unlist(std::uint32_t page, std::uint32_t c) const { pages().listed(c).unmark(page); }
 
   /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed if it has more; `left` are its
   /// units after that. Threads with different seeds begin at different pages. If no superblock was listed at one
@@ -45,7 +48,8 @@ class kma_lists {
     std::uint32_t begin = first + static_cast<std::uint32_t>(std::uint64_t{hash} * (end - first) >> 32);
     std::uint32_t upto = end;
     std::uint32_t from = begin;
-    for (;;) {  // not a spin: each turn goes on to another leaf, or takes units, or finds a page struck off
+    leaf_place place{hash % bit_tree::leaf_bits};
+    for (;;) {  // not a spin: each turn goes on to another leaf or page, or takes units
       std::uint32_t leaf = 0;
       if (!listed.next_leaf(from, leaf) || leaf >= upto) {
         if (begin == first) return {0, 0, 0};
@@ -54,19 +58,26 @@ class kma_lists {
         from = begin;
         continue;
       }
-      const std::uint64_t word = listed.leaf_word(leaf);
+      if (leaf != from) place.begin(hash % bit_tree::leaf_bits);
+      const std::uint64_t word = place.left(listed.leaf_word(leaf));
+      from = leaf;
       if (word == 0) {
         from = leaf + 1;
+        place.begin(hash % bit_tree::leaf_bits);
         continue;
       }
-      from = leaf;
-      const std::uint64_t after = word & ~std::uint64_t{0} << hash % bit_tree::leaf_bits;
-      const std::uint32_t page =
-          leaf * bit_tree::leaf_bits + static_cast<std::uint32_t>(lowest_bit(after != 0 ? after : word));
+      const auto bit = static_cast<std::uint32_t>(lowest_bit(word));
+      const std::uint32_t page = leaf * bit_tree::leaf_bits + bit;
       const slab_step step = pages().state(page).try_take(c, wanted);
-      left = step.after;
-      if (step.amount() == 0 || step.none_left()) strike(page, c);
-      if (step.amount() != 0) return kma_draw::of(page, step);
+      if (step.amount() != 0) {
+        left = step.after;
+        if (left == 0) strike(page, c);
+        return kma_draw::of(page, step);
+      }
+      // The thread that took the last unit strikes the page off. Threads that meet there would all do so.
+      // Units that it may not take are of another class.
+      if (place.passed() >= most_idle || step.before != 0) strike(page, c);
+      place.pass(bit);
     }
   }
 
@@ -91,7 +102,28 @@ class kma_lists {
   }
 
  private:
-  static constexpr std::uint32_t nearer = 32;  // how much closer to the lowest leaf the next pass of a take begins
+  // Where a take is within a leaf, and how many pages without units it has passed, in one register. It tries the bits
+  // from a first one on, and then all from bit 0 on. It tries those that it passed once more: to end before them takes
+  // two more registers. After bit 63 it begins anew, which ends when it has passed so many that it strikes them off.
+  struct leaf_place {
+    static constexpr std::uint32_t around = bit_tree::leaf_bits;  // in the second part
+    static constexpr std::uint32_t one_passed = 2 * around;
+    static_assert(is_power_of_two(around));
+    std::uint32_t word;
+
+    WARPHEAP_FN std::uint32_t passed() const { return word / one_passed; }
+    WARPHEAP_FN void begin(std::uint32_t first) { word = (word & ~(one_passed - 1)) | first; }
+    WARPHEAP_FN void pass(std::uint32_t bit) { word = (word & ~(around - 1)) + one_passed + bit + 1; }
+    // What of a leaf's word is left to try: its lowest bit comes next.
+    WARPHEAP_FN std::uint64_t left(std::uint64_t of) {
+      const std::uint64_t rest = of & ~std::uint64_t{0} << word % around;
+      if (rest != 0 || (word & around) != 0) return rest;
+      begin(around);
+      return of;
+    }
+  };
+  static constexpr std::uint32_t most_idle = 8;  // pages without a unit that a take leaves listed
+  static constexpr std::uint32_t nearer = 32;    // how much closer to the lowest leaf the next pass of a take begins
 
   // Gives that made the first or the last block of a superblock free. Collective over `group`, within changes.
   WARPHEAP_COLD_FN void crossed(lane_mask group, std::uint32_t page, std::uint32_t c, slab_step step) const {

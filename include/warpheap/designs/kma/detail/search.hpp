@@ -131,6 +131,7 @@ class kma_search {
       got = lists().take(c, wanted, static_cast<std::uint32_t>(grid_thread_index()), left);
       if (is_leader(group) && classes::capacity(c) > few && got.units != 0 && left != 0) {
         quiescence().begin_change();
+        lists().unlist(got.page, c);
         currents_.adopt(got.page, c);
         quiescence().end_change();
       }

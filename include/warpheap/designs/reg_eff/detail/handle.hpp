@@ -61,4 +61,33 @@ WARPHEAP_FN void basic_reg_eff<Options>::count(allocator_counts& counts) const {
   atomic_view{counts.live_bytes}.fetch_add(units * layout::granule, memory_order::relaxed, thread_scope::device);
 }
 
+template <reg_eff_options Options>
+WARPHEAP_FN void basic_reg_eff<Options>::tally(reg_eff_statistics& sums) const {
+  reg_eff_statistics mine{};
+  const std::uint32_t end = ring().units();
+  for (std::uint64_t i = grid_thread_index(); i < end; i += grid_threads()) {
+    const auto place = static_cast<std::uint32_t>(i);
+    const std::uint32_t word = ring().look(place);
+    const std::uint64_t units = ring_word::next(word) - place;
+    if ((word & ring_word::allocated) != 0) {
+      ++mine.blocks;
+      mine.block_granules += units;
+    } else if ((word & ring_word::free) != 0) {
+      ++mine.free_chunks;
+      mine.free_granules += units;
+      if (mine.largest_free_granules < units) mine.largest_free_granules = units;
+    }
+  }
+  // Relaxed: the host reads the sums after the kernel.
+  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
+    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
+  };
+  add(sums.blocks, mine.blocks);
+  add(sums.block_granules, mine.block_granules);
+  add(sums.free_chunks, mine.free_chunks);
+  add(sums.free_granules, mine.free_granules);
+  atomic_view{sums.largest_free_granules}.fetch_max(mine.largest_free_granules, memory_order::relaxed,
+                                                    thread_scope::device);
+}
+
 }  // namespace warpheap
