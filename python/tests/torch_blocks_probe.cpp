@@ -85,7 +85,7 @@ std::size_t probe_entries(probe* own, std::uint64_t* numbers) {
   }
   return count / 6;
 }
-/** Writes the sums of bytes asked for, of blocks' sizes and of blocks, each now, peak, in and out; then what is held. */
+/** Writes the sums of bytes asked for, of sizes and of blocks, each now, peak, in and out; then what is held. */
 void probe_counts(probe* own, std::uint64_t* numbers) {
   const auto counts = own->blocks.counts();
   for (const auto& each : {counts.requested, counts.bytes, counts.blocks}) {

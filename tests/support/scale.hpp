@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::test {
@@ -58,11 +57,14 @@ constexpr std::uint64_t work_divisor() {
   }
 }
 
-/// True if a request that `A` refuses looks at each chunk of the heap, as in the designs of Vinkler and Havran. Threads
-/// that fill a heap then do work by threads times blocks, one access after the other on the host.
+/// True if a request that `A` refuses looks at each chunk of the heap, as the design says by its member of this name.
 template <class A>
 constexpr bool refuses_in_linear_time() {
-  return std::string_view{A::name}.starts_with("reg_eff_");
+  if constexpr (requires { A::refuses_in_linear_time; }) {
+    return A::refuses_in_linear_time;
+  } else {
+    return false;
+  }
 }
 
 /// As `scaled`, for work that `A` does: less on a GPU if `A` is slow, never below a few warps.
