@@ -72,7 +72,8 @@ class basic_reg_eff {
                                                        .stack_bytes = 512,
                                                        .largest_alignment = layout::largest_alignment,
                                                        .largest_bytes = layout::largest_bytes};
-  /// A request that is refused looks at each chunk of the heap: threads that fill a heap do work by threads times chunks.
+  /// A request that is refused looks at each chunk of the heap. So threads that fill a heap do work by threads times
+  /// chunks.
   static constexpr bool refuses_in_linear_time = true;
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
