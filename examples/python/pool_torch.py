@@ -15,7 +15,7 @@ import torch_depths
 from checks import Checks, microseconds
 
 # How many times as long as with PyTorch's own allocator `torch.empty` may take.
-SLOWEST = {"none": 1.0, "mem_pool": 4.0, "symbols": 6.0, "full": 3.0}
+SLOWEST = {"mem_pool": 4.0, "symbols": 6.0, "full": 3.0}
 MEBIBYTE = 1 << 20
 
 

@@ -87,13 +87,13 @@ std::size_t probe_entries(probe* own, std::uint64_t* numbers) {
 }
 /** Writes the sums of bytes asked for, of sizes and of blocks, each now, peak, in and out; then what is held. */
 void probe_counts(probe* own, std::uint64_t* numbers) {
-  const auto counts = own->blocks.counts();
+  const auto counts = own->blocks.figures();
   for (const auto& each : {counts.requested, counts.bytes, counts.blocks}) {
     for (const std::uint64_t number : {each.now, each.peak, each.in, each.out}) *numbers++ = number;
   }
   *numbers++ = counts.held_blocks;
   *numbers = counts.held_bytes;
 }
-void probe_reset_peak(probe* own) { own->blocks.reset_peak(); }
+void probe_reset_peak(probe* own) { own->blocks.reset_peaks(); }
 int probe_routed(probe* own) { return own->blocks.is_routed() ? 1 : 0; }
 }

@@ -73,7 +73,7 @@ def out_of_memory_with_a_graph_that_ended(pool: Pool) -> None:
 
 
 def figures(pool: Pool) -> None:
-    """PyTorch's figures are those of the pool."""
+    """PyTorch's figures are of its own tensors, and what it has reserved is the pool's."""
     torch.cuda.reset_peak_memory_stats()
     torch.cuda.reset_accumulated_memory_stats()
     tensor = empty(1000)

@@ -108,8 +108,8 @@ class _Blocks:
         current = self._current_stream(device)
         with self._lock:
             pool, stream, thread = taken = self._taken.pop(block)
-        self._streams.keep(pool, current)
         try:
+            self._streams.keep(pool, current)
             if stream.ptr == _PER_THREAD and thread != threading.get_ident():
                 # Here that number is another stream. The default stream waits for those of all threads.
                 if current.ptr != _PER_THREAD:

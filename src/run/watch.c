@@ -19,7 +19,7 @@ _Static_assert((int)BOARD_DEVICE == KIND_DEVICE + 1 && (int)BOARD_MANAGED == KIN
                "kinds of the board are those of blocks");
 
 static bool is_on(void) {
-  static _Atomic int known = -1;
+  static _Atomic int known = -1; /* relaxed: each thread would find the same, and nothing else goes with it */
   int is = atomic_load_explicit(&known, memory_order_relaxed);
   if (is < 0) {
     is = board_is_wanted();
@@ -30,12 +30,12 @@ static bool is_on(void) {
 
 int32_t watch_device(enum block_kind kind) {
   typedef driver_result get_device(int*);
-  static _Atomic(get_device*) known;
+  static _Atomic(get_device*) known; /* relaxed: each thread would find the same, and the function is there before */
   if (kind == KIND_HOST || !is_on() || run_mode() == MODE_OFF || pool_is_entered()) return WATCH_NO_DEVICE;
-  get_device* get = atomic_load_explicit(&known, memory_order_acquire);
+  get_device* get = atomic_load_explicit(&known, memory_order_relaxed);
   if (get == NULL) {
     get = (get_device*)find_next("cuCtxGetDevice");
-    atomic_store_explicit(&known, get, memory_order_release);
+    atomic_store_explicit(&known, get, memory_order_relaxed);
   }
   int device = WATCH_NO_DEVICE;
   return get != NULL && get(&device) == DRIVER_SUCCESS ? device : WATCH_NO_DEVICE;

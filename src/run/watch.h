@@ -13,7 +13,8 @@
 
 enum { WATCH_ROWS = 30, WATCH_NO_DEVICE = -1 };
 
-/* Counters of one kind of memory of one device. */
+/* Counters of one kind of memory of one device. They are kept beside the board, since a forked child makes a board of
+ * its own and goes on from them. */
 struct watch_row {
   uint64_t taken; /* blocks; 0 in an unused row that has no failures either */
   uint64_t taken_bytes;

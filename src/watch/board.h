@@ -81,7 +81,8 @@ _Static_assert(sizeof(struct board) == BOARD_BYTES && sizeof(struct board_row) =
 static inline void board_store(uint64_t* word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline uint64_t board_load(const uint64_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
-/* Shows a row whose other words are written. */
+/* Shows a row whose other words are written. Release: who reads the kind in this process reads those words, too; other
+ * processes read the page by the kernel. */
 static inline void board_publish(struct board_row* row, enum board_kind kind) {
   __atomic_store_n(&row->kind, (uint64_t)kind, __ATOMIC_RELEASE);
 }
@@ -133,6 +134,7 @@ struct board_keeper {
 
 static struct board_keeper* board_the_keeper;
 
+/* Acquire and release here and below: who finds the keeper, or the board, finds it written. */
 static struct board_keeper* board_get_keeper(void) {
   struct board_keeper* known = __atomic_load_n(&board_the_keeper, __ATOMIC_ACQUIRE);
   if (known != NULL) return known;
@@ -254,6 +256,7 @@ __attribute__((noinline, cold)) static struct board* board_make(enum board_sourc
     __atomic_store_n(&keeper->state, made != NULL ? BOARD_OPEN : BOARD_REFUSED, __ATOMIC_RELEASE);
     return made;
   }
+  /* For the thread that makes the file, which waits for nobody; it takes a few calls of the kernel, once. */
   while (__atomic_load_n(&keeper->state, __ATOMIC_ACQUIRE) == BOARD_OPENING) sched_yield();
   return __atomic_load_n(&keeper->board, __ATOMIC_ACQUIRE);
 }

@@ -19,6 +19,7 @@
 #include <warpheap/pool/detail/usage_meter.hpp>
 #include <warpheap/pool/pool.hpp>
 #include <warpheap/pool/stream_order.hpp>
+#include <warpheap/pool/usage.hpp>
 
 namespace warpheap {
 

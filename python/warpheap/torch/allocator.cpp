@@ -43,7 +43,7 @@ struct device_state {
   std::mutex mutex;
   // The counts at the last `resetAccumulatedStats`.
   std::uint64_t failures_before = 0;
-  device_blocks::figures own_before;
+  block_figures own_before;
   std::uint64_t retries_before = 0;
 };
 
@@ -145,10 +145,9 @@ class pool_allocator final : public CUDAPluggableAllocator {
   DeviceStats getDeviceStats(c10::DeviceIndex device) override {
     device_state& state = state_of(device);
     const auto figures = figures_of(functions_, state.blocks.pool());
-    const auto own = state.blocks.counts();
+    const auto own = state.blocks.figures();
     const std::lock_guard lock(state.mutex);
-    const auto put = [](c10::CachingAllocator::StatArray& array, device_blocks::sum all,
-                        const device_blocks::sum& before) {
+    const auto put = [](c10::CachingAllocator::StatArray& array, running_sum all, const running_sum& before) {
       auto& sum = array[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
       sum.current = static_cast<std::int64_t>(all.now);
       sum.peak = static_cast<std::int64_t>(std::max(all.now, all.peak));
@@ -175,7 +174,7 @@ class pool_allocator final : public CUDAPluggableAllocator {
   void resetAccumulatedStats(c10::DeviceIndex device) override {
     device_state& state = state_of(device);
     const auto figures = figures_of(functions_, state.blocks.pool());
-    const auto own = state.blocks.counts();
+    const auto own = state.blocks.figures();
     const std::lock_guard lock(state.mutex);
     state.failures_before = figures.failures;
     state.own_before = own;
@@ -185,7 +184,7 @@ class pool_allocator final : public CUDAPluggableAllocator {
   void resetPeakStats(c10::DeviceIndex device) override {
     device_state& state = state_of(device);
     must(functions_.reset_peaks(state.blocks.pool()));
-    state.blocks.reset_peak();
+    state.blocks.reset_peaks();
   }
 
   // Blocks that lie one after another for one stream are a segment. Free memory is in none.

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "block_figures.hpp"
 #include "pool_functions.hpp"
 
 namespace warpheap_torch {
@@ -40,33 +41,6 @@ class device_blocks {
     void* stream;
     pool_name pool;
     bool live;  ///< false: held for a checkpoint
-  };
-
-  /** How much there is now, at most was since the last `reset_peak`, and ever came and went. */
-  struct sum {
-    std::uint64_t now = 0;
-    std::uint64_t peak = 0;
-    std::uint64_t in = 0;
-    std::uint64_t out = 0;
-
-    void add(std::uint64_t more) {
-      now += more;
-      in += more;
-      peak = std::max(peak, now);
-    }
-    void take(std::uint64_t less) {
-      now -= less;
-      out += less;
-    }
-  };
-
-  /** Figures of live blocks. What others have of the pool, and what is held, counts in none of the sums. */
-  struct figures {
-    sum requested;  ///< bytes that were asked for
-    sum bytes;      ///< sizes of the blocks
-    sum blocks;
-    std::uint64_t held_blocks = 0;
-    std::uint64_t held_bytes = 0;
   };
 
   /** What was live when a checkpoint was taken. */
@@ -104,7 +78,7 @@ class device_blocks {
     if (name != common) {
       private_pools_[name].blocks.insert(*block);
     }
-    count_in(bytes, rounded(bytes));
+    figures_.add(bytes, rounded(bytes));
     return WH_POOL_OK;
   }
 
@@ -323,17 +297,15 @@ class device_blocks {
     return found;
   }
 
-  figures counts() {
+  block_figures figures() {
     const std::lock_guard lock(mutex_);
-    return counts_;
+    return figures_;
   }
 
   /** Makes each peak what its sum is now. */
-  void reset_peak() {
+  void reset_peaks() {
     const std::lock_guard lock(mutex_);
-    for (sum* each : {&counts_.requested, &counts_.bytes, &counts_.blocks}) {
-      each->peak = each->now;
-    }
+    figures_.reset_peaks();
   }
 
  private:
@@ -409,20 +381,17 @@ class device_blocks {
     remove_held(block, each);
     each.live = true;
     each.requested = bytes;
-    count_in(bytes, each.bytes);
+    figures_.add(bytes, each.bytes);
   }
 
   // True if the block is to be given back; else a checkpoint holds it.
   bool end_use(block_map::iterator found) {
     auto& each = found->second;
-    counts_.requested.take(each.requested);
-    counts_.bytes.take(each.bytes);
-    counts_.blocks.take(1);
+    figures_.take(each.requested, each.bytes);
     if (each.checkpoints != 0) {
       each.live = false;
       private_pools_[each.pool].held.emplace(each.bytes, found->first);
-      ++counts_.held_blocks;
-      counts_.held_bytes += each.bytes;
+      figures_.hold(each.bytes);
       return false;
     }
     if (each.pool != common) {
@@ -436,14 +405,7 @@ class device_blocks {
     auto& held = private_pools_[each.pool].held;
     const auto [first, last] = held.equal_range(each.bytes);
     held.erase(std::find_if(first, last, [&](const auto& one) { return one.second == block; }));
-    --counts_.held_blocks;
-    counts_.held_bytes -= each.bytes;
-  }
-
-  void count_in(std::size_t requested, std::size_t bytes) {
-    counts_.requested.add(requested);
-    counts_.bytes.add(bytes);
-    counts_.blocks.add(1);
+    figures_.let_go(each.bytes);
   }
 
   const pool_functions& functions_;
@@ -453,7 +415,7 @@ class device_blocks {
   std::map<pool_name, private_pool> private_pools_;
   std::vector<std::shared_ptr<route_to_pool>> routes_;
   std::atomic<std::size_t> routes_open_{0};  // without the lock: most calls find no route
-  figures counts_;
+  block_figures figures_;
 };
 
 }  // namespace warpheap_torch

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 # What each source is compiled from, beside <warpheap/pool/pool.h>, and the libraries of PyTorch that it uses.
 SOURCES = {
     "allocator": (
-        ("allocator.cpp", "device_blocks.hpp", "message.hpp", "pool_functions.hpp"),
+        ("allocator.cpp", "block_figures.hpp", "device_blocks.hpp", "message.hpp", "pool_functions.hpp"),
         ("c10_cuda", "torch_cuda"),
     ),
     "symbols": (("symbols.cpp", "message.hpp", "pool_functions.hpp"), ()),

@@ -143,6 +143,7 @@ class kma_array_list {
       // Acquires the block from the thread that asked for it.
       std::uint64_t seen = word.load(memory_order::acquire, thread_scope::device);
       if (seen > pending) return true;
+      // Relaxed: only the store below passes anything on.
       if (seen != 0 || !word.compare_exchange(seen, pending, memory_order::relaxed, thread_scope::device)) continue;
       stop_point("kma_array_list.provide.pending");
       const auto address = reinterpret_cast<std::uint64_t>(memory_.malloc(segment_bytes(k)));
