@@ -8,3 +8,4 @@
 #include <warpheap/allocator/checked/checked.hpp>
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/allocator/memory_fault.hpp>
+#include <warpheap/allocator/tally.hpp>

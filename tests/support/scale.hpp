@@ -58,6 +58,7 @@ constexpr std::uint64_t work_divisor() {
 }
 
 /// True if a request that `A` refuses looks at each chunk of the heap, as the design says by its member of this name.
+/// Tests that fill a heap then take fewer threads and a smaller heap: their work is threads times chunks.
 template <class A>
 constexpr bool refuses_in_linear_time() {
   if constexpr (requires { A::refuses_in_linear_time; }) {

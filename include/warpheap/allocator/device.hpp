@@ -13,5 +13,6 @@
 #include <warpheap/allocator/concept.hpp>
 #include <warpheap/allocator/default_allocator.hpp>
 #include <warpheap/allocator/fault.hpp>
+#include <warpheap/allocator/sums.hpp>
 #include <warpheap/allocator/typed_objects.hpp>
 #include <warpheap/platform/device.hpp>

@@ -42,12 +42,12 @@ struct churn_kernel {
 };
 
 template <class A>
-void churn(findings& found, std::uint64_t bytes_of_heap, bool ample) {
+void churn(findings& found, std::uint64_t threads, std::uint64_t bytes_of_heap, bool ample) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   if constexpr (A::capabilities.needs_full_warp) return found.skip("calls by single lanes");
   under_schedules(found, [&](std::uint64_t seed) {
     expect_nothing_lost<A>(found, bytes_of_heap, "churn", [&](trial<A>& t) {
-      t.run(scaled_for<A>(1024, 1 << 16), churn_kernel{ample}, seed, scaled(24, 64));
+      t.run(threads, churn_kernel{ample}, seed, scaled(24, 64));
       if constexpr (A::capabilities.counts_live && A::capabilities.individual_free) {
         found.expect(t.heap().stats().live_bytes == 0u,
                      "after churn and all frees " + std::to_string(*t.heap().stats().live_bytes) + " B are live");
@@ -60,13 +60,13 @@ void churn(findings& found, std::uint64_t bytes_of_heap, bool ample) {
 /// lost.
 template <class A>
 void churn_with_room(findings& found) {
-  churn<A>(found, roomy_heap_bytes(), true);
+  churn<A>(found, scaled_for<A>(1024, 1 << 16), roomy_heap_bytes(), true);
 }
 
 /// Takes and frees blocks as `churn_with_room` does, in a heap that is full most of the time.
 template <class A>
 void churn_when_full(findings& found) {
-  churn<A>(found, this_backend == backend::host ? 128_KiB : 4_MiB, false);
+  churn<A>(found, scaled_for<A>(1024, refuses_in_linear_time<A>() ? 1 << 12 : 1 << 16), crowded_heap_bytes<A>(), false);
 }
 
 }  // namespace warpheap::test

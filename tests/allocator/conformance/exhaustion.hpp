@@ -107,7 +107,7 @@ void failed_requests_cost_nothing(findings& found) {
   if constexpr (!trial<A>::can_give_back) return found.skip("individual_free or reset");
   under_schedules(found, [&](std::uint64_t) {
     // Each request of a full heap looks everywhere, so a smaller heap shows as much on a GPU.
-    trial<A> t{found, this_backend == backend::cuda ? 4_MiB : fill_heap_bytes<A>()};
+    trial<A> t{found, this_backend == backend::cuda ? crowded_heap_bytes<A>() : fill_heap_bytes<A>()};
     const std::uint64_t bytes = fill_sizes<A>(t.heap().size()).front();
     block_list list = list_for(t, bytes);
     const std::uint64_t first = t.fill(list, bytes);

@@ -71,7 +71,10 @@ class trial {
     return list.size() - before;
   }
   /// Threads of two blocks at least, at a normal scale.
-  static std::uint64_t fill_threads() { return scaled_for<A>(refuses_in_linear_time<A>() ? 256 : 512, 1 << 16); }
+  static std::uint64_t fill_threads() {
+    constexpr bool linear = refuses_in_linear_time<A>();
+    return scaled_for<A>(linear ? 256 : 512, linear ? 1 << 12 : 1 << 16);
+  }
 
   /// Gives back the blocks of `list`, one by one if the design can, else by a reset.
   void give_back(block_list& list, std::uint64_t bytes) {
@@ -102,8 +105,15 @@ class trial {
 /// Bytes of the heap that fill tests fill, which takes time for each of its blocks. Thousands of blocks on the host.
 template <class A>
 std::uint64_t fill_heap_bytes() {
-  if (this_backend == backend::cuda) return 16_MiB;
+  if (this_backend == backend::cuda) return refuses_in_linear_time<A>() ? 1_MiB : 16_MiB;
   return scale_in_force() == work_scale::small || refuses_in_linear_time<A>() ? 128_KiB : 256_KiB;
+}
+
+/// Bytes of a heap that threads keep full while each goes on to ask: a refusal of each step looks everywhere.
+template <class A>
+std::uint64_t crowded_heap_bytes() {
+  if (this_backend == backend::host) return 128_KiB;
+  return refuses_in_linear_time<A>() ? 512_KiB : 4_MiB;
 }
 
 /// Bytes of a heap with room for all that many threads hold. At a small scale fewer, so that the sizes which fill it

@@ -123,8 +123,7 @@ WARPHEAP_FN inline void dynasoar::count(allocator_counts& counts) const {
     const slab_entry::contents entry = blocks_.header(static_cast<std::uint32_t>(i)).entry.look();
     if (entry.is_assigned()) live += std::uint64_t{entry.capacity - entry.free} * bytes_of(entry.size_class);
   }
-  // Relaxed: a sum, which the host reads after the launch.
-  if (live != 0) atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 static_assert(device_allocator<dynasoar>);

@@ -6,7 +6,6 @@
 #include <warpheap/designs/fdg/detail/arenas.hpp>
 #include <warpheap/designs/fdg/detail/common.hpp>
 #include <warpheap/designs/fdg/options.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 

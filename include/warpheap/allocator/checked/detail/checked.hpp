@@ -3,6 +3,7 @@
 #pragma once
 
 #include <warpheap/allocator/checked/checked.hpp>
+#include <warpheap/allocator/sums.hpp>
 
 // Blocks on their way from `A` to an owner, into the quarantine, and back to `A`.
 //
@@ -146,7 +147,7 @@ WARPHEAP_FN void checked<A, Options>::count(allocator_counts& counts) const
     void* const block = own_->quarantine.slot[i];
     if (block != nullptr) freed += inner_.usable_size(block);
   }
-  atomic_view{counts.live_bytes}.fetch_sub(freed, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, -freed);
 }
 
 template <locates_blocks A, checked_options Options>

@@ -53,7 +53,7 @@ WARPHEAP_FN void bulk_allocator<Buddy, ChunkPages>::count(allocator_counts& coun
     if (c >= layout::paged_sizes) live -= bins * layout::chunk_bytes;
     if (c != layout::pages_class) live += (bins * layout::units(c) - available) * layout::bytes(c);
   }
-  if (live != 0) atomic_view{counts.live_bytes}.fetch_add(live, relaxed, device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap

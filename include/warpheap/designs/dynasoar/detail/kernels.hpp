@@ -87,15 +87,11 @@ struct soa_visit_kernel {
   }
 };
 
-WARPHEAP_FN inline void add_to(std::uint64_t* sum, std::uint64_t amount) {
-  if (amount != 0) atomic_view{*sum}.fetch_add(amount, memory_order::relaxed, thread_scope::device);
-}
-
 template <class U>
 struct soa_new_kernel {
   template <class Ref, class... Values>
   WARPHEAP_FN void operator()(Ref heap, std::uint64_t count, std::uint64_t* refused, Values... values) const {
-    if (grid_thread_index() < count && !heap.template make<U>(values...)) add_to(refused, 1);
+    if (grid_thread_index() < count && !heap.template make<U>(values...)) add_to_sum(*refused, 1);
   }
 };
 
@@ -104,7 +100,8 @@ struct soa_new_with_kernel {
   template <class Ref, class Body>
   WARPHEAP_FN void operator()(Ref heap, std::uint64_t count, std::uint64_t* refused, Body body) const {
     const std::uint64_t i = grid_thread_index();
-    if (i < count && !heap.template make_with<U>([&](soa_object<U> object) { body(object, i); })) add_to(refused, 1);
+    if (i < count && !heap.template make_with<U>([&](soa_object<U> object) { body(object, i); }))
+      add_to_sum(*refused, 1);
   }
 };
 
@@ -118,7 +115,7 @@ struct soa_count_kernel {
         [&](lane_mask, std::uint32_t block, bool present) {
           if (present) found += blocks.taken_slots(block);
         });
-    add_to(sum, found);
+    add_to_sum(*sum, found);
   }
 };
 
@@ -130,7 +127,7 @@ struct soa_used_kernel {
     for (std::uint64_t i = grid_thread_index(); i < blocks.count(); i += grid_threads()) {
       found += blocks.header(static_cast<std::uint32_t>(i)).entry.look().is_assigned() ? 1 : 0;
     }
-    add_to(sum, found);
+    add_to_sum(*sum, found);
   }
 };
 

@@ -12,23 +12,9 @@
 // The members for the host that copy or launch.
 
 namespace warpheap {
-namespace detail {
-
-// A kernel's arguments cannot be private, so this is no member of the design.
-struct tally_halloc {
-  template <class A>
-  WARPHEAP_FN void operator()(A allocator, halloc_tally* sums) const {
-    allocator.tally(*sums);
-  }
-};
-
-}  // namespace detail
-
 template <halloc_options Options>
 halloc_statistics basic_halloc<Options>::statistics() const {
-  const device_array<halloc_tally> sums(1);
-  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_halloc{}, *this, sums.data());
-  const halloc_tally found = sums.at(0);
+  const halloc_tally found = tally_of<halloc_tally>(*this);
   const auto read = [](const std::uint32_t& word) {
     std::uint32_t value = 0;
     device_snapshot(&value, &word, sizeof(value));

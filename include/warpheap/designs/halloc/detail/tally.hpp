@@ -21,21 +21,20 @@ template <halloc_options Options>
 WARPHEAP_FN void basic_halloc<Options>::tally(halloc_tally& sums) const {
   using enum memory_order;
   using enum thread_scope;
-  const auto add = [](std::uint64_t& sum, std::uint64_t more) { atomic_view{sum}.fetch_add(more, relaxed, device); };
   const control& shared = pages().control();
-  if (grid_thread_index() == 0 && shared.end != 0) add(sums.free_pages, pages().source().free_pages(shared.end));
+  if (grid_thread_index() == 0 && shared.end != 0) add_to_sum(sums.free_pages, pages().source().free_pages(shared.end));
   const std::uint32_t end = atomic_view{pages().control().slabs_end}.load(relaxed, device);
   for (std::uint64_t i = grid_thread_index(); i < end; i += grid_threads()) {
     const slab_entry::contents seen = slabs().entry(static_cast<std::uint32_t>(i)).look();
     if (!seen.is_assigned()) continue;
-    add(sums.slabs[seen.size_class], 1);
-    add(sums.free_blocks[seen.size_class], seen.free);
+    add_to_sum(sums.slabs[seen.size_class], 1);
+    add_to_sum(sums.free_blocks[seen.size_class], seen.free);
   }
   const std::uint64_t all = classes::count * std::uint64_t{shared.head_mask + 1};
   for (std::uint64_t i = grid_thread_index(); i < all; i += grid_threads()) {
     const auto c = static_cast<std::uint32_t>(i % classes::count);
     const std::int32_t tickets = heads().look(c, static_cast<std::uint32_t>(i / classes::count)).tickets();
-    if (tickets > 0) add(sums.head_blocks[c], static_cast<std::uint64_t>(tickets));
+    if (tickets > 0) add_to_sum(sums.head_blocks[c], static_cast<std::uint64_t>(tickets));
   }
 }
 
@@ -62,7 +61,7 @@ WARPHEAP_FN void basic_halloc<Options>::count(allocator_counts& counts) const {
     const std::int32_t tickets = heads().look(c, static_cast<std::uint32_t>(i / classes::count)).tickets();
     if (tickets > 0) live -= static_cast<std::uint64_t>(tickets) * classes::bytes(c);
   }
-  if (live != 0) atomic_view{counts.live_bytes}.fetch_add(live, relaxed, device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap

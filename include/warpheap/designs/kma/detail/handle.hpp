@@ -34,8 +34,7 @@ WARPHEAP_FN void basic_kma<Options>::count(allocator_counts& counts) const {
     if (!seen.is_assigned()) continue;
     live += std::uint64_t{seen.capacity - seen.free} * classes::bytes(seen.size_class) - layout::page_bytes;
   }
-  // Relaxed: the host reads the sum after the kernel.
-  if (live != 0) atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap

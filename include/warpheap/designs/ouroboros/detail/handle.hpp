@@ -66,7 +66,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
       live -= (of_queue < chunks().control().chunks ? of_queue : chunks().control().chunks) * Options.chunk_bytes;
     }
   }
-  atomic_view{counts.live_bytes}.fetch_add(live, relaxed, device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap

@@ -42,14 +42,11 @@ WARPHEAP_FN void basic_random_walk<Stripes, RandomSteps>::tally(random_walk_stat
     mine.blocks += static_cast<std::uint64_t>(popcount(line_word::begins(word)));
     mine.pages += pages;
   }
-  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
-    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
-  };
-  add(sums.lines, mine.lines);
-  add(sums.free_lines, mine.free_lines);
-  add(sums.full_lines, mine.full_lines);
-  add(sums.blocks, mine.blocks);
-  add(sums.pages, mine.pages);
+  add_to_sum(sums.lines, mine.lines);
+  add_to_sum(sums.free_lines, mine.free_lines);
+  add_to_sum(sums.full_lines, mine.full_lines);
+  add_to_sum(sums.blocks, mine.blocks);
+  add_to_sum(sums.pages, mine.pages);
 }
 
 template <std::uint32_t Stripes, std::uint32_t RandomSteps>
@@ -58,7 +55,7 @@ WARPHEAP_FN void basic_random_walk<Stripes, RandomSteps>::count(allocator_counts
   for (std::uint64_t i = grid_thread_index(); i < lines().count(); i += grid_threads()) {
     pages += static_cast<std::uint64_t>(popcount(line_word::taken(lines().look(static_cast<std::uint32_t>(i)))));
   }
-  atomic_view{counts.live_bytes}.fetch_add(pages * line_word::page_bytes, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, pages * line_word::page_bytes);
 }
 
 }  // namespace warpheap

@@ -16,22 +16,9 @@ void basic_random_walk<Stripes, RandomSteps>::relocate(const arena& from, const 
   device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
 }
 
-namespace detail {
-
-struct tally_random_walk {
-  template <class A>
-  WARPHEAP_FN void operator()(A allocator, random_walk_statistics* sums) const {
-    allocator.tally(*sums);
-  }
-};
-
-}  // namespace detail
-
 template <std::uint32_t Stripes, std::uint32_t RandomSteps>
 random_walk_statistics basic_random_walk<Stripes, RandomSteps>::statistics() const {
-  const device_array<random_walk_statistics> sums(1);
-  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_random_walk{}, *this, sums.data());
-  random_walk_statistics found = sums.at(0);
+  random_walk_statistics found = tally_of<random_walk_statistics>(*this);
   found.line_bytes = line_word::line_bytes;
   found.page_bytes = line_word::page_bytes;
   return found;

@@ -57,8 +57,7 @@ WARPHEAP_FN void basic_reg_eff<Options>::count(allocator_counts& counts) const {
     const std::uint32_t word = ring().look(place);
     if ((word & ring_word::allocated) != 0) units += ring_word::next(word) - place;
   }
-  // Relaxed: a sum.
-  atomic_view{counts.live_bytes}.fetch_add(units * layout::granule, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, units * layout::granule);
 }
 
 template <reg_eff_options Options>
@@ -78,14 +77,12 @@ WARPHEAP_FN void basic_reg_eff<Options>::tally(reg_eff_statistics& sums) const {
       if (mine.largest_free_granules < units) mine.largest_free_granules = units;
     }
   }
-  // Relaxed: the host reads the sums after the kernel.
-  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
-    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
-  };
-  add(sums.blocks, mine.blocks);
-  add(sums.block_granules, mine.block_granules);
-  add(sums.free_chunks, mine.free_chunks);
-  add(sums.free_granules, mine.free_granules);
+  if (grid_thread_index() == 0) add_to_sum(sums.granules, end);
+  add_to_sum(sums.blocks, mine.blocks);
+  add_to_sum(sums.block_granules, mine.block_granules);
+  add_to_sum(sums.free_chunks, mine.free_chunks);
+  add_to_sum(sums.free_granules, mine.free_granules);
+  // Relaxed: the host reads it after the kernel, as the sums.
   atomic_view{sums.largest_free_granules}.fetch_max(mine.largest_free_granules, memory_order::relaxed,
                                                     thread_scope::device);
 }

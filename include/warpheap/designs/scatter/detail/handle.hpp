@@ -54,9 +54,7 @@ WARPHEAP_FN void scatter_allocator<Kind, Options>::count(allocator_counts& count
     const std::uint32_t order = pages().source().order_of(number);
     live += order != page_source::none ? pages().page_bytes() << order : pages().table().live_bytes(number);
   }
-  if (live != 0) {
-    atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
-  }
+  add_to_sum(counts.live_bytes, live);
 }
 
 // What a pointer means: the page table tells whether its page is cut into chunks, the bits which are in use, and the

@@ -17,19 +17,8 @@ inline void warp_slab::relocate(const arena& from, const arena& to) const {
   device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
 }
 
-namespace detail {
-
-// A kernel's arguments cannot be private, so this is no member of the design.
-struct tally_warp_slab {
-  WARPHEAP_FN void operator()(warp_slab allocator, warp_slab_tally* sums) const { allocator.tally(*sums); }
-};
-
-}  // namespace detail
-
 inline warp_slab_statistics warp_slab::statistics() const {
-  const device_array<warp_slab_tally> sums(1);
-  launch({describe_machine().multiprocessors * std::uint64_t{4}, 256}, detail::tally_warp_slab{}, *this, sums.data());
-  const warp_slab_tally found = sums.at(0);
+  const warp_slab_tally found = tally_of<warp_slab_tally>(*this);
   // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
   const auto control = std::make_unique<layout::control>();
   device_snapshot(control.get(), control_, sizeof(*control));

@@ -31,22 +31,19 @@ WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
 }
 
 WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
-  const auto add = [](std::uint64_t& sum, std::uint64_t more) {
-    atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
-  };
   visit_units(
       [&](std::uint32_t c, std::uint32_t free) {
-        add(sums.slabs[c], 1);
-        add(sums.free_blocks[c], free);
+        add_to_sum(sums.slabs[c], 1);
+        add_to_sum(sums.free_blocks[c], free);
       },
       [&](std::uint32_t units) {
-        add(sums.large_blocks, 1);
-        add(sums.large_units, units);
+        add_to_sum(sums.large_blocks, 1);
+        add_to_sum(sums.large_units, units);
       });
   const std::uint64_t leaves = divide_up(control_->units, bit_tree::leaf_bits);
   for (std::uint64_t i = grid_thread_index(); i < leaves; i += grid_threads()) {
     const std::uint64_t leaf = free_units().leaf_word(static_cast<std::uint32_t>(i));
-    if (leaf != 0) add(sums.free_units, static_cast<std::uint64_t>(popcount(leaf)));
+    add_to_sum(sums.free_units, static_cast<std::uint64_t>(popcount(leaf)));
   }
 }
 
@@ -55,7 +52,7 @@ WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
   visit_units(
       [&](std::uint32_t c, std::uint32_t free) { live += std::uint64_t{blocks_of(c) - free} * classes::bytes(c); },
       [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
-  atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap

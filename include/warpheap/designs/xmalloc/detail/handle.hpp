@@ -29,8 +29,7 @@ WARPHEAP_FN void xmalloc_allocator<Kind, Options>::count(allocator_counts& count
     for (std::uint32_t c = 0; c < layout::classes; ++c) live -= std::uint64_t{lists().size(c)} * layout::bytes(c);
   }
   live -= blocks().free_bytes();
-  // Relaxed: the host reads the sum after the kernel.
-  if (live != 0) atomic_view{counts.live_bytes}.fetch_add(live, memory_order::relaxed, thread_scope::device);
+  add_to_sum(counts.live_bytes, live);
 }
 
 }  // namespace warpheap
