@@ -140,7 +140,7 @@ struct blocks_kernel {
 
 TEST(bit_tree_blocks, hands_out_blocks_while_others_add) {
   for_each_schedule([&](std::uint64_t seed) {
-    for (const std::uint64_t members : {scaled(1000, 1000), scaled(9000, 1 << 20)}) {
+    for (const std::uint64_t members : {scaled(1000, 1000), scaled(9000, 1 << 17)}) {
       const set_memory memory{members};
       const device_array<std::uint64_t> owners(members);
       launch({3, warp_width}, blocks_kernel{memory.tree(), owners.data(), members, seed});

@@ -163,11 +163,11 @@ TEST(page_source, knows_blocks_under_churn) {
   for_each_schedule(
       [](std::uint64_t seed) {
         constexpr std::uint32_t first = 5000;
-        const std::uint32_t pages = this_backend == backend::host ? 700 : 40'000;
+        const std::uint32_t pages = this_backend == backend::host ? 700 : 20'000;
         const source_memory memory{first, first + pages};
         const device_array<std::uint32_t> owners(pages);
         launch({1, 1}, add_kernel{}, memory.source(), first, pages);
-        launch(grid_shape::covering(scaled(192, 1 << 13), 64),
+        launch(grid_shape::covering(scaled(192, 1 << 12), 64),
                churn_kernel{memory.source(), owners.data(), first, 6, seed, static_cast<int>(scaled(32, 48))});
         const device_array<std::uint64_t> free(1);
         launch({1, 1}, look_kernel{}, memory.source(), first, first + pages, free.data());

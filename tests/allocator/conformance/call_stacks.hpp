@@ -56,7 +56,7 @@ void kernels_may_have_frames(findings& found) {
   if constexpr (A::capabilities.needs_full_warp) return found.skip("calls by single lanes");
   under_schedules(found, [&](std::uint64_t seed) {
     trial<A> t{found, this_backend == backend::host ? 128_KiB : 2_MiB};
-    t.run(scaled_for<A>(128, 1 << 13), framed_kernel{}, seed, scaled(4, 16));
+    t.run(scaled_for<A>(128, 1 << 12), framed_kernel{}, seed, scaled(4, 16));
   });
 }
 

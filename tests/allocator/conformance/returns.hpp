@@ -97,7 +97,7 @@ void freed_memory_is_there_at_once(findings& found, std::uint64_t seeds) {
     block_list list = list_for(t, large);
     block_list others = list_for(t, small);
     const std::uint64_t count = t.fill(list, large);
-    t.fill(others, small);
+    t.fill(others, small, scaled_for<A>(512, 1 << 12));  // little is left, and each thread is refused once
     t.run(count, free_and_take_kernel{}, list.view(), 0, count, large, small, 1);
     t.give_back(list, small);
     t.give_back(others, small);

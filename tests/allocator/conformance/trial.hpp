@@ -65,9 +65,9 @@ class trial {
   void share_owners() { shared_owners_ = true; }
 
   /// Takes blocks of `bytes` until there are no more, adds them to `list` and returns how many that were.
-  std::uint64_t fill(block_list& list, std::uint64_t bytes) {
+  std::uint64_t fill(block_list& list, std::uint64_t bytes, std::uint64_t threads = fill_threads()) {
     const std::uint64_t before = list.size();
-    run(fill_threads(), fill_kernel{}, list.view(), bytes);
+    run(threads, fill_kernel{}, list.view(), bytes);
     return list.size() - before;
   }
   /// Threads of two blocks at least, at a normal scale.
