@@ -139,10 +139,13 @@ def test_the_longest_program_starts_first(tmp_path: Path, monkeypatch: pytest.Mo
     assert order({"a_cuda": 1, "b_cuda": 30, "d_cuda": 2}) == "cbda", "what is not known may take long"
 
     expect(tmp_path, "a_cuda")
-    (tmp_path / expected.COSTS_NAME).write_text("12.5 a_cuda\nnonsense\n3 b_cuda\n")
     listed = expected.ProgramList.find(tmp_path)
     assert listed is not None
-    assert listed.costs() == {"a_cuda": 12.5, "b_cuda": 3.0}
+    assert listed.costs("memcheck") == {}
+    end = {"kind": "end", "programs": {"a_cuda": 12.5, "b_cuda": 3.0}}
+    (tmp_path / "memcheck.jsonl").write_text("\n".join(map(json.dumps, [{"kind": "run"}, end])))
+    assert listed.costs("memcheck") == {"a_cuda": 12.5, "b_cuda": 3.0}
+    assert listed.costs("tests") == {}, "tests and memcheck take each their own time"
 
     monkeypatch.setattr(project, "find_checkout", lambda: tmp_path)
     assert expected.recorded_costs("tests", "H100") == {}

@@ -115,7 +115,7 @@ def _keep(course: Course, file: ResultFile, results: list[Result], seconds: floa
 
 
 def _costs(course: Course, what: str) -> dict[str, float]:
-    listed = course.programs.expected.costs() if course.programs.expected is not None else {}
+    listed = course.programs.expected.costs(what) if course.programs.expected is not None else {}
     return listed or recorded_costs(what, course.facts.get("device", ""))
 
 

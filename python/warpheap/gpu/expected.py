@@ -11,7 +11,6 @@ from warpheap import project
 from warpheap.gpu.result import read_head, read_seconds
 
 LIST_NAME = "cuda_tests.txt"
-COSTS_NAME = "cuda_test_costs.txt"
 
 
 @dataclass(frozen=True)
@@ -34,19 +33,13 @@ class ProgramList:
                 return cls(path, sorted({name for name, *_ in entries}), alone)
         return None
 
-    def costs(self) -> dict[str, float]:
-        """Seconds of each program, from the file of costs beside the list; empty if that file is missing."""
-        path = self.path.with_name(COSTS_NAME)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        return dict(pair for line in lines for pair in _cost(line))
+    def costs(self, what: str) -> dict[str, float]:
+        """Seconds of each program in a record of `what` beside the list; empty without one.
 
-
-def _cost(line: str) -> list[tuple[str, float]]:
-    words = line.split()
-    try:
-        return [(words[1], float(words[0]))]
-    except (IndexError, ValueError):
-        return []  # costs only make the order better, so a line that cannot be read is no reason to stop
+        That record may be of any state: it only makes the order better.
+        """
+        record = self.path.with_name(f"{what}.jsonl")
+        return read_seconds(record) if record.is_file() else {}
 
 
 def recorded_costs(what: str, device: str) -> dict[str, float]:
