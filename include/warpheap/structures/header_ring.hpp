@@ -145,6 +145,8 @@ class header_ring {
   struct state {
     alignas(128) std::uint32_t units;  ///< units of the ring; changes while no thread uses it
     alignas(128) std::uint32_t takes;  ///< takes that have locked their chunk, modulo 2^32
+    /// Takes that prove a refusal. While it is not zero, no take locks a chunk.
+    alignas(128) std::uint32_t provers;
     /// Where the takes of a multiprocessor begin: a place where a chunk begins or began. Hints.
     typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
@@ -195,9 +197,14 @@ class header_ring {
  private:
   WARPHEAP_FN Header& header(std::uint32_t place) const { return reinterpret_cast<Header*>(state_ + 1)[place]; }
 
-  // Why a walk proves nothing, in one register: a header was locked, and the number of leaps that are left.
-  static constexpr std::uint32_t disturbed = 1;
-  static constexpr std::uint32_t one_leap = 2;
+  // What a take knows of its walks, in one register.
+  static constexpr std::uint32_t disturbed = 1;              // another take overlapped with this walk, or had a lock
+  static constexpr std::uint32_t barred = 2;                 // this walk saw a place, and a prover kept it from it
+  static constexpr std::uint32_t proving = 4;                // the take is one of the provers
+  static constexpr std::uint32_t proved = 8;                 // it was one, and is refused
+  static constexpr std::uint32_t one_walk = 16;              // of those that were disturbed
+  static constexpr std::uint32_t one_leap = 64;              // of those that are left
+  static constexpr std::uint32_t walks = one_leap - one_walk;  // as many disturbed walks make a prover
 
   WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
