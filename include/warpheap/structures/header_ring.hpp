@@ -203,7 +203,7 @@ class header_ring {
   static constexpr std::uint32_t proving = 4;                // the take is one of the provers
   static constexpr std::uint32_t proved = 8;                 // it was one, and is refused
   static constexpr std::uint32_t one_walk = 16;              // of those that were disturbed
-  static constexpr std::uint32_t one_leap = 64;              // of those that are left
+  static constexpr std::uint32_t one_leap = 128;             // of those that are left
   static constexpr std::uint32_t walks = one_leap - one_walk;  // as many disturbed walks make a prover
 
   WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;

@@ -150,13 +150,18 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     }
     backoff{}.pause();  // a short one: a walk is work
     before = now;
-    if ((doubt & (disturbed | proving)) == disturbed) doubt += one_walk;
-    doubt &= walks | proving;  // and no leap: from here on each chunk is seen
-    if (doubt == walks) {
-      doubt = proving;
-      atomic_view{state_->provers}.fetch_add(1, memory_order::relaxed, thread_scope::device);
-      stop_point("header_ring.take.proving");
+    if ((doubt & (disturbed | proving)) == disturbed) {
+      // A take joins others that prove, so that they prove together.
+      const atomic_view provers{state_->provers};
+      doubt += one_walk;
+      const bool joins = (doubt & walks) != one_walk && provers.load(memory_order::relaxed, thread_scope::device) != 0;
+      if (joins || (doubt & walks) == walks) {
+        doubt = proving;
+        provers.fetch_add(1, memory_order::relaxed, thread_scope::device);
+        stop_point("header_ring.take.proving");
+      }
     }
+    doubt &= walks | proving;  // and no leap: from here on each chunk is seen
   }
 }
 
