@@ -230,8 +230,8 @@ TYPED_TEST(held_header_ring, a_take_under_way_when_a_proof_begins_is_not_missed)
   });
 }
 
-// Lane 0 proves a refusal. It sees two free units, and after them one that lane 1 has locked. When lane 0 comes there it
-// is free, and no place.
+// Lane 0 proves a refusal. It sees two free units, and after them one that lane 1 has locked. When lane 0 comes there
+// it is free, and no place.
 TYPED_TEST(held_header_ring, a_chunk_that_was_locked_is_not_missed_by_a_proof) {
   for_few_lanes(3, [](few_lanes lanes) {
     const typename held_header_ring<TypeParam>::memory memory{5, 1};

@@ -48,12 +48,11 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
       return none;
     }
   }
-  // Relaxed: no refusal rests on the gate, since each proof compares `takes`. A take that sees an old count disturbs
-  // the provers once more, and sees the new one in finite time.
   if (atomic_view{state_->provers}.load(memory_order::relaxed, thread_scope::device) != 0) {
-    // Lock nothing, so merge by arithmetic. If no take overlaps, what is free stays free, and a run only gets longer.
+    // Lock nothing, and look whether merged chunks would do. While no thread takes, what was free together stays free,
+    // and this finds at least that much.
     WARPHEAP_ROLLED
-    while (!wanted.fits(at, next, first)) {  // not a spin: the run gets longer each time
+    while (!wanted.fits(at, next, first)) {  // not a spin: the units from `at` to `next` get more each time
       const std::uint32_t after = header(next).look();
       if ((after & ring_word::free) == 0) {
         if ((after & ring_word::allocated) == 0) doubt |= disturbed;
@@ -142,7 +141,9 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     if (now != before) doubt |= disturbed;
     if ((doubt & proved) != 0 || (doubt & (disturbed | barred | proving)) == 0) return none;
     if ((doubt & (disturbed | proving)) == proving) {
-      // The others wait for this, so it is done within the loop, and one more turn, at the end of the ring, returns.
+      // This walk proved that there is no place, or that there was one. Others wait for the subtraction, lanes of this
+      // warp as well, so another turn of the loop follows in any case: no reconvergence barrier comes before it. A take
+      // that is refused makes that turn at the end of the ring.
       atomic_view{state_->provers}.fetch_sub(1, memory_order::relaxed, thread_scope::device);
       at = (doubt & barred) != 0 ? 0 : units();
       doubt = (doubt & barred) != 0 ? 0 : proved;
@@ -151,11 +152,12 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     backoff{}.pause();  // a short one: a walk is work
     before = now;
     if ((doubt & (disturbed | proving)) == disturbed) {
-      // A take joins others that prove, so that they prove together.
+      // A take joins others that prove, so that they prove together and not one after the other. Not after its first
+      // walk, which is always counted as disturbed.
       const atomic_view provers{state_->provers};
       doubt += one_walk;
       const bool joins = (doubt & walks) != one_walk && provers.load(memory_order::relaxed, thread_scope::device) != 0;
-      if (joins || (doubt & walks) == walks) {
+      if (joins || (doubt & walks) == most_walks * one_walk) {
         doubt = proving;
         provers.fetch_add(1, memory_order::relaxed, thread_scope::device);
         stop_point("header_ring.take.proving");
