@@ -310,5 +310,40 @@ TYPED_TEST(header_ring_of, a_storm_of_refusals_ends) {
   });
 }
 
+// The first warp asks for what there is never a place for, and the others take and give until each lane of it has been
+// refused several times. A place is free for each of the others at any moment.
+struct refused_under_churn_kernel {
+  std::uint32_t askers;  // threads of the first block
+  int rounds;            // of the others at most, so that a failing test ends
+
+  template <class Ring>
+  WARPHEAP_FN void operator()(Ring ring, std::uint32_t* refused) const {
+    const atomic_view over{*refused};
+    if (grid_thread_index() < askers) {
+      for (int i = 0; i < 3; ++i) require(ring.take(ring_request{2}) == ring.none, "two units, where one is free");
+      over.fetch_add(1, memory_order::relaxed, thread_scope::device);
+      return;
+    }
+    for (int i = 0; over.load(memory_order::relaxed, thread_scope::device) != askers; ++i) {
+      require(i != rounds, "a request that has no place was not refused while others took and gave");
+      const place_type mine = ring.take(ring_request{1});
+      require(mine != ring.none, "refused with a place for each");
+      ring.give(mine);
+    }
+  }
+};
+
+TYPED_TEST(header_ring_of, a_refusal_comes_while_others_take_and_give) {
+  constexpr std::uint32_t warp = 8;  // threads of a block
+  for_each_schedule([](std::uint64_t) {
+    const ring_memory<TypeParam> memory{16 * warp, 1};
+    const device_array<std::uint32_t> refused(1);
+    launch({1, 1}, take_even_kernel{}, memory.view());
+    launch({9, warp}, refused_under_churn_kernel{warp, this_backend == backend::host ? 1 << 13 : 1 << 20},
+           memory.view(), refused.data());
+    synchronise();
+  });
+}
+
 }  // namespace
 }  // namespace warpheap::test::header_ring_test

@@ -135,6 +135,17 @@ struct aligned_ring_request {
 /// are counted before they change a header. A walk that proves nothing is made again: then another thread took a chunk,
 /// merged two, or had one locked, which it lets go of after a limited number of its own steps.
 ///
+/// Null comes soon. A take whose walks others disturbed `most_walks` times adds itself to `provers`, and so does one
+/// that was disturbed while others prove. A take that finds `provers` above zero locks nothing. It judges free chunks
+/// side by side by the units that they have together, and walks on. So each other take disturbs a prover once at most:
+/// one that looked at `provers` before, and locks after. A `give_and_connect` does so as well, once for each block, and
+/// no new block comes. Then no walk is disturbed: each ends with a proof, or has seen a place. A prover leaves at the
+/// end of such a walk. Takes that are no provers are not disturbed either, so none joins, `provers` falls to zero, and
+/// those that have seen a place take it.
+///
+/// Invariants of the proof. A take is counted in `provers` from the end of one of its walks to the end of a later one,
+/// and it locks nothing meanwhile. `provers` decides when threads go on, and no refusal rests on it.
+///
 /// Memory order: what a thread did before it gave a chunk happens before what the thread does that takes a part of it.
 template <class Header, std::uint32_t Cursors>
 class header_ring {
@@ -145,6 +156,8 @@ class header_ring {
   struct state {
     alignas(128) std::uint32_t units;  ///< units of the ring; changes while no thread uses it
     alignas(128) std::uint32_t takes;  ///< takes that have locked their chunk, modulo 2^32
+    /// Takes that prove a refusal. A take locks a chunk only after it read zero here.
+    alignas(128) std::uint32_t provers;
     /// Where the takes of a multiprocessor begin: a place where a chunk begins or began. Hints.
     typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
@@ -152,6 +165,10 @@ class header_ring {
   /// Chunks from which a take leaps, each thread another distance, until it walks from chunk to chunk. Threads that
   /// begin at one cursor are then apart.
   static constexpr std::uint32_t most_leaps = 32;
+
+  /// Walks that others disturbed, the first one included, after which a take proves that there is no place. A proof
+  /// keeps all others from taking for a walk or two, so it must be rare while places are free and contended for.
+  static constexpr std::uint32_t most_walks = 7;
 
   /// Bytes of a ring of `units` units, at most `ring_word::most_units`.
   WARPHEAP_FN static constexpr std::uint64_t bytes(std::uint64_t units) {
@@ -172,8 +189,9 @@ class header_ring {
   WARPHEAP_FN void place_cursor(std::uint32_t index, std::uint32_t at) const { state_->cursors[index].value = at; }
 
   /// Takes what `wanted`, a `ring_request` or an `aligned_ring_request`, says. Returns the place where it begins, or
-  /// `none`: at one moment of the call there was no such place. One lane. The call ends if those of the threads that
-  /// have chunks locked go on, and not every walk overlaps with a take.
+  /// `none`: at one moment of the call there was no such place. One lane. The call ends if the threads that have chunks
+  /// locked or prove a refusal go on, and not every place that it sees is taken by another thread first. If no place is
+  /// there all the time, other threads disturb a limited number of its walks.
   template <class Request>
   WARPHEAP_FN std::uint32_t take(Request wanted) const;
 
@@ -195,9 +213,15 @@ class header_ring {
  private:
   WARPHEAP_FN Header& header(std::uint32_t place) const { return reinterpret_cast<Header*>(state_ + 1)[place]; }
 
-  // Why a walk proves nothing, in one register: a header was locked, and the number of leaps that are left.
-  static constexpr std::uint32_t disturbed = 1;
-  static constexpr std::uint32_t one_leap = 2;
+  // What a take knows of its walks, in one register.
+  static constexpr std::uint32_t disturbed = 1;            // this walk overlapped with a take, or saw a locked header
+  static constexpr std::uint32_t barred = 2;               // this walk saw a place while `provers` was not zero
+  static constexpr std::uint32_t proving = 4;              // the take is counted in `provers`
+  static constexpr std::uint32_t proved = 8;               // it was, and is refused
+  static constexpr std::uint32_t one_walk = 16;            // disturbed walks, up to `most_walks`
+  static constexpr std::uint32_t walks = 7 * one_walk;     // their bits
+  static constexpr std::uint32_t one_leap = 8 * one_walk;  // leaps that are left
+  static_assert(most_walks * one_walk <= walks);
 
   WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;

@@ -43,8 +43,8 @@ namespace warpheap {
 ///   initialise                        handle.hpp
 ///   '- reg_eff_pre_split              the chunks of an empty heap; pre_split.hpp
 ///
-/// Null means that a walk proved that at one moment of the call no place was free. A call that finds none walks again
-/// as long as other threads take, merge or lock chunks during each of its walks.
+/// Null means that a walk proved that at one moment of the call no place was free. A call whose walks other threads
+/// disturb several times keeps them from taking until its walk is a proof or has seen a place.
 ///
 /// What differs from the original: headers lie in a table and not before the blocks, so that merging is safe; free
 /// chunks merge; requests end; blocks lie at multiples of their size, so that a heap holds as many blocks of one size

@@ -34,7 +34,7 @@ WARPHEAP_FN void header_ring<Header, Cursors>::carve(std::uint32_t at, std::uint
 
 // Takes from the free chunk from `at` to `next` if `wanted` fits in it and in the free chunks after it. Returns the
 // place, or `none`; `next` is then the end of what was visited. Adds `disturbed` to `doubt` if another thread had a
-// part locked.
+// part locked, and `barred` if `wanted` fits while a take proves a refusal.
 template <class Header, std::uint32_t Cursors>
 template <class Request>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, std::uint32_t& next,
@@ -47,6 +47,22 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
       if ((after & ring_word::allocated) == 0) doubt |= disturbed;
       return none;
     }
+  }
+  if (atomic_view{state_->provers}.load(memory_order::relaxed, thread_scope::device) != 0) {
+    // Lock nothing, and look whether merged chunks would do. While no thread takes, what was free together stays free,
+    // and this finds at least that much.
+    WARPHEAP_ROLLED
+    while (!wanted.fits(at, next, first)) {  // not a spin: the units from `at` to `next` get more each time
+      const std::uint32_t after = header(next).look();
+      if ((after & ring_word::free) == 0) {
+        if ((after & ring_word::allocated) == 0) doubt |= disturbed;
+        return none;
+      }
+      next = ring_word::next(after);
+    }
+    doubt |= barred;
+    stop_point("header_ring.visit.barred");
+    return none;
   }
   stop_point("header_ring.visit.looked");
   const std::uint32_t locked = header(at).try_lock(ring_word::free | next);
@@ -99,7 +115,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
   std::uint32_t doubt = disturbed + most_leaps * one_leap;
   std::uint32_t at = atomic_view{cursors().mine()}.load(memory_order::relaxed, thread_scope::device);
   WARPHEAP_ROLLED
-  for (;;) {  // not a spin: a walk is made again only if another thread took, merged or locked a chunk during it
+  for (;;) {  // not a spin: a walk is made again only if another thread took, merged, locked or proved during it
     stop_point("header_ring.take.walking");
     const std::uint32_t seen = header(at).look();
     std::uint32_t next = ring_word::next(seen);
@@ -122,10 +138,32 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     // The end. All that was seen comes before the count, and what the next walk sees comes after it.
     fence(memory_order::acquire, thread_scope::device);
     const std::uint32_t now = takes.load(memory_order::acquire, thread_scope::device);
-    if (doubt == 0 && now == before) return none;
-    if (doubt != 0) backoff{}.pause();  // a short one: a walk is work
+    if (now != before) doubt |= disturbed;
+    if ((doubt & proved) != 0 || (doubt & (disturbed | barred | proving)) == 0) return none;
+    if ((doubt & (disturbed | proving)) == proving) {
+      // This walk proved that there is no place, or that there was one. Others wait for the subtraction, lanes of this
+      // warp as well, so another turn of the loop follows in any case: no reconvergence barrier comes before it. A take
+      // that is refused makes that turn at the end of the ring.
+      atomic_view{state_->provers}.fetch_sub(1, memory_order::relaxed, thread_scope::device);
+      at = (doubt & barred) != 0 ? 0 : units();
+      doubt = (doubt & barred) != 0 ? 0 : proved;
+      continue;
+    }
+    backoff{}.pause();  // a short one: a walk is work
     before = now;
-    doubt = 0;  // and no leap: from here on each chunk is seen
+    if ((doubt & (disturbed | proving)) == disturbed) {
+      // A take joins others that prove, so that they prove together and not one after the other. Not after its first
+      // walk, which is always counted as disturbed.
+      const atomic_view provers{state_->provers};
+      doubt += one_walk;
+      const bool joins = (doubt & walks) != one_walk && provers.load(memory_order::relaxed, thread_scope::device) != 0;
+      if (joins || (doubt & walks) == most_walks * one_walk) {
+        doubt = proving;
+        provers.fetch_add(1, memory_order::relaxed, thread_scope::device);
+        stop_point("header_ring.take.proving");
+      }
+    }
+    doubt &= walks | proving;  // and no leap: from here on each chunk is seen
   }
 }
 
