@@ -5,7 +5,6 @@
 #include <warpheap/designs/warp_slab/detail/hints.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -74,7 +73,8 @@ class slab_claims {
     }
     return got;
   }
-  /// Claims of those who come this way, with registers of their own: a kernel has as many as the largest function
+  /// Up to `wanted` blocks of a word that the caller probed, as `claim_for_seat`, or of the home word of its warp. What
+  /// is foreign goes back at once. Both have registers of their own: a kernel has as many as the largest function
   /// needs. One lane.
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     return without_foreign(claim_for_seat(c, look, wanted));

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/sharing.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {

@@ -43,7 +43,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
   return found;
 }
 
-// One turn of that, for those who want a block: `refused` for who is not to have one. Collective.
+// One turn of `take_along_hints`, for lanes that want a block: `refused` for one that is not to have any. Collective.
 WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                                        void*& found) const -> outcome {
   // Acquired before the looks, so that they see the slabs of the extensions that it counts.

@@ -39,7 +39,9 @@ class slab_extension {
   WARPHEAP_FN const slab_hints& hints() const { return search_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return search_.store(); }
 
+  /// What became of a lane's wait for its class.
   enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
+
   /// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `news` is how many
   /// there had been before the search that found nothing. Lanes that wait for nothing help to extend what others want.
   /// Tells dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some
@@ -48,8 +50,9 @@ class slab_extension {
     extension_wait mine{match(group, dry ? c : classes::count), news, 0, 0, outcome::extended};
     const bool asks = dry && is_leader(mine.peers);
     if (asks) ask(c, mine);
-    while (wait_for_turn(group, c, mine))
-      extend_for_holder(group, c, mine, found);  // not a spin: each turn ends a wait
+    while (wait_for_turn(group, c, mine)) {  // not a spin: each turn ends a wait
+      extend_for_holder(group, c, mine, found);
+    }
     if (asks) withdraw_demand(c, mine);
     return shuffle(group, mine.then, leader(mine.peers));
   }
@@ -62,6 +65,7 @@ class slab_extension {
     std::uint32_t times;    // the demand with which the caller's was counted
     outcome then;
   };
+
   // Begins to wait for class `c`, for all peers. One lane.
   WARPHEAP_COLD_FN void ask(std::uint32_t c, extension_wait& mine) const {
     using enum memory_order;

@@ -4,9 +4,7 @@
 
 #include <warpheap/designs/warp_slab/detail/forecast.hpp>
 #include <warpheap/designs/warp_slab/detail/maker.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -19,7 +17,10 @@ namespace warpheap::detail {
 /// grid has not begun yet, the rest will ask as those did that have. A warp that comes again in a launch mallocs and
 /// frees by turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
 ///
-/// One lane calls, the holder of the heap's lock. All accesses are relaxed: numbers decide how much, and nothing else.
+/// Invariant: the course of a launch (`front`, `launch`, `before`) is written by the holder of the heap's lock alone.
+/// Waits of `slab_extension` add to the demand and subtract from it; only the holder takes it all.
+///
+/// One lane calls, the holder. All accesses are relaxed: numbers decide how much, and nothing else.
 class slab_growth {
  public:
   WARPHEAP_FN explicit slab_growth(const arena& from) : maker_(from) {}
@@ -47,6 +48,7 @@ class slab_growth {
 
  private:
   static constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
+
   // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some
   // microseconds, and one extension for all of them is quicker than one for each few, and leaves each its place. Where
   // no units are left it does not wait. One lane, the lock's holder.
@@ -77,7 +79,7 @@ class slab_growth {
     std::uint32_t leaf = 0;
     return store().free_units().next_leaf(0, leaf);
   }
-  // How many of these are in store, beyond those for the `wanted` blocks that are waited for. One lane, the lock's
+  // How many slabs are in store, beyond those for the `wanted` blocks that are waited for. One lane, the lock's
   // holder.
   WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
     using enum memory_order;

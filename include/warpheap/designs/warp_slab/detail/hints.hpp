@@ -3,10 +3,8 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/store.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
-#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -36,15 +34,15 @@ class slab_hints {
   WARPHEAP_FN explicit slab_hints(const arena& from) : store_(from) {}
   WARPHEAP_FN const slab_store& store() const { return store_; }
 
-  /// Makes blocks free. One lane, after a fence that releases the accesses of who had the blocks.
+  /// Makes blocks free. One lane, after a fence that releases the accesses of the threads that had the blocks.
   WARPHEAP_FN void put_back(slab_claim blocks) const {
     const slab_word old{store().word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
     invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
     stop_point("warp_slab.put_back.freed");
     if (!old.shown()) show_of(*this, blocks.word, old.of_class());
   }
-  /// Blocks that the caller took by mistake, from a slab of another class. One lane. Their claim acquired what those
-  /// did who had them before, and the fence passes it on to who has them next.
+  /// Makes blocks free that the caller claimed by mistake, of a slab of another class. One lane. Their claim acquired
+  /// what threads did that had them before, and the fence passes it on to those that have them next.
   WARPHEAP_COLD_FN static void put_back_of(slab_hints self, slab_claim blocks) {
     fence(memory_order::acq_rel, thread_scope::device);
     blocks.word &= ~slab_claim::foreign_bit;
@@ -62,7 +60,7 @@ class slab_hints {
     const atomic_view view{store().header(unit).hint};
     slab_hint seen{view.load(relaxed, device)};
     bool cleared = false;
-    while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: as above
+    while (!cleared && seen.shown() && seen.is_of(c) && seen.place() == place) {  // not a spin: see `set_hint`
       cleared = view.compare_exchange(seen.value, seen.without(), acq_rel, device);
     }
     if (cleared) {
@@ -96,6 +94,7 @@ class slab_hints {
     }
     end_change(c);
   }
+  /// Begins and ends a change of hints of class `c`; what lies between them a search may have missed.
   WARPHEAP_FN void begin_change(std::uint32_t c) const {
     // Released by the RMWs that follow, or by a fence before them.
     store().of_class(c).changes.begin();
@@ -106,6 +105,7 @@ class slab_hints {
   WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const {
     return store().of_class(c).changes.quiescence();
   }
+  /// True if no change was under way when `before` was taken, and none has begun since.
   WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const {
     fence(memory_order::acquire, thread_scope::device);
     return store().of_class(c).changes.stood_still(before);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/runs.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
@@ -87,7 +86,7 @@ class slab_maker {
     mark_places(group, c, place, place + slabs);
     sync(group);
   }
-  // Each lane of `group` does its share of these.
+  // The words of slabs, all of their blocks free. Each lane of `group` does its share.
   WARPHEAP_COLD_FN void make_words(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const {
     // Lane by lane along the slabs or, where there are more of them, along the words of each.
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -100,6 +99,7 @@ class slab_maker {
       }
     }
   }
+  // The entries of slabs in the table, from `place` on. Each lane of `group` does its share.
   WARPHEAP_COLD_FN void fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
                                    std::uint32_t slabs) const {
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -107,6 +107,7 @@ class slab_maker {
       store().table(c, place + i).store(unit + i * store().units_of(c) + 1, after_release_fence, thread_scope::device);
     }
   }
+  // The bits of the places [begin, end) in the set of hints. Each lane of `group` does its share.
   WARPHEAP_COLD_FN void mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const {
     constexpr std::uint32_t leaf = bit_tree::leaf_bits;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -117,7 +118,7 @@ class slab_maker {
       if (from < to) places.mark(i, bit_range(from % leaf, to - from));
     }
   }
-  // What tells of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block
+  // The header of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block
   // is handed out. One lane.
   WARPHEAP_COLD_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
     using enum memory_order;
@@ -128,7 +129,8 @@ class slab_maker {
     }
     atomic_view{store().header(unit).hint}.store(slab_hint::make(c, place).value, relaxed, device);
   }
-  // Word `at` of it, with the blocks `all`. A fence has released the header, and what those did who had the units.
+  // Word `at` of a slab, with the blocks `all`. A fence has released the header, and what threads did that had the
+  // units.
   WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t at, std::uint32_t all) const {
     store().word(at).store(slab_word::make(c, all).value, after_release_fence, thread_scope::device);
   }

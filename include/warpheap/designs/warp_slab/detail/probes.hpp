@@ -6,7 +6,6 @@
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
-#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -27,11 +26,13 @@ class slab_probes {
 
   /// Words that one lane reads side by side, since each load waits for memory.
   static constexpr std::uint32_t looks_at_once = 4;
+  /// How far a probe goes.
   enum class look_kind : std::uint32_t {
     quick,     // at one word anywhere
     anywhere,  // at several words
     latest     // at several of the latest slabs
   };
+
   /// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
   WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const {
     using enum memory_order;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/compaction.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
@@ -47,6 +46,7 @@ class slab_reclamation {
     std::uint32_t slabs;
     std::uint32_t lowest;  // place of one
   };
+
   // Takes slabs of one class back. Only a slab with a hint can be all free, unless a hint is just changing: then it
   // looks once more, after a pause for the thread that changes it. Each repetition means that a thread did, for a block
   // that was claimed or released.
@@ -64,7 +64,7 @@ class slab_reclamation {
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
-  // One pass of that; tells what all lanes together took. Collective.
+  // One pass of `reclaim_class`; tells what all lanes together took. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     reclaimed mine{0, ~0u};
     reclaim_hinted(group, c, units, mine);
@@ -127,7 +127,7 @@ class slab_reclamation {
     }
     return whole;
   }
-  // One lane, for this slab.
+  // Takes the slab at `place` back, if all of its blocks are free. One lane.
   WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const {
     const std::uint32_t entry = store().table(c, place).load(memory_order::relaxed, thread_scope::device);
     if (entry == 0 || !is_whole(c, entry - 1)) return false;

@@ -5,7 +5,6 @@
 #include <warpheap/designs/warp_slab/detail/headroom.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
@@ -70,7 +69,7 @@ class slab_rounds {
     sync(group);
     return found;
   }
-  // Parts of that, with registers of their own.
+  // The probe of `look_on`, with registers of its own: a kernel has as many as the largest function needs.
   WARPHEAP_COLD_FN slab_look look_alone(lane_mask group, lane_mask lacking, look_kind kind, std::uint32_t round,
                                         std::uint32_t& c) const {
     constexpr std::uint32_t far = 0x200000;  // from the numbers of all other warps
@@ -80,6 +79,7 @@ class slab_rounds {
     std::uint32_t free = 0;
     return probes().look_around(c, kind, round, free);
   }
+  // The claims of `look_on`, with registers of their own.
   WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
                                          void* found) const {
     slab_claim got;

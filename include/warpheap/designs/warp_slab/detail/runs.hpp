@@ -3,7 +3,6 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/reclamation.hpp>
-#include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
@@ -78,14 +77,12 @@ class slab_runs {
     const std::uint64_t most = std::uint64_t{count} * times;
     const auto units = most < store().control().units ? static_cast<std::uint32_t>(most) : count;
     index_run run{0, 0};
-    store().control().lock.hold_unless([&] { return store().control().refused_runs.since(earlier, count); },
-                                       [&] {
-                                         const std::uint64_t attempt =
-                                             atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
-                                         run = take_units_now(count, units, alignment);
-                                         if (run.count == 0 && alignment == 1)
-                                           store().control().refused_runs.note(attempt, count);
-                                       });
+    const auto is_refused = [&] { return store().control().refused_runs.since(earlier, count); };
+    store().control().lock.hold_unless(is_refused, [&] {
+      const std::uint64_t attempt = atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
+      run = take_units_now(count, units, alignment);
+      if (run.count == 0 && alignment == 1) store().control().refused_runs.note(attempt, count);
+    });
     return run;
   }
   // Neighbouring units, if need be after slabs without blocks were taken back. The lock's holder, one lane.

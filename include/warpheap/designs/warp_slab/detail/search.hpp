@@ -70,7 +70,7 @@ class slab_search {
   }
 
  private:
-  // One such pass; false if it found none and may have missed some. Collective.
+  // One pass of `find`; false if it found none and may have missed some. Collective.
   WARPHEAP_COLD_FN bool search_once(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const {
     bit_tree::watch before{};
     if (is_leader(group)) before = hints().begin_watch(c);
@@ -82,8 +82,8 @@ class slab_search {
     const lane_mask met = meet(group);
     return any(met, exact);
   }
-  // As no place for a slab is left: the rest of the walks of `peers`, if these ran out of patience; none: the caller
-  // has no part in it. Collective over `group`.
+  // The rest of the passes of `peers`, if these ran out of patience, since no place for a slab is left; no peers: the
+  // caller has no part in it. Collective over `group`.
   WARPHEAP_COLD_FN void* follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part, void* found,
                                     bool& lost) const {
     if (peers != 0 && part.patience == 0) {

@@ -5,8 +5,6 @@
 #include <warpheap/designs/warp_slab/detail/probes.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
-#include <warpheap/structures.hpp>
-#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -16,13 +14,11 @@ namespace warpheap::detail {
 /// preferred: it becomes the seat, so warps that take whole words come to have words of their own. Else each lane that
 /// saw something claims a part.
 ///
-/// Invariant: a foreign claim serves no lane, and stays with the lane that made it, which puts it back.
+/// Invariant: a foreign claim serves no lane, and stays with one lane, which puts it back.
 ///
 /// All functions are collective, and their claimers' acquires are passed on by a `meet` of the group.
 ///
-/// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes
-/// that came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops
-/// yield. A kernel whose threads malloc and free by turns is three times faster without (results/essays/warp_slab.md).
+/// `take_anywhere` and what it calls have no loop; malloc.hpp says why.
 class slab_sharing {
  public:
   using classes = slab_classes;
@@ -127,6 +123,7 @@ class slab_sharing {
   struct dealt {
     int turn, finder;
   };
+
   // Turn in which the `rank`-th block is dealt when `count` finders deal by turns, and the index of the finder that
   // deals it.
   WARPHEAP_COLD_FN static dealt part_of(int rank, int count) {

@@ -6,7 +6,6 @@
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
-#include <warpheap/sync.hpp>
 
 namespace warpheap::detail {
 
@@ -61,7 +60,7 @@ class slab_walk {
     if (home != 0 && part.patience != 0 && !any(group, found != nullptr)) {
       part.from = 0;
       part.to = home;
-      while (walk_on(group, wanting, c, part, found)) {  // not a spin: the same
+      while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
       }
     }
     return found;
@@ -69,7 +68,8 @@ class slab_walk {
 
  private:
   static constexpr std::uint32_t no_unit = ~0u;
-  // One turn of that, with the next hints of a part of the places; true if there is reason for another. Collective.
+
+  // One turn of a pass, with the next hints of a part of the places; true if there is reason for another. Collective.
   WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
                                 void*& found) const {
     std::uint64_t marked = 0;
