@@ -58,8 +58,23 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |- hints: put_back         bits of one word, for all lanes -> show
 ///   '- store: free_run         a run
 ///
-/// The parts, from the lowest: store, hints, claims, probes, sharing, compaction, reclamation, runs, maker, growth,
-/// headroom, rounds, walk, search, extension. Each has the one before it as its only member.
+/// Parts, from the lowest: each has the one before it as its only member, and calls only earlier ones
+///   store        units, headers, words, tables, seats: where each lies
+///   hints        blocks that come back; slabs are shown and hidden       calls store, as all do
+///   claims       blocks of one word, and the seat                        hints
+///   probes       reads of words that are scattered over a class
+///   sharing      what lanes saw becomes blocks of their group            probes, claims
+///   compaction   slabs move to gaps of a table                           hints
+///   reclamation  slabs without a block in use become units               compaction, hints
+///   runs         blocks of whole units                                   reclamation
+///   maker        units become slabs                                      hints
+///   growth       how many slabs a class is given
+///   headroom     slabs for a class that is crowded                       growth, maker, probes
+///   rounds       probes of a whole group                                 headroom, sharing, probes, claims
+///   walk         one pass along the hints                                sharing, probes, hints
+///   search       passes for a few slabs, or until there is proof         walk, hints
+///   extension    waits for the lock; more slabs, or a refusal            search, growth, maker, reclamation
+/// Those that claim blocks come before those that make and take back slabs: the lower end is what the hot part needs.
 ///
 /// The lanes that call `malloc` of one heap together return together.
 ///
@@ -158,6 +173,7 @@ class warp_slab {
   detail::slab_extension extension_;
 };
 
+static_assert(sizeof(warp_slab) == sizeof(detail::slab_store));  // all parts have the same bytes
 static_assert(device_allocator<warp_slab>);
 static_assert(locates_blocks<warp_slab>);
 

@@ -12,8 +12,8 @@ WARPHEAP_FN inline void warp_slab::coalesce() const {
   if (block_index() != 0 || thread_index() >= warp_width) return;
   const lane_mask group = active_group();
   store().control().lock.hold(group, [&] {
-    while (reclamation().reclaim(
-        group, static_cast<std::uint32_t>(store().control().units))) {  // not a spin: each turn takes slabs back
+    const auto units = static_cast<std::uint32_t>(store().control().units);
+    while (reclamation().reclaim(group, units)) {  // not a spin: each turn takes slabs back
     }
   });
 }
