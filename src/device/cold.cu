@@ -17,7 +17,7 @@ __device__ void warp_slab_cold_part::keep(warp_slab heap, slab_claim claim, void
   block[0] = heap.take_elsewhere(n, n, claim, block[0]);
   block[1] = heap.take_without_slab(n);
   block[2] = heap.malloc_run(number, number);
-  warp_slab::show_of(heap, n, n);
+  detail::slab_hints::show_of(heap.hints(), n, n);
   warp_slab::free_run_of(heap, n, n);
 }
 

@@ -38,7 +38,7 @@ EXTERNALS = {
     "_ZNK8warpheap9warp_slab14take_elsewhereEjjNS_10slab_claimEPv",
     "_ZNK8warpheap9warp_slab17take_without_slabEj",
     "_ZNK8warpheap9warp_slab10malloc_runEyy",
-    "_ZN8warpheap9warp_slab7show_ofES0_jj",
+    "_ZN8warpheap6detail10slab_hints7show_ofES1_jj",
     "_ZN8warpheap9warp_slab11free_run_ofES0_jj",
 }
 

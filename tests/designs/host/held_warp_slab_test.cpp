@@ -7,8 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exploration/host/private_member.hpp>
 #include <exploration/host/snapshot.hpp>
+#include <exploration/host/warp_slab_parts.hpp>
 #include <support/few_lanes.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
@@ -16,15 +16,7 @@
 namespace warpheap::test::held_warp_slab_test {
 namespace {
 
-WARPHEAP_TEST_PRIVATE(add_slabs, warp_slab::add_slabs)
-WARPHEAP_TEST_PRIVATE(add_or_search, warp_slab::add_or_search)
-WARPHEAP_TEST_PRIVATE(claim, warp_slab::claim)
-WARPHEAP_TEST_PRIVATE(free_units, warp_slab::free_units)
-WARPHEAP_TEST_PRIVATE(hide, warp_slab::hide)
-WARPHEAP_TEST_PRIVATE(look_through, warp_slab::look_through)
-WARPHEAP_TEST_PRIVATE(put_back, warp_slab::put_back)
-WARPHEAP_TEST_PRIVATE(search, warp_slab::search)
-WARPHEAP_TEST_PRIVATE(take_words, warp_slab::take_words)
+using namespace slab_parts;
 
 constexpr std::uint32_t unit = 0;   // of the slab in question
 constexpr std::uint32_t place = 0;  // in the table of its class

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <warpheap/allocator/device.hpp>
-#include <warpheap/designs/warp_slab/detail/layout.hpp>
+#include <warpheap/designs/warp_slab/detail/extension.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
@@ -24,11 +24,63 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
 /// size can lie. docs/design/warp_slab.md explains it all.
 ///
+/// Glossary
+///   unit         a page of 16 KiB; a run is a block of whole units
+///   class        the blocks of one size; a slab is a few units that are full of them
+///   word         32 blocks of a slab: a bit for each free one, the class, and whether the word is shown
+///   place        index of a slab in the table of its class
+///   seat         of a warp and a class: the word where blocks were found last, and their bits
+///   hint         says that a slab may have free blocks; a set of places leads to it
+///   shown        of a word or a hint: it is listed, so searches find it; to hide it takes that back
+///   change       an update of hints, counted at its begin and its end, so that no search misses it
+///   foreign      of a claim: the slab is of another class by now, so the blocks go back
+///   peers        lanes that want one class of one heap; the leader of them claims
+///   visit        the launch in which a warp last repeated probes
+///   news         counter of a class that changes when waiting warps should look again
+///
+/// Call tree, downwards only; the file of a part has its name
+///   malloc                                                          malloc.hpp
+///   |- take_block              up to 64 KiB, lanes together
+///   |  |- claims: claim_at_seat         the leader of each class
+///   |  |- sharing: take_anywhere        one probe a lane -> probes: look_anywhere -> claims: claim_for_seat
+///   |  |- take_elsewhere       cold                                 elsewhere.hpp
+///   |  |  |- hints: put_back_of         a foreign claim
+///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> maker
+///   |  |  '- take_along_hints           in turns:
+///   |  |     |- rounds: look_again      the home word, the latest slabs
+///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
+///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> compaction;
+///   |  |                                search: find, exact, before a refusal
+///   |  '- take_without_slab    in a heap below one slab             large.hpp
+///   '- malloc_run              above 64 KiB                         large.hpp
+///      '- runs: take_run_at_once, take_run_by_turns -> reclamation: reclaim
+///   free                                                            free.hpp
+///   |- hints: put_back         bits of one word, for all lanes -> show
+///   '- store: free_run         a run
+///
+/// Parts, from the lowest: each has the one before it as its only member, and calls only earlier ones
+///   store        units, headers, words, tables, seats: where each lies
+///   hints        blocks that come back; slabs are shown and hidden       calls store, as all do
+///   claims       blocks of one word, and the seat                        hints
+///   probes       reads of words that are scattered over a class
+///   sharing      what lanes saw becomes blocks of their group            probes, claims
+///   compaction   slabs move to gaps of a table                           hints
+///   reclamation  slabs without a block in use become units               compaction, hints
+///   runs         blocks of whole units                                   reclamation
+///   maker        units become slabs                                      hints
+///   growth       how many slabs a class is given
+///   headroom     slabs for a class that is crowded                       growth, maker, probes
+///   rounds       probes of a whole group                                 headroom, sharing, probes, claims
+///   walk         one pass along the hints                                sharing, probes, hints
+///   search       passes for a few slabs, or until there is proof         walk, hints
+///   extension    waits for the lock; more slabs, or a refusal            search, growth, maker, reclamation
+/// Those that claim blocks come before those that make and take back slabs: the lower end is what the hot part needs.
+///
 /// The lanes that call `malloc` of one heap together return together.
 ///
-/// With WARPHEAP_COLD_LINKED a translation unit has the hot part alone (<warpheap/device_hot.hpp>). It then calls five
-/// functions that the device library has: `take_elsewhere`, `take_without_slab`, `malloc_run`, `show_of` and
-/// `free_run_of`.
+/// With WARPHEAP_COLD_LINKED a translation unit compiles the hot part alone (<warpheap/device_hot.hpp>). It then calls
+/// five functions that the device library has: `take_elsewhere`, `take_without_slab`, `malloc_run`, `free_run_of`, and
+/// `show_of` of `slab_hints`.
 ///
 /// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
 /// call there was no block to be had.
@@ -50,10 +102,10 @@ class warp_slab {
     return warp_slab_layout::metadata_bytes(bytes);
   }
 
-  WARPHEAP_FN explicit warp_slab(const arena& from);
+  WARPHEAP_FN explicit warp_slab(const arena& from) : extension_(from) {}
 
-  WARPHEAP_FN void initialise() const;
-  WARPHEAP_FN void grow(std::uint64_t bytes) const;
+  WARPHEAP_FN void initialise() const { store().initialise(); }
+  WARPHEAP_FN void grow(std::uint64_t bytes) const { store().grow(bytes); }
 
 #if WARPHEAP_COMPILES_HOST
   void relocate(const arena& from, const arena& to) const;
@@ -61,8 +113,8 @@ class warp_slab {
 #endif
 
   /// Bytes of an arena that begins there from which on there is room for a block: a whole unit.
-  WARPHEAP_FN std::uint64_t least_bytes() const { return lead_ + classes::unit_bytes; }
-  WARPHEAP_FN std::uint64_t trim_begin() const { return lead_; }
+  WARPHEAP_FN std::uint64_t least_bytes() const { return store().lead() + classes::unit_bytes; }
+  WARPHEAP_FN std::uint64_t trim_begin() const { return store().lead(); }
   WARPHEAP_FN void coalesce() const;
   WARPHEAP_FN void withdraw(std::uint64_t* units) const;
   WARPHEAP_FN void restore(const std::uint64_t* units) const;
@@ -80,291 +132,59 @@ class warp_slab {
 
   using layout = warp_slab_layout;
   using classes = slab_classes;
-  using unit_header = layout::unit_header;
   using unit_section = layout::unit_section;
-  using class_state = layout::class_state;
-  using unit_heap = page_heap<classes::unit_shift>;
+  using look_kind = detail::slab_probes::look_kind;
+  using outcome = detail::slab_extension::outcome;
 
-  // Access to the parts.
-  WARPHEAP_FN unit_section* sections() const {
-    return reinterpret_cast<unit_section*>(reinterpret_cast<std::byte*>(control_) + layout::sections_at());
-  }
-  // Element `index` of the arrays of `each` elements that all sections have at byte `offset`. An address advances by
-  // one element for each index, and by the rest of a section for each section.
-  template <class T, std::uint32_t each>
-  WARPHEAP_FN T& of_sections(std::uint64_t offset, std::uint32_t index) const {
-    constexpr std::uint64_t rest = sizeof(unit_section) - each * sizeof(T);
-    // In this order the constants are part of the access.
-    std::byte* at = reinterpret_cast<std::byte*>(control_) + std::uint64_t{index / each} * rest;
-    at += std::uint64_t{index} * sizeof(T);
-    return *reinterpret_cast<T*>(at + (layout::sections_at() + offset));
-  }
-  WARPHEAP_FN unit_header& header(std::uint32_t unit) const {
-    return of_sections<unit_header, unit_section::units>(offsetof(unit_section, header), unit);
-  }
-  WARPHEAP_FN std::uint64_t& word_of(std::uint32_t word) const {
-    return of_sections<std::uint64_t, word_number::section_words>(offsetof(unit_section, word), word);
-  }
-  WARPHEAP_FN atomic_view<std::uint64_t> word(std::uint32_t word) const { return atomic_view{word_of(word)}; }
-  WARPHEAP_FN atomic_view<std::uint32_t> table(std::uint32_t c, std::uint32_t place) const {
-    constexpr std::uint32_t each = unit_section::units;
-    return atomic_view{
-        of_sections<std::uint32_t, each>(offsetof(unit_section, table) + c * each * sizeof(std::uint32_t), place)};
-  }
-  WARPHEAP_FN bit_tree free_units() const {
-    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section)};
-  }
-  WARPHEAP_FN unit_heap units() const { return {data_, free_units()}; }
-  WARPHEAP_FN bit_tree hints(std::uint32_t c) const {
-    return {&of_class(c).hints, reinterpret_cast<std::byte*>(&sections()->hints[c]), sizeof(unit_section)};
-  }
-  WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
+  // The parts. The lower ones are members of the upper ones.
+  WARPHEAP_FN const detail::slab_extension& extension() const { return extension_; }
+  WARPHEAP_FN const detail::slab_search& search() const { return extension_.search(); }
+  WARPHEAP_FN const detail::slab_rounds& rounds() const { return extension_.rounds(); }
+  WARPHEAP_FN const detail::slab_runs& runs() const { return extension_.runs(); }
+  WARPHEAP_FN const detail::slab_reclamation& reclamation() const { return extension_.reclamation(); }
+  WARPHEAP_FN const detail::slab_sharing& sharing() const { return extension_.sharing(); }
+  WARPHEAP_FN const detail::slab_claims& claims() const { return extension_.claims(); }
+  WARPHEAP_FN const detail::slab_hints& hints() const { return extension_.hints(); }
+  WARPHEAP_FN const detail::slab_store& store() const { return extension_.store(); }
 
-  // Slabs of class `c` in this heap. How large it was at first decides, for good; `initialise` writes it down, since
-  // the rare ways would need registers to work it out.
-  WARPHEAP_FN bool is_small() const { return initial_units_ < layout::small_heap; }
-  WARPHEAP_FN std::uint32_t units_of(std::uint32_t c) const { return of_class(c).slab_units; }
-  WARPHEAP_FN std::uint32_t blocks_of(std::uint32_t c) const { return of_class(c).slab_blocks; }
-  WARPHEAP_FN std::uint32_t words_of(std::uint32_t c) const { return (blocks_of(c) + 31) / 32; }
-  // The bits of word `index` of a slab that stand for blocks, and whether the word says that all of these are free.
-  WARPHEAP_FN std::uint32_t all_blocks(std::uint32_t c, std::uint32_t index) const {
-    return layout::all_blocks(blocks_of(c), index);
-  }
-  WARPHEAP_FN bool is_whole_word(std::uint32_t c, std::uint32_t index, slab_word seen) const {
-    return seen.is_of(c) && seen.free() == all_blocks(c, index);
-  }
-
-  // claim.hpp: blocks of slabs that are there
-  WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const;
+  // malloc.hpp
   WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
-  WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const;
-  WARPHEAP_FN slab_look look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
-                                 std::uint32_t& c) const;
-  WARPHEAP_FN static int whom_to_help(lane_mask lacking, bool looks);
-  template <bool hot>
-  WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
-                             void*& block) const;
-  WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const;
-  WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim_twice(std::uint32_t c, std::uint32_t at, std::uint32_t tried,
-                                     std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const;
-  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b);
-  WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted);
-  WARPHEAP_FN static slab_claim tell(lane_mask group, warp_request peers, slab_claim got);
-  WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const;
 
-  // elsewhere.hpp: a few looks around
-  static constexpr std::uint32_t looks_at_once = 4;
-  enum class look_kind : std::uint32_t {
-    quick,     // at one word anywhere
-    anywhere,  // at several words
-    latest     // at several of the latest slabs
-  };
+  // elsewhere.hpp
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
-  WARPHEAP_COLD_FN bool look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
-                                void*& found) const;
-  WARPHEAP_COLD_FN slab_look look_alone(lane_mask group, lane_mask lacking, look_kind kind, std::uint32_t round,
-                                        std::uint32_t& c) const;
-  WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
-                                         void* found) const;
-  WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const;
-  WARPHEAP_FN slab_claim without_foreign(slab_claim got) const;
-  WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const;
-  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
-                                         std::uint32_t& free) const;
-  WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask wanting, std::uint32_t c, slab_look look) const;
-
-  struct dealt {
-    int turn, finder;
-  };
-  WARPHEAP_COLD_FN static dealt part_of(int rank, int count);
-  WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
-                              slab_claim got) const;
-
-  // ahead.hpp: more slabs for a class that is crowded
-  WARPHEAP_COLD_FN void make_room(lane_mask group, std::uint32_t c, std::uint32_t free) const;
-  static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
-  static constexpr std::uint32_t room_between_launches = 4;
-  WARPHEAP_COLD_FN std::uint32_t enough_room(lane_mask group) const;
-  WARPHEAP_FN atomic_view<std::uint32_t> visit() const;
-  WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const;
-  WARPHEAP_FN bool has_room() const;
-  WARPHEAP_FN static bool has_more_threads_than_run();
-  WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const;
-  WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_FN static bool is_picked(std::uint32_t word);
-
-  // search.hpp: where there may be more
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
-  enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                           void*& found) const;
-  WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const;
-  WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found, bool& lost) const;
-  WARPHEAP_COLD_FN void* search(lane_mask group, lane_mask wanting, std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool search_once(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
-  WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const;
-  struct walk_part {  // in memory, so that it needs no registers
-    std::uint32_t from, to;
-    std::uint32_t patience;
-    bool met;
-    bool lost;
-  };
-  WARPHEAP_COLD_FN void* walk(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part) const;
-  WARPHEAP_COLD_FN void* follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part, void* found,
-                                    bool& lost) const;
-  WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
-                                void*& found) const;
-  WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
-                                         bool looks, bool& lost) const;
-  WARPHEAP_COLD_FN bool is_without_place(lane_mask group, std::uint32_t c, bool asks) const;
-  WARPHEAP_COLD_FN bool has_place(lane_mask group, std::uint32_t c) const;
-  WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
-                                            std::uint64_t& marked) const;
-  static constexpr std::uint32_t no_unit = ~0u;
-  WARPHEAP_COLD_FN slab_look look_through(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const;
-  WARPHEAP_COLD_FN slab_look look_from(std::uint32_t c, std::uint32_t unit, std::uint32_t looked) const;
 
-  // release.hpp: blocks that come back
-  WARPHEAP_FN void put_back(slab_claim blocks) const;
-  WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const;
-  WARPHEAP_COLD_FN static void put_back_of(warp_slab self, slab_claim blocks);
-  WARPHEAP_COLD_FN static void show_of(warp_slab self, std::uint32_t at, std::uint32_t c);
-  WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
-  WARPHEAP_FN void set_hint(std::uint32_t unit, std::uint32_t c) const;
-  WARPHEAP_COLD_FN void hide(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
-  WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const;
-  WARPHEAP_FN void begin_change(std::uint32_t c) const;
-  WARPHEAP_FN void end_change(std::uint32_t c) const;
-
-  // need.hpp: how many slabs a class is given
-  static constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
-  WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c, std::uint32_t wanted, bool mixed) const;
-  WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const;
-  WARPHEAP_COLD_FN std::uint64_t threads_begun() const;
-  WARPHEAP_COLD_FN std::uint32_t slabs_for_variation(std::uint32_t c, std::uint32_t places, std::uint32_t wanted) const;
-  WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const;
-  WARPHEAP_COLD_FN bool has_units() const;
-  WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const;
-
-  // extend.hpp: more slabs for a class
-  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const;
-  struct extension_wait {   // in memory, so that it needs no registers
-    lane_mask peers;        // those that want the class
-    std::uint32_t news;     // of the class, before the looks that found nothing
-    std::uint64_t earlier;  // attempts that had begun before the wait
-    std::uint32_t times;    // the demand with which the caller's was counted
-    outcome then;
-  };
-  WARPHEAP_COLD_FN bool wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const;
-  WARPHEAP_COLD_FN void ask(std::uint32_t c, extension_wait& mine) const;
-  WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const;
-  WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const;
-  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const;
-  WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
-                                         void*& found) const;
-  WARPHEAP_COLD_FN void withdraw_demand(std::uint32_t c, const extension_wait& mine) const;
-  WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const;
-  WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
-                                     std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void open_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
-                                   std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void make_words(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void fill_table(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,
-                                   std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const;
-  WARPHEAP_COLD_FN void make_header(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const;
-  WARPHEAP_FN void make_word(std::uint32_t c, std::uint32_t at, std::uint32_t all) const;
-
-  // reclaim.hpp: slabs without blocks, back to units
-  struct reclaimed {
-    std::uint32_t slabs;
-    std::uint32_t lowest;  // place of one
-  };
-  WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const;
-  WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const;
-  WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const;
-  WARPHEAP_COLD_FN void reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units, reclaimed& got) const;
-  WARPHEAP_COLD_FN void reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places, reclaimed& got) const;
-  WARPHEAP_COLD_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const;
-  WARPHEAP_COLD_FN std::uint64_t take_whole_marks(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const;
-  WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const;
-  WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const;
-  WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const;
-  WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const;
-  WARPHEAP_COLD_FN void restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const;
-
-  // compact.hpp: no gaps in a table
-  WARPHEAP_COLD_FN void compact(lane_mask group, std::uint32_t c, std::uint32_t lowest, std::uint32_t slabs) const;
-  WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, bool moves, std::uint32_t slabs,
-                                  std::uint32_t& gap) const;
-  WARPHEAP_COLD_FN std::uint32_t next_gap(lane_mask group, std::uint32_t c, bool moves, std::uint32_t slabs,
-                                          std::uint32_t& gap) const;
-  WARPHEAP_COLD_FN void move_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const;
-
-  // runs.hpp
+  // large.hpp
   WARPHEAP_COLD_FN void* take_without_slab(std::uint32_t c) const;
   // Linked by name: std::uint64_t is `unsigned long` to nvcc and `unsigned long long` to NVRTC.
   WARPHEAP_COLD_FN void* malloc_run(unsigned long long bytes, unsigned long long alignment) const;
-  WARPHEAP_COLD_FN bool take_run_at_once(lane_mask group, std::uint32_t count, std::uint32_t& first) const;
-  WARPHEAP_COLD_FN bool take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
-                                          std::uint32_t& first) const;
-  WARPHEAP_COLD_FN index_run take_units_or_slabs(std::uint32_t count, std::uint32_t times,
-                                                 std::uint32_t alignment) const;
-  WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
-  WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const;
-  WARPHEAP_COLD_FN index_run take_units(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const;
+  WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);
 
   // statistics.hpp
   template <class OfSlab, class OfRun>
   WARPHEAP_FN void visit_units(OfSlab of_slab, OfRun of_run) const;
+
   // locate.hpp
   WARPHEAP_COLD_FN block_location locate_in_slab(std::uint64_t offset, std::uint32_t unit, unit_owner owner) const;
   WARPHEAP_COLD_FN block_location locate_in_run(std::uint32_t unit) const;
 
-  // handle.hpp
-  WARPHEAP_FN std::uint32_t units_in(std::uint64_t bytes) const {
-    return static_cast<std::uint32_t>(unit_heap::pages_in(bytes, lead_));
-  }
-
-  // Kernels get it by value, so no byte of it is padding.
-  std::byte* data_;
-  layout::control* control_;
-  std::uint64_t lead_;  // bytes of the arena before the first unit
-  std::uint32_t initial_units_;
-  std::uint32_t seat_mask_;  // warps whose numbers differ in other bits only share a seat
+  detail::slab_extension extension_;
 };
 
+static_assert(sizeof(warp_slab) == sizeof(detail::slab_store));  // all parts have the same bytes
 static_assert(device_allocator<warp_slab>);
 static_assert(locates_blocks<warp_slab>);
 
 }  // namespace warpheap
 
-#include <warpheap/designs/warp_slab/detail/claim.hpp>
 #include <warpheap/designs/warp_slab/detail/free.hpp>
-#include <warpheap/designs/warp_slab/detail/handle.hpp>
+#include <warpheap/designs/warp_slab/detail/malloc.hpp>
 #if !defined(WARPHEAP_COLD_LINKED)
-#include <warpheap/designs/warp_slab/detail/ahead.hpp>
-#include <warpheap/designs/warp_slab/detail/compact.hpp>
 #include <warpheap/designs/warp_slab/detail/elsewhere.hpp>
-#include <warpheap/designs/warp_slab/detail/extend.hpp>
+#include <warpheap/designs/warp_slab/detail/large.hpp>
 #include <warpheap/designs/warp_slab/detail/locate.hpp>
-#include <warpheap/designs/warp_slab/detail/need.hpp>
-#include <warpheap/designs/warp_slab/detail/reclaim.hpp>
-#include <warpheap/designs/warp_slab/detail/release.hpp>
-#include <warpheap/designs/warp_slab/detail/runs.hpp>
-#include <warpheap/designs/warp_slab/detail/search.hpp>
 #include <warpheap/designs/warp_slab/detail/statistics.hpp>
 #include <warpheap/designs/warp_slab/detail/trim.hpp>
 #if WARPHEAP_COMPILES_HOST

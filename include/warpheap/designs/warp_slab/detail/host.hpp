@@ -21,7 +21,7 @@ inline warp_slab_statistics warp_slab::statistics() const {
   const warp_slab_tally found = tally_of<warp_slab_tally>(*this);
   // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
   const auto control = std::make_unique<layout::control>();
-  device_snapshot(control.get(), control_, sizeof(*control));
+  device_snapshot(control.get(), &store().control(), sizeof(*control));
   warp_slab_statistics result{.unit_bytes = classes::unit_bytes,
                               .units = control->units,
                               .free_units = found.free_units,

@@ -16,10 +16,11 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate(const void* pointer) co
   using enum memory_order;
   using enum thread_scope;
   // Below the first unit this wraps around to more than there is.
-  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(data_);
-  if (offset >> classes::unit_shift >= control_->units) return block_location::outside;
+  const std::uint64_t offset =
+      reinterpret_cast<std::uint64_t>(pointer) - reinterpret_cast<std::uint64_t>(store().data());
+  if (offset >> classes::unit_shift >= store().control().units) return block_location::outside;
   const auto unit = static_cast<std::uint32_t>(offset >> classes::unit_shift);
-  const unit_owner owner{atomic_view{header(unit).owner}.load(relaxed, device)};
+  const unit_owner owner{atomic_view{store().header(unit).owner}.load(relaxed, device)};
   if (owner.is_slab()) return locate_in_slab(offset, unit, owner);
   if (!owner.is_run()) return locate_in_run(unit);
   return offset % classes::unit_bytes == 0 ? block_location::block : block_location::inside;
@@ -34,8 +35,8 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   const std::uint32_t slab = unit - owner.below();
   const std::uint32_t in_slab = owner.in_slab(offset);
   const std::uint32_t at = owner.block_at(in_slab);
-  if (at >= blocks_of(c)) return block_location::free;  // what is left after the last block
-  const slab_word seen{word(word_number::make(slab, at / 32)).load(relaxed, device)};
+  if (at >= store().blocks_of(c)) return block_location::free;  // what is left after the last block
+  const slab_word seen{store().word(word_number::make(slab, at / 32)).load(relaxed, device)};
   // A slab that is being taken back has no block, and its words are of no class.
   if (!seen.is_of(c) || (seen.free() >> at % 32 & 1) != 0) return block_location::free;
   return in_slab == at * classes::bytes(c) ? block_location::block : block_location::inside;
@@ -49,8 +50,8 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_run(std::uint32_t un
   using enum thread_scope;
   constexpr std::uint32_t bits = bit_tree::leaf_bits;
   for (std::uint32_t at = unit;; --at) {  // not a spin: each turn goes on to the unit below
-    if ((free_units().leaf_word(at / bits) >> at % bits & 1) != 0) return block_location::free;
-    const unit_owner owner{atomic_view{header(at).owner}.load(relaxed, device)};
+    if ((store().free_units().leaf_word(at / bits) >> at % bits & 1) != 0) return block_location::free;
+    const unit_owner owner{atomic_view{store().header(at).owner}.load(relaxed, device)};
     if (owner.value != 0) {
       // Owned by a slab, or by a run that is too short, as only a change meanwhile can have it.
       const bool covers = owner.is_run() && owner.run_units() > unit - at;

@@ -13,17 +13,18 @@ namespace warpheap {
 // caller.
 template <class OfSlab, class OfRun>
 WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
-  for (std::uint64_t i = grid_thread_index(); i < control_->units; i += grid_threads()) {
+  for (std::uint64_t i = grid_thread_index(); i < store().control().units; i += grid_threads()) {
     const auto unit = static_cast<std::uint32_t>(i);
-    const unit_owner owner{atomic_view{header(unit).owner}.load(memory_order::relaxed, thread_scope::device)};
+    const unit_owner owner{atomic_view{store().header(unit).owner}.load(memory_order::relaxed, thread_scope::device)};
     if (owner.is_run()) {
       of_run(owner.run_units());
     } else if (owner.is_slab() && owner.below() == 0) {
       std::uint32_t free = 0;
       const std::uint32_t c = owner.of_class();
-      for (std::uint32_t w = 0; w < words_of(c); ++w) {
-        const slab_word each{word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
-        free += static_cast<std::uint32_t>(popcount(each.free_of(c) & all_blocks(c, w)));
+      for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
+        const slab_word each{
+            store().word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
+        free += static_cast<std::uint32_t>(popcount(each.free_of(c) & store().all_blocks(c, w)));
       }
       of_slab(c, free);
     }
@@ -40,18 +41,18 @@ WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
         add_to_sum(sums.large_blocks, 1);
         add_to_sum(sums.large_units, units);
       });
-  const std::uint64_t leaves = divide_up(control_->units, bit_tree::leaf_bits);
+  const std::uint64_t leaves = divide_up(store().control().units, bit_tree::leaf_bits);
   for (std::uint64_t i = grid_thread_index(); i < leaves; i += grid_threads()) {
-    const std::uint64_t leaf = free_units().leaf_word(static_cast<std::uint32_t>(i));
+    const std::uint64_t leaf = store().free_units().leaf_word(static_cast<std::uint32_t>(i));
     add_to_sum(sums.free_units, static_cast<std::uint64_t>(popcount(leaf)));
   }
 }
 
 WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
   std::uint64_t live = 0;
-  visit_units(
-      [&](std::uint32_t c, std::uint32_t free) { live += std::uint64_t{blocks_of(c) - free} * classes::bytes(c); },
-      [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
+  visit_units([&](std::uint32_t c,
+                  std::uint32_t free) { live += std::uint64_t{store().blocks_of(c) - free} * classes::bytes(c); },
+              [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
   add_to_sum(counts.live_bytes, live);
 }
 

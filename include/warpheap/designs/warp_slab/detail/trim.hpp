@@ -11,18 +11,19 @@ namespace warpheap {
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   if (block_index() != 0 || thread_index() >= warp_width) return;
   const lane_mask group = active_group();
-  control_->lock.hold(group, [&] {
-    while (reclaim(group, static_cast<std::uint32_t>(control_->units))) {  // not a spin: each turn takes slabs back
+  store().control().lock.hold(group, [&] {
+    const auto units = static_cast<std::uint32_t>(store().control().units);
+    while (reclamation().reclaim(group, units)) {  // not a spin: each turn takes slabs back
     }
   });
 }
 
 WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* taken) const {
-  units().withdraw(control_->units, taken, grid_thread_index(), grid_threads());
+  store().units().withdraw(store().control().units, taken, grid_thread_index(), grid_threads());
 }
 
 WARPHEAP_FN inline void warp_slab::restore(const std::uint64_t* given) const {
-  units().restore(control_->units, given, grid_thread_index(), grid_threads());
+  store().units().restore(store().control().units, given, grid_thread_index(), grid_threads());
 }
 
 }  // namespace warpheap

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/hints.hpp>
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+// The lowest set bit of `word`, alone.
+WARPHEAP_FN inline std::uint32_t lowest_alone(std::uint32_t word) { return word & (0u - word); }
+// The set bits of `word` from its lowest on that have no gap between them. `word` must not be 0.
+WARPHEAP_FN inline std::uint32_t lowest_run(std::uint32_t word) { return word & ~(word + lowest_alone(word)); }
+
+// The lowest `count` set bits of `word`, which has more. Mostly they are neighbours, which is quick to see and to use.
+WARPHEAP_FN inline std::uint32_t lowest_bits(std::uint32_t word, std::uint32_t count) {
+  if (static_cast<std::uint32_t>(popcount(lowest_run(word))) >= count) {
+    return low_bits(static_cast<int>(count)) << lowest_bit(word);
+  }
+  return lowest_set_bits(word, static_cast<int>(count));
+}
+
+// Index of the set bit of `word` that has `rank` set bits below it; quick if all set bits are neighbours.
+WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
+  const std::uint32_t lowest = lowest_alone(word);
+  // A sum that carries through all set bits has none of them.
+  const bool neighbours = ((word + lowest) & word) == 0;
+  return static_cast<std::uint32_t>(neighbours ? highest_bit(lowest) + rank : nth_set_bit(word, rank));
+}
+
+/// Claims of blocks of a word, and the seat of a warp, where it claims first.
+///
+/// A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less
+/// than it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so
+/// late that the slab was taken back and is of another class now puts the blocks back, on the cold way, so that the hot
+/// one has no calls.
+///
+/// A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
+/// they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
+/// stale; then the word says so.
+///
+/// Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
+///
+/// Orders: a claim acquires what the release of its blocks released, the accesses of the threads that had them before.
+/// News on where slabs lie (`seats`, `places`, `table`) need no order, since the word itself is what is believed.
+///
+/// One lane claims, for as many lanes as it says; a `sync` or `meet` after it passes on what it acquired.
+class slab_claims {
+ public:
+  using classes = slab_classes;
+
+  WARPHEAP_FN explicit slab_claims(const arena& from) : hints_(from) {}
+  WARPHEAP_FN const slab_hints& hints() const { return hints_; }
+  WARPHEAP_FN const slab_store& store() const { return hints_.store(); }
+
+  /// Up to `wanted` blocks of the word at the seat of the caller's warp. One lane.
+  WARPHEAP_FN slab_claim claim_at_seat(std::uint32_t c, std::uint32_t wanted) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const slab_seat named{store().seat(c).load(relaxed, device)};
+    if (!named.is_of(c)) return {};
+    return claim_twice(c, named.word(c), named.guess(wanted), wanted);
+  }
+  /// Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One
+  /// lane.
+  WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
+    if (look.free == 0) return {};
+    const slab_claim got = claim_twice(c, look.word, choose(look.free, wanted), wanted);
+    if (got.serves(0)) {
+      store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+    }
+    return got;
+  }
+  /// Up to `wanted` blocks of a word that the caller probed, as `claim_for_seat`, or of the home word of its warp. What
+  /// is foreign goes back at once. Both have registers of their own: a kernel has as many as the largest function
+  /// needs. One lane.
+  WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
+    return without_foreign(claim_for_seat(c, look, wanted));
+  }
+  WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const {
+    return without_foreign(claim_at_home(c, wanted));
+  }
+  /// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on.
+  /// Collective over `group`.
+  WARPHEAP_FN static slab_claim tell(lane_mask group, warp_request peers, slab_claim got) {
+    return {peers.from_leader(group, got.word), peers.from_leader(group, got.blocks)};
+  }
+  /// The block, of `bytes` bytes, of the lane of rank `rank` among those that share a claim.
+  WARPHEAP_FN void* block_of(std::uint32_t bytes, slab_claim from, int rank) const {
+    const std::uint64_t slab = std::uint64_t{word_number::unit(from.word)} << classes::unit_shift;
+    const std::uint32_t at = word_number::index(from.word) * 32 | bit_of_rank(from.blocks, rank);
+    return store().data() + slab + std::uint64_t{at} * bytes;
+  }
+
+ private:
+  // What was claimed, or nothing if that is foreign: then it goes back at once. One lane.
+  WARPHEAP_FN slab_claim without_foreign(slab_claim got) const {
+    if (!got.foreign()) return got;
+    slab_hints::put_back_of(hints(), got);
+    return {};
+  }
+  // Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. The words of a class
+  // are dealt out to the warps in turn, so those of a grid begin apart. One lane.
+  WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    if (places == 0) return {};
+    const std::uint32_t words = store().words_of(c);
+    const std::uint32_t home = grid_warp_index() % (places * words);
+    const std::uint32_t unit = store().table(c, home / words).load(relaxed, device);
+    if (unit == 0) return {};
+    const std::uint32_t at = word_number::make(unit - 1, home % words);
+    const slab_word seen{store().word(at).load(relaxed, device)};
+    return claim_for_seat(c, {at, seen.free_of(c)}, wanted);
+  }
+  // The blocks `tried` of a word as far as they are free and, if these are not `wanted` many, others of it. One lane.
+  WARPHEAP_FN slab_claim claim_twice(std::uint32_t c, std::uint32_t at, std::uint32_t tried,
+                                     std::uint32_t wanted) const {
+    std::uint32_t left = 0;
+    const slab_claim got = claim(c, at, tried, left);
+    if (got.blocks == tried || left == 0) return got;
+    wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
+    // While there is a block of the first try, the slab stays what it is.
+    const slab_claim more = claim(c, at, choose(left, wanted), left);
+    return {more.word, got.blocks | more.blocks};
+  }
+  // Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another
+  // class. One lane.
+  WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const {
+    const slab_word old{
+        store().word(at).fetch_and(slab_word::all_but(chosen), memory_order::acquire, thread_scope::device)};
+    left = old.free_of(c) & ~chosen;
+    return {old.is_of(c) ? at : at | slab_claim::foreign_bit, old.free() & chosen};
+  }
+  // Up to `wanted` of the bits `free`. Warps that share a word begin at different bits.
+  WARPHEAP_FN static std::uint32_t choose(std::uint32_t free, std::uint32_t wanted) {
+    if (static_cast<std::uint32_t>(popcount(free)) <= wanted) return free;
+    const std::uint32_t from = grid_warp_index() % 32;
+    return rotate_left(lowest_bits(rotate_left(free, (32 - from) % 32), wanted), from);
+  }
+
+  slab_hints hints_;
+};
+
+}  // namespace warpheap::detail

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/sharing.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+/// A table without gaps. Probes are at places at random, so places without slabs would cost each of them a look: of a
+/// class that had most of the heap once, and has little now, nearly all.
+///
+/// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. A thread
+/// that comes by the old one finds it vacant. A search along the hints may miss the slab in between; that is a change
+/// under way, as when its hint is hidden. A thread that sets or clears its hint meanwhile goes by the place that the
+/// hint names, in one operation with the rest of it, so what it marks is where the slab is then, or is marked by the
+/// mover.
+///
+/// Invariant: afterwards the first `places` places have slabs. The group of the heap's lock holder calls it.
+class slab_compaction {
+ public:
+  WARPHEAP_FN explicit slab_compaction(const arena& from) : sharing_(from) {}
+  WARPHEAP_FN const slab_sharing& sharing() const { return sharing_; }
+  WARPHEAP_FN const slab_probes& probes() const { return sharing_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return sharing_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
+
+  /// Closes the gaps that taking `slabs` slabs back has left, none below place `lowest`. The lock's holder. Collective.
+  WARPHEAP_COLD_FN void compact(lane_mask group, std::uint32_t c, std::uint32_t lowest, std::uint32_t slabs) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    const std::uint32_t left = places - slabs;
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    std::uint32_t gap = lowest;
+    for (auto from = left + static_cast<std::uint32_t>(group_rank(group)); any(group, from < places); from += lanes) {
+      fill_gaps(group, c, from, from < places, left, gap);
+    }
+    if (is_leader(group)) atomic_view{store().of_class(c).places}.store(left, release, device);
+  }
+
+ private:
+  // Moves the slab at place `from`, another one for each lane that `moves`, to a gap below place `slabs`; there are as
+  // many gaps as such slabs, and none below `gap`. Collective.
+  WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, bool moves, std::uint32_t slabs,
+                                  std::uint32_t& gap) const {
+    moves = moves && store().table(c, from).load(memory_order::relaxed, thread_scope::device) != 0;
+    while (any(group, moves)) {  // not a spin: each turn moves slabs, or goes on to later gaps
+      const std::uint32_t to = next_gap(group, c, moves, slabs, gap);
+      if (to < slabs) {
+        move_place(c, from, to);
+        moves = false;
+      }
+      sync(group);  // all see which gaps are filled
+    }
+  }
+  // A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which
+  // goes on after those that are used up. Collective.
+  WARPHEAP_COLD_FN std::uint32_t next_gap(lane_mask group, std::uint32_t c, bool moves, std::uint32_t slabs,
+                                          std::uint32_t& gap) const {
+    const std::uint32_t place = gap + static_cast<std::uint32_t>(group_rank(group));
+    const bool vacant = place < slabs && store().table(c, place).load(memory_order::relaxed, thread_scope::device) == 0;
+    const lane_mask gaps = ballot(group, vacant);
+    const lane_mask movers = ballot(group, moves);
+    if (group_size(gaps) <= group_size(movers)) gap += static_cast<std::uint32_t>(group_size(group));
+    const bool served = moves && group_rank(movers) < group_size(gaps);
+    const std::uint32_t to = shuffle(group, place, served ? nth_set_bit(gaps, group_rank(movers)) : lane_index());
+    return served ? to : slabs;
+  }
+  // Has the slab at place `from` be at place `to`. One lane, the lock's holder.
+  WARPHEAP_COLD_FN void move_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t entry = store().table(c, from).load(relaxed, device);
+    hints().begin_change(c);
+    store().table(c, to).store(entry, release, device);
+    const atomic_view view{store().header(entry - 1).hint};
+    slab_hint seen{view.load(relaxed, device)};
+    while (!view.compare_exchange(seen.value, seen.at(to).value, acq_rel,
+                                  device)) {  // not a spin: another change came first
+    }
+    if (seen.shown()) store().hinted(c).mark(to);
+    store().table(c, from).store(0, relaxed, device);
+    store().hinted(c).unmark(from);
+    hints().end_change(c);
+  }
+
+  slab_sharing sharing_;
+};
+
+}  // namespace warpheap::detail

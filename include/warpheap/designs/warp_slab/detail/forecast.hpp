@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/platform/device.hpp>
+
+// What decides how many slabs a class is given: contention, the course of a grid, and demand.
+
+namespace warpheap {
+
+// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0:
+// never. It decides how much room a class is given and nothing else, so it may be wrong: warps of a small heap share
+// one, and launch numbers wrap around.
+struct slab_visit {
+  static constexpr std::uint32_t again_bit = 1;
+  static constexpr std::uint32_t ever_bit = 2;
+  static constexpr int launch_shift = 2;
+  std::uint32_t value;
+
+  WARPHEAP_FN bool is_now() const { return (value | again_bit) == (now() | again_bit); }
+  WARPHEAP_FN bool is_again() const { return value == (now() | again_bit); }
+  // After one more.
+  WARPHEAP_FN slab_visit next() const { return {now() | (is_now() ? again_bit : 0)}; }
+
+ private:
+  WARPHEAP_FN static std::uint32_t now() {
+    return static_cast<std::uint32_t>(launch_number() << launch_shift) | ever_bit;
+  }
+};
+
+// How far a grid has come: the launch, and below it how many of its blocks have begun at least.
+struct slab_front {
+  std::uint64_t value;
+
+  // With the news that block `block` of a launch has.
+  WARPHEAP_FN slab_front with(std::uint32_t launch, std::uint32_t block) const {
+    const std::uint64_t begun = block + 1;
+    return {this->launch() == launch && blocks() >= begun ? value : std::uint64_t{launch} << 32 | begun};
+  }
+  WARPHEAP_FN std::uint32_t launch() const { return static_cast<std::uint32_t>(value >> 32); }
+  WARPHEAP_FN std::uint32_t blocks() const { return static_cast<std::uint32_t>(value); }
+};
+
+// What a grid will want of which some threads have begun, if the others want as much each.
+struct slab_forecast {
+  std::uint64_t begun;    // threads, at least one
+  std::uint64_t threads;  // of the grid
+
+  // How many slabs of `blocks` blocks all will want together, as the first wanted `slabs`: for a block each, no more,
+  // since a class may have more than was asked for.
+  WARPHEAP_FN std::uint64_t slabs(std::uint64_t slabs, std::uint32_t blocks) const {
+    const std::uint64_t most = begun / blocks + 1;
+    const std::uint64_t used = slabs < most ? slabs : most;
+    return used + used * (threads - begun) / begun;
+  }
+};
+
+// Blocks that waiting threads want of a class that is to be extended, and above them how often a lock holder took all
+// of that demand. A thread that stops waiting sees by it whether its own part is still in there.
+//
+// It changes by additions alone, but for the one who takes it: of a class that begins, or of a heap that is full, all
+// warps may come and go at once, and of many compare-and-swaps all but one fail.
+struct slab_demand {
+  std::uint64_t value;
+
+  WARPHEAP_FN std::int32_t blocks() const { return static_cast<std::int32_t>(value); }
+  // How often it was taken, modulo 2^32. A waiting lane compares it with what it was: each time takes the heap's lock
+  // and an extension, so it is not taken 2^32 times within one wait; and a part that is left over only makes a class
+  // larger. A sum of changes to both is one change to the word, so blocks below zero have borrowed from here.
+  WARPHEAP_FN std::uint32_t times() const {
+    return static_cast<std::uint32_t>((value - static_cast<std::uint64_t>(std::int64_t{blocks()})) >> 32);
+  }
+  WARPHEAP_FN std::uint64_t taken() const { return std::uint64_t{times() + 1} << 32; }
+};
+
+}  // namespace warpheap

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/forecast.hpp>
+#include <warpheap/designs/warp_slab/detail/maker.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+/// How many slabs a class is given that has no free block: for what is waited for, and some in store, so that it grows
+/// in few steps and yet takes little more than is asked for.
+///
+/// What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each,
+/// and what is waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a
+/// grid has not begun yet, the rest will ask as those did that have. A warp that comes again in a launch mallocs and
+/// frees by turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
+///
+/// Invariant: the course of a launch (`front`, `launch`, `before`) is written by the holder of the heap's lock alone.
+/// Waits of `slab_extension` add to the demand and subtract from it; only the holder takes it all.
+///
+/// One lane calls, the holder. All accesses are relaxed: numbers decide how much, and nothing else.
+class slab_growth {
+ public:
+  WARPHEAP_FN explicit slab_growth(const arena& from) : maker_(from) {}
+  WARPHEAP_FN const slab_maker& maker() const { return maker_; }
+  WARPHEAP_FN const slab_runs& runs() const { return maker_.runs(); }
+  WARPHEAP_FN const slab_reclamation& reclamation() const { return maker_.reclamation(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return maker_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return maker_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return maker_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return maker_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return maker_.store(); }
+
+  /// How many slabs to add, where the caller itself wants `wanted` blocks; `mixed`: lanes that called with it want
+  /// other sizes, or have their blocks. One lane, the lock's holder.
+  WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
+    gather_demand(c);
+    const std::int32_t waiting = take_demand(c);
+    // A thread that was refused may have taken the caller's.
+    const std::uint32_t least =
+        waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
+    return (least + store().blocks_of(c) - 1) / store().blocks_of(c) + slabs_in_store(c, least, mixed);
+  }
+  /// Whether the caller's grid has more threads than a large GPU runs at once.
+  WARPHEAP_FN static bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
+
+ private:
+  static constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
+
+  // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some
+  // microseconds, and one extension for all of them is quicker than one for each few, and leaves each its place. Where
+  // no units are left it does not wait. One lane, the lock's holder.
+  WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const {
+    constexpr int pauses = 8;  // two microseconds on a GPU
+    const auto waiting = [this, c] {
+      return slab_demand{atomic_view{store().of_class(c).demand}.load(memory_order::relaxed, thread_scope::device)}
+          .blocks();
+    };
+    std::int32_t seen = 0;
+    for (std::int32_t now = waiting(); now > seen + seen / 8 && has_units(); now = waiting()) {
+      seen = now;
+      backoff wait;
+      for (int i = 0; i < pauses; ++i) wait.pause();
+    }
+  }
+  // All blocks that are waited for, whose demand the caller takes. One lane, the lock's holder: no other thread changes
+  // how often that was.
+  WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view view{store().of_class(c).demand};
+    const slab_demand seen{view.load(relaxed, device)};
+    return slab_demand{view.exchange(seen.taken(), relaxed, device)}.blocks();
+  }
+  // Whether there seem to be units. One lane.
+  WARPHEAP_COLD_FN bool has_units() const {
+    std::uint32_t leaf = 0;
+    return store().free_units().next_leaf(0, leaf);
+  }
+  // How many slabs are in store, beyond those for the `wanted` blocks that are waited for. One lane, the lock's
+  // holder.
+  WARPHEAP_COLD_FN std::uint32_t slabs_in_store(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    note_launch(c, places);
+    if (!store().has_room()) return places / 16;
+    if (slab_visit{store().visit().load(relaxed, device)}.is_again()) return places / 2;
+    const std::uint32_t before = store().of_class(c).before;
+    // Slabs may have been taken back meanwhile.
+    const std::uint32_t added = places > before ? places - before : 0;
+    if (has_more_threads_than_run()) return slabs_for_the_rest(c, added + wanted / store().blocks_of(c), mixed);
+    return mixed || before != 0 ? slabs_for_variation(c, places, wanted) : places / 64;
+  }
+  // Notes how many places a class had when the present launch first extended it. One lane, the lock's holder.
+  WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const {
+    const auto now = static_cast<std::uint32_t>(launch_number());
+    if (store().of_class(c).launch == now) return;
+    store().of_class(c).launch = now;
+    store().of_class(c).before = places;
+  }
+  // How many slabs those threads will want that have not begun, and some more, where the others wanted `used`: the
+  // blocks of a grid begin in the order of their numbers. No more than half of the heap has room for. One lane, the
+  // lock's holder.
+  WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const {
+    const std::uint64_t all = slab_forecast{threads_begun(), grid_threads()}.slabs(used, store().blocks_of(c));
+    const std::uint64_t rest = all > used ? all - used : 0;
+    const std::uint64_t in_store = rest + all / (mixed ? 5 : 16) + 1;
+    const std::uint64_t room = (store().control().units / 2 - store().control().slab_units) / store().units_of(c);
+    return static_cast<std::uint32_t>(in_store < room ? in_store : room);
+  }
+  // How many threads of the grid have begun, as far as those could tell that held the lock: as many as run at once, at
+  // least. One lane, the lock's holder.
+  WARPHEAP_COLD_FN std::uint64_t threads_begun() const {
+    const auto now = static_cast<std::uint32_t>(launch_number());
+    const slab_front front = slab_front{store().control().front}.with(now, static_cast<std::uint32_t>(block_index()));
+    store().control().front = front.value;
+    const std::uint64_t threads = std::uint64_t{front.blocks()} * block_threads();
+    return threads < threads_at_once ? threads_at_once : threads;
+  }
+  // Slabs that a later launch may want beyond those of this one, for a class that has `places` slabs in use and of
+  // which `wanted` more blocks are asked for. Where sizes are random, the requests for one class vary from launch to
+  // launch by the square root of their number, and hardly ever by four times that: so many blocks are kept in store. A
+  // 32nd part of the blocks in use is kept at least, since the last free blocks of a class are found slowly. Blocks
+  // that the last of the slabs for `wanted` has left over count as store. One lane.
+  WARPHEAP_COLD_FN std::uint32_t slabs_for_variation(std::uint32_t c, std::uint32_t places,
+                                                     std::uint32_t wanted) const {
+    const std::uint32_t each = store().blocks_of(c);
+    const std::uint64_t blocks = std::uint64_t{places} * each + wanted;
+    // Within a factor of the square root of 2.
+    const std::uint64_t root = std::uint64_t{1} << (highest_bit(blocks) + 1) / 2;
+    const std::uint64_t more = 4 * root > blocks / 32 ? 4 * root : blocks / 32;
+    const std::uint32_t over = each - 1 - (wanted - 1) % each;
+    return more <= over ? 0 : static_cast<std::uint32_t>((more - over + each - 1) / each);
+  }
+
+  slab_maker maker_;
+};
+
+}  // namespace warpheap::detail

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/growth.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+/// More slabs for a class before it is out of blocks.
+///
+/// Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is
+/// free. A class that grows only when nothing is found comes to be all but full, and then most claims look elsewhere.
+/// So a class whose words are seen to be crowded is given more slabs, if the warp that sees it has come this way
+/// before: within the launch, or in a large grid ever. Nobody needs that: it only makes later calls quicker. It ends
+/// when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what
+/// others lack; beyond that, and for warps that come for the first time, only `slab_extension` adds slabs.
+///
+/// All lanes of a group call together. They do not wait for the heap's lock.
+class slab_headroom {
+ public:
+  using look_kind = slab_probes::look_kind;
+
+  WARPHEAP_FN explicit slab_headroom(const arena& from) : growth_(from) {}
+  WARPHEAP_FN const slab_growth& growth() const { return growth_; }
+  WARPHEAP_FN const slab_maker& maker() const { return growth_.maker(); }
+  WARPHEAP_FN const slab_runs& runs() const { return growth_.runs(); }
+  WARPHEAP_FN const slab_reclamation& reclamation() const { return growth_.reclamation(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return growth_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return growth_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return growth_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return growth_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return growth_.store(); }
+
+  /// Adds slabs to a class that is crowded, as far as those see who look for blocks of it: `free` is what the caller
+  /// saw free of a word of class `c`. Collective.
+  WARPHEAP_COLD_FN void make_room(lane_mask group, std::uint32_t c, std::uint32_t free) const {
+    const auto seen = static_cast<std::uint32_t>(popcount(free));
+    if (!any(group, seen < room_within_launch)) return;
+    const std::uint32_t enough = enough_room(group);
+    const lane_mask peers = match(group, c);
+    const int seldom = group_size(ballot(group, seen < enough) & peers);
+    const bool asks = 2 * seldom > group_size(peers) && is_leader(peers) && may_have_room(c);
+    const lane_mask askers = ballot(group, asks);
+    if (askers == 0) return;
+    c = shuffle(group, c, leader(askers));
+    if (is_crowded(group, c, enough)) add_room(group, c);
+  }
+
+ private:
+  static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
+  static constexpr std::uint32_t room_between_launches = 4;
+
+  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where
+  // threads ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for
+  // more. In this launch: a quarter, since the threads malloc and free by turns, and what is free is where a claim
+  // needs no second look. In any launch, in a grid of which only a part runs at once: an eighth. Collective.
+  WARPHEAP_COLD_FN std::uint32_t enough_room(lane_mask group) const {
+    using enum memory_order;
+    using enum thread_scope;
+    slab_visit last{};
+    if (is_leader(group)) {
+      last = {store().visit().load(relaxed, device)};
+      const slab_visit next = last.next();
+      if (next.value != last.value) store().visit().store(next.value, relaxed, device);
+    }
+    last.value = shuffle(group, last.value, leader(group));
+    if (last.is_now()) return room_within_launch;
+    return last.value != 0 && slab_growth::has_more_threads_than_run() ? room_between_launches : 0;
+  }
+  // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
+  WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    constexpr std::uint32_t share_of_heap = 16;
+    // A warp without a seat asks for the first time.
+    const slab_seat named{store().seat(c).load(relaxed, device)};
+    if (!named.is_of(c) || !is_picked(named.word(c))) return false;
+    const std::uint64_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    return places * store().units_of(c) * share_of_heap < store().control().units && store().has_room();
+  }
+  // Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than hardly
+  // any: then it is full, and `extend` knows better what it needs. Collective.
+  WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const {
+    constexpr std::uint32_t sample = 24;  // words
+    constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
+    std::uint32_t free = 0;
+    std::uint32_t words = 0;
+    for (std::uint32_t round = unused; words < sample; ++round) {
+      probes().look_around(c, look_kind::anywhere, round, free);
+      words += slab_probes::looks_at_once * static_cast<std::uint32_t>(group_size(group));
+    }
+    const std::uint32_t all = reduce(group, free, plus{});
+    return all < words * enough && all > words * enough / 8;
+  }
+  // Adds slabs. One group of the heap at a time; others go on. Collective.
+  WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    store().control().lock.try_hold(group, [&] {
+      // Steps that a warp can take within some ten microseconds.
+      constexpr std::uint32_t most = 2048;
+      const std::uint32_t limit =
+          most / (store().words_of(c) > store().units_of(c) ? store().words_of(c) : store().units_of(c));
+      const std::uint32_t half = atomic_view{store().of_class(c).places}.load(relaxed, device) / 2 + 1;
+      const bool added = maker().add_slabs(group, c, half < limit ? half : limit);
+      sync(group);  // the leader releases with the news what all lanes did
+      if (added && is_leader(group)) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
+    });
+  }
+  // True for one seat in eight and warp: so many look closer, since a closer look takes its time.
+  WARPHEAP_FN static bool is_picked(std::uint32_t word) {
+    constexpr std::uint32_t one_in = 8;
+    return (spread(word + grid_warp_index()) >> 16) % one_in == 0;
+  }
+
+  slab_growth growth_;
+};
+
+}  // namespace warpheap::detail

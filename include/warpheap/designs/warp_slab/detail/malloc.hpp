@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+
+// The way of a request: blocks of slabs at the seat of the warp, then at a word that each lane probes. What these lack
+// is found on the cold way (elsewhere.hpp), and what no slab serves is a run (large.hpp).
+//
+// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes
+// that came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops
+// yield. A kernel whose threads malloc and free by turns is three times faster without (results/essays/warp_slab.md).
+
+namespace warpheap {
+
+WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
+  if (bytes > classes::largest_bytes) return cold_call([*this, bytes] { return malloc_run(bytes, 1); });
+  return take_block(active_group(), classes::of(bytes));
+}
+
+WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
+  // Blocks of a power of two are aligned to their size, up to this.
+  constexpr std::uint64_t most = 4096;
+  if (alignment <= capabilities.alignment) return malloc(bytes);
+  if (bytes > classes::largest_bytes || alignment > most) {
+    return cold_call([*this, bytes, alignment] { return malloc_run(bytes, alignment); });
+  }
+  return malloc(next_power_of_two(bytes < alignment ? alignment : bytes));
+}
+
+// A block for each lane of `group`, whose lanes may want blocks of different classes. Collective.
+//
+// The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits
+// for memory no longer than one that wants the same for all. A lane that comes alone has nobody to tell.
+WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit) const {
+  // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
+  static_assert(classes::count <= alignof(layout::control));
+  const bool alone = group == lane_bit();
+  std::uint32_t c = fit.of_class;
+  slab_claim got;
+  if (alone) {
+    got = claims().claim_at_seat(c, 1);
+    if (got.serves(0)) return claims().block_of(fit.bytes, got, 0);
+  }
+  const warp_request peers = warp_request::of(group, &store().control(), c);
+  if (!alone && peers.rank() == 0) got = claims().claim_at_seat(c, peers.size());
+  const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
+  got = claims().tell(met, peers, got);
+  const auto rank = static_cast<int>(peers.rank());
+  const bool served = got.serves(rank);
+  if (all(met, served)) return claims().block_of(fit.bytes, got, rank);
+  void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
+  if (rank != 0 && got.foreign()) got = {};                 // the first of the peers puts the blocks back
+  group = warp_request::of(met, &store().control()).lanes;  // who uses another heap is no help
+  sharing().take_anywhere(group, c, got, block);
+  if (all(meet(group), block != nullptr)) return block;
+  block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
+  if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });
+  sync(group);
+  return block;
+}
+
+}  // namespace warpheap

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/claims.hpp>
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap::detail {
+
+/// Probes: one lane reads words of a class and tells of one with free blocks. Nothing is written.
+///
+/// Probes of a class are scattered over all of its slabs, and next numbers lie far apart, because blocks in use lie
+/// together. What was seen may be gone before it is claimed, and what is missed costs only time.
+///
+/// Orders: all loads are relaxed, since the word itself is what is believed.
+class slab_probes {
+ public:
+  using classes = slab_classes;
+
+  WARPHEAP_FN explicit slab_probes(const arena& from) : claims_(from) {}
+  WARPHEAP_FN const slab_claims& claims() const { return claims_; }
+  WARPHEAP_FN const slab_hints& hints() const { return claims_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return claims_.store(); }
+
+  /// Words that one lane reads side by side, since each load waits for memory.
+  static constexpr std::uint32_t looks_at_once = 4;
+  /// How far a probe goes.
+  enum class look_kind : std::uint32_t {
+    quick,     // at one word anywhere
+    anywhere,  // at several words
+    latest     // at several of the latest slabs
+  };
+
+  /// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
+  WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    const word_halves at_place = split(std::uint64_t{spread(number)} * places);
+    const std::uint32_t entry = store().table(c, at_place.high).load(relaxed, device);
+    // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
+    const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
+    // Of a small heap's slabs some of these words do not exist. They are of no class, either.
+    const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
+    return {at, slab_word{store().word(at).load(relaxed, device)}.free_of(c)};
+  }
+  /// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in
+  /// use lie together. Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
+  WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
+                                         std::uint32_t& free) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    const bool latest = kind == look_kind::latest;
+    const std::uint32_t newest = latest ? atomic_view{store().of_class(c).newest}.load(relaxed, device) : 0;
+    if (places == 0) return {};
+    const std::uint32_t begin = newest < places ? newest : 0;
+    const std::uint32_t first =
+        (grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
+    // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a
+    // kind before the first is needed, since each waits for memory.
+    std::uint64_t scattered[looks_at_once];
+    std::uint32_t entry[looks_at_once];
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+      scattered[i] = std::uint64_t{spread(first + i)} * (places - begin);
+      entry[i] = store().table(c, begin + split(scattered[i]).high).load(relaxed, device);
+    }
+    std::uint32_t at[looks_at_once];
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+      // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
+      const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
+      const std::uint64_t index = std::uint64_t{split(scattered[i]).low} * store().words_of(c);
+      at[i] = word_number::make(unit, split(index).high);
+    }
+    slab_word seen[looks_at_once];
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {store().word(at[i]).load(relaxed, device)};
+    slab_look best{};
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) {
+      const slab_look each{at[i], seen[i].free_of(c)};
+      free += static_cast<std::uint32_t>(popcount(each.free));
+      best = freer(best, each);
+    }
+    return best;
+  }
+  /// Looks at up to `count` words of a slab, of which there are so many, from `from` on and around; tells of the one
+  /// that has the most free blocks. One lane.
+  WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t words = store().words_of(c);
+    const auto word_at = [&](std::uint32_t i) { return word_number::make(unit, (from + (i < count ? i : 0)) % words); };
+    slab_word seen[looks_at_once];
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {store().word(word_at(i)).load(relaxed, device)};
+    slab_look best{};
+    for (std::uint32_t i = 0; i < looks_at_once; ++i) best = freer(best, {i, seen[i].free_of(c)});
+    return {word_at(best.word), best.free};
+  }
+
+ private:
+  // The look that saw more blocks free.
+  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b) { return popcount(b.free) > popcount(a.free) ? b : a; }
+
+  slab_claims claims_;
+};
+
+}  // namespace warpheap::detail

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/compaction.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+/// Slabs without a block in use go back to the units, for any class and for runs.
+///
+/// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others
+/// have to move for a table without gaps.
+///
+/// Invariant: a slab is taken back only by a swap of all its words for zero, class included. If one of them is not all
+/// free, the others return. So no block of it is in use, and no thread takes the slab for one of its class.
+///
+/// Orders: two fences order the swaps of all words; they acquire what threads did that had the blocks, and the set of
+/// free units passes it on. The group of the heap's lock holder calls it.
+class slab_reclamation {
+ public:
+  WARPHEAP_FN explicit slab_reclamation(const arena& from) : compaction_(from) {}
+  WARPHEAP_FN const slab_compaction& compaction() const { return compaction_; }
+  WARPHEAP_FN const slab_sharing& sharing() const { return compaction_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return compaction_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return compaction_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return compaction_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return compaction_.store(); }
+
+  /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
+  /// had one. The lock's holder. Collective.
+  WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const {
+    bool found = false;
+    for (std::uint64_t left = store().control().used_classes; left != 0 && !found;
+         left &= left - 1) {  // not a spin: a turn a class
+      found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
+    }
+    sync(group);
+    return found;
+  }
+
+ private:
+  struct reclaimed {
+    std::uint32_t slabs;
+    std::uint32_t lowest;  // place of one
+  };
+
+  // Takes slabs of one class back. Only a slab with a hint can be all free, unless a hint is just changing: then it
+  // looks once more, after a pause for the thread that changes it. Each repetition means that a thread did, for a block
+  // that was claimed or released.
+  WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
+    for (;;) {  // not a spin: it looks anew, and pauses in between
+      bit_tree::watch before{};
+      if (is_leader(group)) before = hints().begin_watch(c);
+      sync(group);
+      const reclaimed got = reclaim_once(group, c, units);
+      if (got.slabs != 0) {
+        compaction().compact(group, c, got.lowest, got.slabs);
+        return true;
+      }
+      if (any(group, is_leader(group) && hints().was_quiet(c, before))) return false;
+      backoff{}.pause();  // a wait of its own each time, since a look is work
+    }
+  }
+  // One pass of `reclaim_class`; tells what all lanes together took. Collective.
+  WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
+    reclaimed mine{0, ~0u};
+    reclaim_hinted(group, c, units, mine);
+    group = meet(group);
+    return {reduce(group, mine.slabs, plus{}), reduce(group, mine.lowest, minimum{})};
+  }
+  // One pass along the hints from the highest places down, until enough was taken back; tells each lane what it took.
+  WARPHEAP_COLD_FN void reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units, reclaimed& got) const {
+    // Only the lock's holder changes it.
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    const std::uint32_t enough = units / (store().units_of(c) * lanes) + 1;  // for one lane
+    const std::uint32_t leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
+    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < leaves && got.slabs < enough; i += lanes) {
+      reclaim_leaf(c, leaves - 1 - i, places, got);
+    }
+  }
+  // Takes back the slabs at the places of one leaf, all of it. One lane.
+  WARPHEAP_COLD_FN void reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places, reclaimed& got) const {
+    constexpr std::uint32_t bits = bit_tree::leaf_bits;
+    const std::uint32_t first = leaf * bits;
+    std::uint64_t marked = store().hinted(c).leaf_word(leaf);
+    if (places - first < bits) marked &= bit_range(0, places - first);
+    while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
+  }
+  // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
+  // since each look waits for memory. One lane.
+  WARPHEAP_COLD_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
+                                     reclaimed& got) const {
+    for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
+      const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
+      if (!reclaim_slab(c, place)) continue;
+      ++got.slabs;
+      if (place < got.lowest) got.lowest = place;
+    }
+  }
+  // Drops the next few marks, and returns those of them whose slab seems to have all blocks free. One lane.
+  WARPHEAP_COLD_FN std::uint64_t take_whole_marks(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const {
+    using enum memory_order;
+    using enum thread_scope;
+    constexpr std::uint32_t at_once = 4;
+    std::uint32_t mark[at_once];
+    std::uint32_t entry[at_once];
+    for (std::uint32_t i = 0, last = 0; i < at_once; ++i) {
+      if (marked != 0) last = static_cast<std::uint32_t>(lowest_bit(marked));
+      marked &= marked - 1;
+      mark[i] = last;
+      entry[i] = store().table(c, at + last).load(relaxed, device);
+    }
+    slab_word first[at_once];
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      // A vacant place stands for unit 0, whose word says whether it is of the class.
+      const std::uint32_t unit = entry[i] == 0 ? 0 : entry[i] - 1;
+      first[i] = {store().word(word_number::make(unit, 0)).load(relaxed, device)};
+    }
+    std::uint64_t whole = 0;
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      if (store().is_whole_word(c, 0, first[i])) whole |= std::uint64_t{1} << mark[i];
+    }
+    return whole;
+  }
+  // Takes the slab at `place` back, if all of its blocks are free. One lane.
+  WARPHEAP_COLD_FN bool reclaim_slab(std::uint32_t c, std::uint32_t place) const {
+    const std::uint32_t entry = store().table(c, place).load(memory_order::relaxed, thread_scope::device);
+    if (entry == 0 || !is_whole(c, entry - 1)) return false;
+    // A search that misses these blocks meanwhile sees the change.
+    hints().begin_change(c);
+    const bool all = take_words(c, entry - 1);
+    if (all) retire(c, place, entry - 1);
+    hints().end_change(c);
+    return all;
+  }
+  // True if all words of the slab at `unit` were seen to be all free, one after the other. One lane.
+  WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const {
+    using enum memory_order;
+    using enum thread_scope;
+    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
+      const slab_word seen{store().word(word_number::make(unit, w)).load(relaxed, device)};
+      if (!store().is_whole_word(c, w, seen)) return false;
+    }
+    return true;
+  }
+  // Swaps all words of the slab for zero, or none if one of them is not all free. One lane.
+  //
+  // It acquires what those who had the blocks did, and takes the class along, so that nobody takes the slab for one of
+  // it. Two fences order all words, each of which would wait by itself.
+  WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t words = store().words_of(c);
+    std::uint32_t taken = 0;
+    fence(acq_rel, device);
+    while (taken < words && take_word(c, word_number::make(unit, taken), store().all_blocks(c, taken))) ++taken;
+    stop_point("warp_slab.take_words.taken");
+    fence(acq_rel, device);
+    if (taken != words) restore_words(c, unit, taken);
+    return taken == words;
+  }
+  // Puts the first `count` words of the slab at `unit` back, after a fence. A hider may have been there meanwhile, so
+  // they do not say that they are shown. One lane.
+  WARPHEAP_COLD_FN void restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
+    WARPHEAP_ROLLED while (count-- > 0) {
+      const slab_word whole = slab_word::make(c, store().all_blocks(c, count)).unshown();
+      store().word(word_number::make(unit, count)).store(whole.value, after_release_fence, thread_scope::device);
+    }
+  }
+  // Swaps word `at` for zero, unless others than the `whole` blocks of it are free. One lane, between fences.
+  WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const {
+    using enum memory_order;
+    using enum thread_scope;
+    slab_word seen = slab_word::make(c, whole);      // as it mostly is
+    while (seen.is_of(c) && seen.free() == whole) {  // not a spin: it fails only when another change came first
+      if (store().word(at).compare_exchange(seen.value, 0, relaxed, device)) return true;
+    }
+    return false;
+  }
+  // Makes units of a slab whose words are taken. One lane.
+  WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const {
+    using enum memory_order;
+    using enum thread_scope;
+    store().table(c, place).store(0, relaxed, device);
+    atomic_view{store().control().slab_units}.fetch_sub(store().units_of(c), relaxed, device);
+    atomic_view{store().header(unit).hint}.store(0, relaxed, device);  // late changes of the hint end here
+    WARPHEAP_ROLLED for (std::uint32_t u = 0; u < store().units_of(c); ++u) {
+      atomic_view{store().header(unit + u).owner}.store(0, relaxed, device);
+    }
+    store().hinted(c).unmark(place);
+    store().free_run(unit, store().units_of(c));
+  }
+
+  slab_compaction compaction_;
+};
+
+}  // namespace warpheap::detail

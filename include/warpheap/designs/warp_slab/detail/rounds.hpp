@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/headroom.hpp>
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/sync.hpp>
+
+namespace warpheap::detail {
+
+/// Rounds of probes by all lanes of a group, where one probe of each lane found too little. They have no order and no
+/// promise.
+///
+/// All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of
+/// those that lack one, since what is to be done is much for one lane and little for a warp. Nothing is written but the
+/// claim and the new seat, and what is missed costs only time. What was seen tells how crowded a class is, too.
+class slab_rounds {
+ public:
+  using classes = slab_classes;
+  using look_kind = slab_probes::look_kind;
+
+  WARPHEAP_FN explicit slab_rounds(const arena& from) : headroom_(from) {}
+  WARPHEAP_FN const slab_headroom& headroom() const { return headroom_; }
+  WARPHEAP_FN const slab_growth& growth() const { return headroom_.growth(); }
+  WARPHEAP_FN const slab_maker& maker() const { return headroom_.maker(); }
+  WARPHEAP_FN const slab_runs& runs() const { return headroom_.runs(); }
+  WARPHEAP_FN const slab_reclamation& reclamation() const { return headroom_.reclamation(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return headroom_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return headroom_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return headroom_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return headroom_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return headroom_.store(); }
+
+  /// One look of each lane, for `found` if that is null; true if there is reason for another: a lane lacks its block,
+  /// and some were seen. `round` is a number that differs among looks of a kind. Collective.
+  WARPHEAP_COLD_FN bool look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
+                                void*& found) const {
+    const lane_mask lacking = ballot(group, found == nullptr);
+    const slab_look look = look_alone(group, lacking, kind, round, c);
+    found = take_seen_alone(group, lacking, c, look, found);
+    if (kind == look_kind::quick) headroom().make_room(group, c, look.free);
+    group = meet(group);
+    return any(group, found == nullptr) && any(group, look.free != 0);
+  }
+  /// The looks of a later turn, at what was added since: `found`, or what is found if that is null. Collective.
+  WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const {
+    found = take_at_home(group, c, found);
+    if (any(group, found == nullptr)) look_on(group, look_kind::latest, turn, c, found);
+    return found;
+  }
+
+ private:
+  // Blocks of the homes of those who lack one and have no seat in the class: `found`, or what is found. Collective.
+  WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const bool goes = found == nullptr && !slab_seat{store().seat(c).load(relaxed, device)}.is_of(c);
+    const lane_mask goers = ballot(group, goes);
+    if (goes) {
+      const warp_request peers{match(goers, c)};
+      slab_claim got;
+      if (peers.leads()) got = claims().go_home(c, peers.size());
+      sync(goers);  // what the leaders acquired is acquired for all
+      got = slab_claims::tell(goers, peers, got);
+      const auto rank = static_cast<int>(peers.rank());
+      if (rank < popcount(got.blocks)) found = claims().block_of(classes::bytes(c), got, rank);
+    }
+    sync(group);
+    return found;
+  }
+  // The probe of `look_on`, with registers of its own: a kernel has as many as the largest function needs.
+  WARPHEAP_COLD_FN slab_look look_alone(lane_mask group, lane_mask lacking, look_kind kind, std::uint32_t round,
+                                        std::uint32_t& c) const {
+    constexpr std::uint32_t far = 0x200000;  // from the numbers of all other warps
+    const bool looks = (lacking & lane_bit()) != 0;
+    if (kind == look_kind::quick) return sharing().look_for(group, lacking, looks, far, c);
+    c = shuffle(group, c, slab_sharing::whom_to_help(lacking, looks));
+    std::uint32_t free = 0;
+    return probes().look_around(c, kind, round, free);
+  }
+  // The claims of `look_on`, with registers of their own.
+  WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,
+                                         void* found) const {
+    slab_claim got;
+    sharing().take_seen<false>(group, lacking, c, look, got, found);
+    return found;
+  }
+
+  slab_headroom headroom_;
+};
+
+}  // namespace warpheap::detail

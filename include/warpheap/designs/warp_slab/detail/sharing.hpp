@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/probes.hpp>
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+
+namespace warpheap::detail {
+
+/// What lanes of a group saw free becomes blocks of those that lack one.
+///
+/// Lanes that have their block look for those that have none, by equal parts. A word that has enough for all peers is
+/// preferred: it becomes the seat, so warps that take whole words come to have words of their own. Else each lane that
+/// saw something claims a part.
+///
+/// Invariant: a foreign claim serves no lane, and stays with one lane, which puts it back.
+///
+/// All functions are collective, and their claimers' acquires are passed on by a `meet` of the group.
+///
+/// `take_anywhere` and what it calls have no loop; malloc.hpp says why.
+class slab_sharing {
+ public:
+  using classes = slab_classes;
+
+  WARPHEAP_FN explicit slab_sharing(const arena& from) : probes_(from) {}
+  WARPHEAP_FN const slab_probes& probes() const { return probes_; }
+  WARPHEAP_FN const slab_claims& claims() const { return probes_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return probes_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return probes_.store(); }
+
+  /// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its
+  /// class. `got` is what was claimed at the lane's seat, and then what was claimed for it here, unless that is
+  /// foreign: foreign blocks stay with the one lane that puts them back, which is not served before it has. Of lanes
+  /// that have their block `c` is lost. Collective.
+  ///
+  /// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim,
+  /// however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks
+  /// are scattered over all slabs, and a warp that finds a word with room to spare has its seat there: so warps that
+  /// share a crowded word part, and the words of a class come to be used alike.
+  WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const {
+    const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
+    if (lacking == 0) return;
+    const slab_look look = look_for(group, lacking, block == nullptr, got.word, c);
+    take_seen<true>(group, lacking, c, look, got, block);
+  }
+  /// What the caller sees of a word of its own class, if it `looks` for itself; else of the class, from now on in `c`,
+  /// of one of the lanes that are `lacking` a block. `salt` is a number that differs from look to look. Collective.
+  WARPHEAP_FN slab_look look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
+                                 std::uint32_t& c) const {
+    const int whom = whom_to_help(lacking, looks);
+    salt = shuffle(group, salt, whom);
+    c = shuffle(group, c, whom);
+    return probes().look_anywhere(c, salt + grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index()));
+  }
+  /// The lane for which the caller looks: its own, or one of those that are `lacking` a block, by equal parts.
+  WARPHEAP_FN static int whom_to_help(lane_mask lacking, bool looks) {
+    const auto lane = static_cast<std::uint32_t>(lane_index());
+    const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
+    return looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
+  }
+  /// Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word,
+  /// if one has enough for all that want the class; else each of them has one of another word. Collective.
+  template <bool hot>
+  WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
+                             void*& block) const {
+    constexpr int room_to_spare = 12;  // blocks: what three more warps want of one that a few share
+    const lane_mask helpers = match(group, c);
+    const lane_mask wanting = helpers & lacking;
+    const int wanted = group_size(wanting);
+    const int spare = popcount(look.free) - wanted;
+    lane_mask finders = ballot(group, look.free != 0) & helpers;
+    lane_mask best = ballot(group, spare >= 0) & helpers;
+    // Where few words have enough, all would go for the same few that have more.
+    const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers;
+    if (plenty != 0 && 2 * group_size(best) > group_size(helpers)) best = plenty;
+    if (best != 0) finders = lowest_alone(best);
+    slab_claim found;
+    if ((finders & lane_bit()) != 0 && group_rank(finders) < wanted) {
+      const std::uint32_t asked = best != 0 ? static_cast<std::uint32_t>(wanted) : 1;
+      if constexpr (hot) {
+        found = claims().claim_for_seat(c, look, asked);
+      } else {
+        found = claims().go_to(c, look, asked);  // on the cold way what is foreign goes back at once
+      }
+    }
+    const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+    const int rank = group_rank(wanting);
+    // The source lane of the caller's block, and the block's index in that claim: of one claim each lane takes the
+    // next, or each lane has a claim of its own.
+    const int turn = best != 0 ? 0 : rank;
+    const int nth = best != 0 ? rank : 0;
+    const bool is_there = turn < group_size(finders);
+    const int source = is_there ? nth_set_bit(finders, turn) : lane_index();
+    found = {shuffle(met, found.word, source), shuffle(met, found.blocks, source)};
+    if ((lacking & lane_bit()) == 0) return;
+    if (!is_there) found = {};
+    if (found.serves(nth)) block = claims().block_of(classes::bytes(c), found, nth);
+    got = nth == 0 ? found : slab_claim{};  // one lane for each claim
+  }
+  /// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a
+  /// block for each of these that got one, and null for all others. Collective.
+  ///
+  /// One word for all if there is one that has enough: it becomes the seat, so warps that take whole words come to have
+  /// words of their own. Else each finder takes what some of them want, since few may see much.
+  WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask wanting, std::uint32_t c, slab_look look) const {
+    const int wanted = group_size(wanting);
+    const int room = popcount(look.free);
+    const lane_mask enough = ballot(group, room >= wanted);
+    const lane_mask some = ballot(group, room != 0);
+    const lane_mask finders = enough != 0 ? lowest_alone(enough) : some;
+    const int rank = group_rank(finders);
+    slab_claim got;
+    if ((finders & lane_bit()) != 0 && rank < wanted) {
+      // Of so many that are dealt by turns, this finder has as many as there are turns until the last that reaches it.
+      const int turns = part_of(wanted - rank - 1, group_size(finders)).turn + 1;
+      got = claims().go_to(c, look, static_cast<std::uint32_t>(turns));
+    }
+    return deal(group, finders, wanting, c, got);
+  }
+
+ private:
+  struct dealt {
+    int turn, finder;
+  };
+
+  // Turn in which the `rank`-th block is dealt when `count` finders deal by turns, and the index of the finder that
+  // deals it.
+  WARPHEAP_COLD_FN static dealt part_of(int rank, int count) {
+    if (count == 1) return {rank, 0};
+    if (rank < count) return {0, rank};
+    return {rank / count, rank % count};
+  }
+  // A block for each lane of `wanting` as far as the claims of `finders` go, to whom those that want one are dealt by
+  // turns. Collective over `group`.
+  WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
+                              slab_claim got) const {
+    const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+    dealt mine{0, 0};
+    if (finders != 0) mine = part_of(group_rank(wanting), group_size(finders));
+    const int source = finders != 0 ? nth_set_bit(finders, mine.finder) : lane_index();
+    got.word = shuffle(met, got.word, source);
+    got.blocks = shuffle(met, got.blocks, source);
+    const bool wants = (wanting & lane_bit()) != 0;
+    return wants && mine.turn < popcount(got.blocks) ? claims().block_of(classes::bytes(c), got, mine.turn) : nullptr;
+  }
+
+  slab_probes probes_;
+};
+
+}  // namespace warpheap::detail

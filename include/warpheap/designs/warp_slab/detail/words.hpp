@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+
+// What words, seats, hints and headers say: the values that travel between the parts.
+
+namespace warpheap {
+
+// One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1
+// and whether a hint leads to the slab. So whoever clears or sets bits learns in the same step whether the slab is
+// still of the class that was expected, and whether there is anything left to do.
+struct slab_word {
+  static constexpr std::uint64_t shown_bit = std::uint64_t{1} << 63;
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free) {
+    return {shown_bit | std::uint64_t{of_class + 1} << 32 | free};
+  }
+  WARPHEAP_FN constexpr std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN constexpr bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
+  WARPHEAP_FN std::uint32_t of_class() const { return tag() - 1; }
+  WARPHEAP_FN constexpr std::uint32_t free_of(std::uint32_t of_class) const { return is_of(of_class) ? free() : 0; }
+  WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
+  WARPHEAP_FN slab_word unshown() const { return {value & ~shown_bit}; }
+
+  WARPHEAP_FN constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>((value & ~shown_bit) >> 32); }
+
+  // An operand of fetch_and that clears `bits` and keeps the rest.
+  WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
+};
+
+// The numbers of words. Words of one index in neighbouring units have neighbouring numbers, and addresses: slabs that
+// lie together have it in one sector of memory, and those of one word each touch no more memory than their words need.
+struct word_number {
+  static constexpr int unit_bits = 6;   // units of a section
+  static constexpr int index_bits = 5;  // words of a unit
+  static constexpr std::uint32_t section_units = 1u << unit_bits;
+  static constexpr std::uint32_t section_words = 1u << (unit_bits + index_bits);
+
+  // Word `index` of the slab that begins at `unit`.
+  WARPHEAP_FN static constexpr std::uint32_t make(std::uint32_t unit, std::uint32_t index) {
+    return unit / section_units * section_words + index * section_units + unit % section_units;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t unit(std::uint32_t number) {
+    return number / section_words * section_units + number % section_units;
+  }
+  WARPHEAP_FN static constexpr std::uint32_t index(std::uint32_t number) {
+    return number / section_units % (1u << index_bits);
+  }
+};
+static_assert(slab_classes::most_words == 1u << word_number::index_bits);
+
+// Where blocks were claimed: bits of one word, named by its number. Those of another class than was meant are foreign,
+// and are to be put back.
+struct slab_claim {
+  static constexpr std::uint32_t foreign_bit = 1u << 31;
+  static constexpr std::uint32_t nowhere = 1u << 30;  // no word has this number
+  std::uint32_t word = nowhere;
+  std::uint32_t blocks = 0;  // none: nothing was claimed
+
+  WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
+  // True if the claim covers this rank.
+  WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
+};
+
+// Where a warp found blocks last, and which: a word, below it the bits that were taken there, and above it what the
+// number of the class leaves by 4. 0: nowhere yet. It is where to begin, and may be stale, or be of another class: the
+// word tells.
+struct slab_seat {
+  static constexpr int word_bits = 30;
+  static constexpr int word_shift = 32;
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
+    return {std::uint64_t{found.word | of_class << word_bits} << word_shift | found.blocks};
+  }
+  // True if it may be a seat of the class; a seat of the next three is not.
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
+    return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
+  }
+  // The word, if it is of the class; else no word.
+  WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return word_and_class() - (of_class << word_bits); }
+  // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
+  // are likely free again together.
+  WARPHEAP_FN std::uint32_t guess(std::uint32_t wanted) const {
+    if (wanted == 1) return blocks() & (0u - blocks());
+    if (static_cast<std::uint32_t>(popcount(blocks())) == wanted) return blocks();
+    return rotate_left(low_bits(static_cast<int>(wanted)), static_cast<std::uint32_t>(lowest_bit(blocks())));
+  }
+
+ private:
+  WARPHEAP_FN std::uint32_t blocks() const { return split(value).low; }
+  WARPHEAP_FN std::uint32_t word_and_class() const { return split(value).high; }
+};
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
+              std::uint64_t{1} << slab_seat::word_bits);
+
+// A word, and which blocks of it a lane saw free.
+struct slab_look {
+  std::uint32_t word;
+  std::uint32_t free;
+};
+
+// The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
+// and the place in the table of the class, and 0 if no slab begins there. A thread that comes late, to a slab that was
+// taken back meanwhile, sees that.
+struct slab_hint {
+  static constexpr int class_bits = 6;
+  static constexpr std::uint32_t shown_bit = 1u << class_bits;
+  std::uint32_t value;
+
+  WARPHEAP_FN static slab_hint make(std::uint32_t of_class, std::uint32_t place) {
+    return {place << (class_bits + 1) | shown_bit | (of_class + 1)};
+  }
+  WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
+  WARPHEAP_FN bool is_of(std::uint32_t of_class) const { return (value & (shown_bit - 1)) == of_class + 1; }
+  WARPHEAP_FN std::uint32_t place() const { return value >> (class_bits + 1); }
+  // The hint of this slab at another place.
+  WARPHEAP_FN slab_hint at(std::uint32_t place) const { return {value % (2 * shown_bit) | place << (class_bits + 1)}; }
+  WARPHEAP_FN std::uint32_t with() const { return value | shown_bit; }
+  WARPHEAP_FN std::uint32_t without() const { return value & ~shown_bit; }
+};
+static_assert(slab_classes::count < slab_hint::shown_bit);
+static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u << (31 - slab_hint::class_bits));
+
+// What a unit is part of: a slab of a class, of which so many units lie below it, or a run that begins with it; 0:
+// neither. With a slab comes how to divide by the size of its blocks, so that free need not work it out.
+//
+//   31     30 ........ 15   14 ... 11   10 ............. 6   5 ...... 0
+// | run |   reciprocal    |   power   |  units below it   |  class + 1  |
+//
+// Of a run, the bits below the top one are a number of units.
+struct unit_owner {
+  static constexpr int below_shift = 6;
+  static constexpr int power_shift = 11;
+  static constexpr int reciprocal_shift = 15;
+  static constexpr std::uint32_t run_bit = 1u << 31;
+  std::uint32_t value;
+
+  WARPHEAP_FN static unit_owner slab(std::uint32_t of_class, std::uint32_t below) {
+    const slab_classes::divisor by = slab_classes::divisor_of(of_class);
+    return {by.reciprocal << reciprocal_shift | by.power << power_shift | below << below_shift | (of_class + 1)};
+  }
+  WARPHEAP_FN static unit_owner run(std::uint32_t units) { return {run_bit | units}; }
+
+  WARPHEAP_FN bool is_run() const { return value >= run_bit; }
+  WARPHEAP_FN bool is_slab() const { return value != 0 && !is_run(); }
+  WARPHEAP_FN std::uint32_t run_units() const { return value & ~run_bit; }
+  WARPHEAP_FN std::uint32_t of_class() const { return (value & low_bits(below_shift)) - 1; }
+  WARPHEAP_FN std::uint32_t below() const { return value >> below_shift & low_bits(power_shift - below_shift); }
+  // The byte of the slab that is byte `offset` of the heap's units, if that lies in this one.
+  WARPHEAP_FN std::uint32_t in_slab(std::uint64_t offset) const {
+    return (static_cast<std::uint32_t>(offset) & (slab_classes::unit_bytes - 1)) | below() << slab_classes::unit_shift;
+  }
+  // The block that byte `offset` of the slab lies in.
+  WARPHEAP_FN std::uint32_t block_at(std::uint32_t offset) const {
+    return slab_classes::divisor{value >> power_shift & low_bits(reciprocal_shift - power_shift),
+                                 value >> reciprocal_shift}
+        .quotient(offset);
+  }
+};
+static_assert(slab_classes::count < 1u << unit_owner::below_shift);
+static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_owner::below_shift));
+
+}  // namespace warpheap

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Parts of warp_slab, each made of an arena alone: slabs that are made, claimed from, hidden, shown and taken back.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+#include <warpheap/platform.hpp>
+
+namespace warpheap::test::warp_slab_parts_test {
+namespace {
+
+using detail::slab_extension;
+using detail::slab_maker;
+using detail::slab_reclamation;
+using detail::slab_search;
+using detail::slab_store;
+
+static_assert(std::is_trivially_copyable_v<slab_extension>);
+static_assert(sizeof(slab_extension) == sizeof(slab_store), "each part has the part below as its only member");
+
+constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
+constexpr std::uint64_t units = 256;
+constexpr std::uint64_t bytes = units * unit_bytes;
+
+using told = std::uint64_t*;  // what a kernel of one lane tells the host
+
+WARPHEAP_FN std::uint64_t places_of(const slab_store& store, std::uint32_t c) { return store.of_class(c).places; }
+WARPHEAP_FN std::uint64_t free_units_of(const slab_store& store) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < units / bit_tree::leaf_bits; ++i) {
+    sum += static_cast<std::uint64_t>(popcount(store.free_units().leaf_word(i)));
+  }
+  return sum;
+}
+// What is in word 0 of the slab at `place`.
+WARPHEAP_FN slab_look look_at_first(const slab_store& store, std::uint32_t c, std::uint32_t place) {
+  const std::uint32_t entry = store.table(c, place).load(memory_order::relaxed, thread_scope::device);
+  const std::uint32_t at = word_number::make(entry - 1, 0);
+  return {at, slab_word{store.word(at).load(memory_order::relaxed, thread_scope::device)}.free_of(c)};
+}
+
+struct initialise_kernel {
+  WARPHEAP_FN void operator()(slab_store store) const { store.initialise(); }
+};
+
+struct make_kernel {
+  WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
+    const slab_store& store = maker.store();
+    out[0] = maker.add_slabs(lane_bit(), c, 3) ? 1 : 0;
+    out[1] = places_of(store, c);
+    out[2] = free_units_of(store);
+    out[3] = store.hinted(c).leaf_word(0);
+    for (std::uint32_t place = 0; place < 3; ++place) {
+      const slab_look look = look_at_first(store, c, place);
+      out[4] += look.free == store.all_blocks(c, 0) ? 1 : 0;
+      out[5] += unit_owner{store.header(word_number::unit(look.word)).owner}.of_class() == c ? 1 : 0;
+    }
+  }
+};
+// The last of four slabs has a block in use. The others are taken back, and it moves to the first place.
+struct reclaim_kernel {
+  WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
+    const slab_store& store = reclamation.store();
+    maker.add_slabs(lane_bit(), c, 4);
+    const slab_look last = look_at_first(store, c, 3);
+    const slab_claim taken = reclamation.claims().claim_for_seat(c, last, 1);
+    out[0] = reclamation.reclaim(lane_bit(), units) ? 1 : 0;
+    out[1] = places_of(store, c);
+    out[2] = look_at_first(store, c, 0).word == last.word ? 1 : 0;
+    out[3] = free_units_of(store);
+    reclamation.hints().put_back(taken);
+    out[4] = reclamation.reclaim(lane_bit(), units) ? 1 : 0;
+    out[5] = places_of(store, c);
+    out[6] = free_units_of(store);
+  }
+};
+// A slab without free blocks is hidden, and a block that comes back shows it.
+struct hide_kernel {
+  WARPHEAP_FN void operator()(slab_search search, std::uint32_t c, told out) const {
+    const slab_store& store = search.store();
+    search.maker().add_slabs(lane_bit(), c, 1);
+    const slab_look all = look_at_first(store, c, 0);
+    const slab_claim taken = search.claims().claim_for_seat(c, all, static_cast<std::uint32_t>(popcount(all.free)));
+    out[0] = taken.blocks == all.free ? 1 : 0;
+    search.hints().hide(c, 0, word_number::unit(all.word));
+    out[1] = store.hinted(c).leaf_word(0);
+    out[2] = search.find(lane_bit(), lane_bit(), c) == nullptr ? 1 : 0;
+    search.hints().put_back({taken.word, 4});
+    out[3] = store.hinted(c).leaf_word(0);
+    out[4] =
+        search.find(lane_bit(), lane_bit(), c) == search.claims().block_of(slab_classes::bytes(c), {all.word, 4}, 0);
+    out[5] = look_at_first(store, c, 0).free;
+  }
+};
+
+class warp_slab_parts : public testing::Test {
+ protected:
+  warp_slab_parts() : memory_(bytes + unit_bytes), metadata_(warp_slab::metadata_bytes(bytes) + 256), out_(8) {
+    const std::uint64_t begin = align_up(reinterpret_cast<std::uint64_t>(memory_.data()), unit_bytes);
+    const std::uint64_t metadata = align_up(reinterpret_cast<std::uint64_t>(metadata_.data()), 256);
+    place_ = {reinterpret_cast<std::byte*>(begin), bytes, bytes, reinterpret_cast<std::byte*>(metadata)};
+    launch({1, 32}, initialise_kernel{}, part<slab_store>());
+  }
+  template <class Part>
+  Part part() const {
+    return Part{place_};
+  }
+  told out() const { return out_.data(); }
+  std::vector<std::uint64_t> seen() const { return out_.to_host(); }
+  const std::uint32_t c = slab_classes::of(512).of_class;  // a slab is one unit with one word
+
+ private:
+  device_array<std::byte> memory_;
+  device_array<std::byte> metadata_;
+  device_array<std::uint64_t> out_;
+  arena place_{};
+};
+
+TEST_F(warp_slab_parts, made_slabs_are_listed_and_all_free) {
+  launch({1, 1}, make_kernel{}, part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 3, units - 3, 0b111, 3, 3, 0, 0}));
+}
+
+TEST_F(warp_slab_parts, slabs_without_a_block_in_use_become_units_and_leave_no_gap) {
+  launch({1, 1}, reclaim_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 1, 1, units - 1, 1, 0, units, 0}));
+}
+
+TEST_F(warp_slab_parts, a_hidden_slab_is_shown_by_a_block_that_comes_back) {
+  launch({1, 1}, hide_kernel{}, part<slab_search>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 1, 1, 1, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace warpheap::test::warp_slab_parts_test

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// @file
+/// Steps of the parts of `warp_slab`, for tests that put a heap into states which malloc and free seldom reach.
+
+#include <cstdint>
+#include <exploration/host/private_member.hpp>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+
+namespace warpheap::test::slab_parts {
+
+WARPHEAP_TEST_PRIVATE(top, warp_slab::extension)
+WARPHEAP_TEST_PRIVATE(extension_add_or_search, detail::slab_extension::add_or_search)
+WARPHEAP_TEST_PRIVATE(walk_look_through, detail::slab_walk::look_through)
+WARPHEAP_TEST_PRIVATE(reclamation_take_words, detail::slab_reclamation::take_words)
+WARPHEAP_TEST_PRIVATE(reclamation_reclaim_slab, detail::slab_reclamation::reclaim_slab)
+WARPHEAP_TEST_PRIVATE(claims_claim, detail::slab_claims::claim)
+WARPHEAP_TEST_PRIVATE(claims_without_foreign, detail::slab_claims::without_foreign)
+WARPHEAP_TEST_PRIVATE(hints_show, detail::slab_hints::show)
+
+inline bool add_slabs(const warp_slab& self, lane_mask group, std::uint32_t c, std::uint32_t slabs) {
+  return top(self).maker().add_slabs(group, c, slabs);
+}
+inline auto add_or_search(const warp_slab& self, lane_mask group, lane_mask wanting, std::uint32_t c,
+                          std::uint32_t slabs, void*& found) {
+  return extension_add_or_search(top(self), group, wanting, c, slabs, found);
+}
+inline slab_claim claim(const warp_slab& self, std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
+                        std::uint32_t& left) {
+  return claims_claim(top(self).claims(), c, at, chosen, left);
+}
+inline slab_claim without_foreign(const warp_slab& self, slab_claim got) {
+  return claims_without_foreign(top(self).claims(), got);
+}
+inline bit_tree free_units(const warp_slab& self) { return top(self).store().free_units(); }
+inline void put_back(const warp_slab& self, slab_claim blocks) { top(self).hints().put_back(blocks); }
+inline void show(const warp_slab& self, std::uint32_t at, std::uint32_t c) { hints_show(top(self).hints(), at, c); }
+inline void hide(const warp_slab& self, std::uint32_t c, std::uint32_t place, std::uint32_t unit) {
+  top(self).hints().hide(c, place, unit);
+}
+inline slab_look look_through(const warp_slab& self, std::uint32_t c, std::uint32_t place, std::uint32_t& unit) {
+  return walk_look_through(top(self).search().walk(), c, place, unit);
+}
+inline void* search(const warp_slab& self, lane_mask group, lane_mask wanting, std::uint32_t c) {
+  return top(self).search().find(group, wanting, c);
+}
+inline bool take_words(const warp_slab& self, std::uint32_t c, std::uint32_t unit) {
+  return reclamation_take_words(top(self).reclamation(), c, unit);
+}
+inline bool reclaim_slab(const warp_slab& self, std::uint32_t c, std::uint32_t place) {
+  return reclamation_reclaim_slab(top(self).reclamation(), c, place);
+}
+inline std::uint32_t words_of(const warp_slab& self, std::uint32_t c) { return top(self).store().words_of(c); }
+inline std::uint64_t& word_of(const warp_slab& self, std::uint32_t word) { return top(self).store().word_of(word); }
+
+}  // namespace warpheap::test::slab_parts
