@@ -9,7 +9,8 @@ namespace warpheap {
 // Orders. A look acquires, so a walker that follows a link sees what was published before the link: the header there,
 // or at least that an older header is no longer there. A lock acquires what the last owner of each part released.
 // Before headers are published there is one release fence for all of them. A take is counted after the lock and before
-// that fence, so a walker that saw a header of the take sees its count as well. Cursors are hints.
+// that fence, so a walker that saw a header of the take sees its count as well. Cursors are hints. `provers` is
+// relaxed: it decides when threads go on, and a refusal is proved by `takes` alone.
 
 // Cuts `units` units from `first` on out of the chunk from `at` to `next`, which the caller has locked. What is left
 // before and after them is free again.

@@ -28,9 +28,9 @@ class slab_probes {
   static constexpr std::uint32_t looks_at_once = 4;
   /// How far a probe goes.
   enum class look_kind : std::uint32_t {
-    quick,     // at one word anywhere
-    anywhere,  // at several words
-    latest     // at several of the latest slabs
+    quick,     ///< at one word anywhere
+    anywhere,  ///< at several words
+    latest     ///< at several of the latest slabs
   };
 
   /// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
