@@ -57,7 +57,7 @@ class basic_fdg {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .release_by_warp = true,
-                                                       .stack_bytes = 1280};
+                                                       .stack_bytes = 2304};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return layout::metadata_bytes(bytes);
