@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <type_traits>
 #include <vector>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
@@ -15,6 +16,7 @@ namespace warpheap::test::warp_slab_parts_test {
 namespace {
 
 using detail::slab_extension;
+using detail::slab_growth;
 using detail::slab_maker;
 using detail::slab_reclamation;
 using detail::slab_search;
@@ -37,6 +39,14 @@ WARPHEAP_FN std::uint64_t free_units_of(const slab_store& store) {
   }
   return sum;
 }
+// Adds slabs as the lock's holder does.
+WARPHEAP_FN bool add_slabs(const slab_maker& maker, std::uint32_t c, std::uint32_t slabs) {
+  std::uint32_t gaps = 0;
+  maker.ledger().close(c, gaps);
+  const bool added = maker.add_slabs(lane_bit(), c, slabs);
+  maker.ledger().open(c);
+  return added;
+}
 // What is in word 0 of the slab at `place`.
 WARPHEAP_FN slab_look look_at_first(const slab_store& store, std::uint32_t c, std::uint32_t place) {
   const std::uint32_t entry = store.table(c, place).load(memory_order::relaxed, thread_scope::device);
@@ -51,7 +61,7 @@ struct initialise_kernel {
 struct make_kernel {
   WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
     const slab_store& store = maker.store();
-    out[0] = maker.add_slabs(lane_bit(), c, 3) ? 1 : 0;
+    out[0] = add_slabs(maker, c, 3) ? 1 : 0;
     out[1] = places_of(store, c);
     out[2] = free_units_of(store);
     out[3] = store.hinted(c).leaf_word(0);
@@ -66,7 +76,7 @@ struct make_kernel {
 struct reclaim_kernel {
   WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
     const slab_store& store = reclamation.store();
-    maker.add_slabs(lane_bit(), c, 4);
+    add_slabs(maker, c, 4);
     const slab_look last = look_at_first(store, c, 3);
     const slab_claim taken = reclamation.claims().claim_for_seat(c, last, 1);
     out[0] = reclamation.reclaim(lane_bit(), units) ? 1 : 0;
@@ -83,7 +93,7 @@ struct reclaim_kernel {
 struct hide_kernel {
   WARPHEAP_FN void operator()(slab_search search, std::uint32_t c, told out) const {
     const slab_store& store = search.store();
-    search.maker().add_slabs(lane_bit(), c, 1);
+    add_slabs(search.maker(), c, 1);
     const slab_look all = look_at_first(store, c, 0);
     const slab_claim taken = search.claims().claim_for_seat(c, all, static_cast<std::uint32_t>(popcount(all.free)));
     out[0] = taken.blocks == all.free ? 1 : 0;
@@ -95,6 +105,48 @@ struct hide_kernel {
     out[4] =
         search.find(lane_bit(), lane_bit(), c) == search.claims().block_of(slab_classes::bytes(c), {all.word, 4}, 0);
     out[5] = look_at_first(store, c, 0).free;
+  }
+};
+
+// Each thread takes a block by a ticket.
+struct ticket_kernel {
+  WARPHEAP_FN void operator()(slab_growth growth, std::uint32_t c, void** kept) const {
+    bool there = false;
+    kept[grid_thread_index()] = growth.tickets().take(active_group(), c, true, nullptr, there);
+    if (!there) kept[grid_thread_index()] = nullptr;
+  }
+};
+struct closed_ticket_kernel {
+  WARPHEAP_FN void operator()(slab_growth growth, std::uint32_t c, void** kept, told out) const {
+    bool there = false;
+    std::uint32_t gaps = 0;
+    const detail::slab_ledger& ledger = growth.maker().ledger();
+    out[0] = ledger.close(c, gaps) ? 1 : 0;
+    *kept = growth.tickets().take(lane_bit(), c, true, nullptr, there);
+    out[1] = there || *kept != nullptr ? 1 : 0;
+    ledger.draw(c, 3);  // void, by a thread that saw the ledger before it was closed
+    ledger.open(c);
+    *kept = growth.tickets().take(lane_bit(), c, true, nullptr, there);
+    out[2] = there && *kept != nullptr ? 1 : 0;
+    out[3] = places_of(growth.store(), c);
+  }
+};
+struct take_all_units_kernel {
+  WARPHEAP_FN void operator()(slab_store store) const {
+    for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().unmark(unit);
+  }
+};
+struct close_kernel {
+  WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
+    const bool was_open = maker.reclamation().compaction().close_ledger(lane_bit(), c);
+    out[0] = was_open ? 1 : 0;
+    out[1] = places_of(maker.store(), c);
+    out[2] = free_units_of(maker.store());
+    for (std::uint32_t place = 0; place < out[1]; ++place) {
+      out[3] += static_cast<std::uint64_t>(popcount(look_at_first(maker.store(), c, place).free));
+    }
+    out[4] = maker.store().table(c, static_cast<std::uint32_t>(out[1])).load(memory_order::relaxed, thread_scope::device);
+    if (was_open) maker.ledger().open(c);
   }
 };
 
@@ -134,6 +186,45 @@ TEST_F(warp_slab_parts, slabs_without_a_block_in_use_become_units_and_leave_no_g
 TEST_F(warp_slab_parts, a_hidden_slab_is_shown_by_a_block_that_comes_back) {
   launch({1, 1}, hide_kernel{}, part<slab_search>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 1, 1, 1, 0, 0, 0}));
+}
+
+// Tickets of several launches fill slabs to the last block, also where those of one warp lie in two slabs.
+TEST_F(warp_slab_parts, tickets_make_as_many_slabs_as_are_asked_for) {
+  std::set<void*> blocks;
+  std::uint64_t taken = 0;
+  for (const std::uint32_t threads : {32u, 16u, 32u}) {
+    const device_array<void*> kept(threads);
+    launch({1, threads}, ticket_kernel{}, part<slab_growth>(), c, kept.data());
+    for (void* block : kept.to_host()) {
+      ASSERT_NE(block, nullptr);
+      EXPECT_TRUE(blocks.insert(block).second) << "two threads have one block";
+    }
+    taken += threads;
+  }
+  launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 3, units - 3, 3 * 32 - taken, 0, 0, 0, 0}));
+}
+
+// Without units a ticket makes no slab, and the table has no gap after the ledger was closed.
+TEST_F(warp_slab_parts, tickets_that_find_no_units_leave_nothing_behind) {
+  constexpr std::uint32_t threads = 64;
+  const device_array<void*> kept(threads);
+  launch({1, 1}, take_all_units_kernel{}, part<slab_store>());
+  launch({1, threads}, ticket_kernel{}, part<slab_growth>(), c, kept.data());
+  for (void* block : kept.to_host()) EXPECT_EQ(block, nullptr);
+  launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+// Tickets of a closed ledger are void, and those of the opened one begin with the first block that no slab has.
+TEST_F(warp_slab_parts, a_closed_ledger_gives_no_tickets) {
+  const device_array<void*> kept(1);
+  launch({1, 1}, closed_ticket_kernel{}, part<slab_growth>(), c, kept.data(), out());
+  const std::vector<std::uint64_t> told = seen();
+  EXPECT_EQ(told[0], 1u) << "it was open";
+  EXPECT_EQ(told[1], 0u) << "a ticket of a closed ledger counted";
+  EXPECT_EQ(told[2], 1u) << "no ticket of the opened ledger";
+  EXPECT_EQ(told[3], 1u) << "places";
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ class slab_heap {
     return warp_slab{arena{data, bytes_, bytes_, memory_.data()}};
   }
   void reset() const { memory_.reset(); }
+  std::uint32_t places(std::uint32_t c) const { return places_of(allocator(), c); }
   bool finds_later(std::uint32_t c) const {
     bool found = false;
     in_one_lane([self = allocator(), c, to = &found] { *to = finds(self, c); });
@@ -179,6 +180,7 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
                moved = &moved](unsigned lane) {
       if (lane == 0) {
         void* found = nullptr;
+        close_ledger(self, lane_bit(), c);
         const auto then = add_or_search(self, lane_bit(), lane_bit(), c, 1u, found);
         *refused = then == decltype(then)::refused;
         return;
@@ -195,6 +197,57 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
     });
     EXPECT_TRUE(moved);
     EXPECT_FALSE(refused) << "refused, and at any time a unit or a block was free";
+  });
+}
+
+// A lane drew the first ticket of a slab and is held before it makes it. The next ticket is of the same slab, and waits.
+TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
+  const std::uint32_t c = class_of(512);
+  const slab_heap heap(4, [](const warp_slab&) {});
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane maker{"warp_slab.make_slab.drawn", {.thread = 0}};
+    void* blocks[2] = {};
+    std::uint64_t drawn = 0;
+    lanes.run([self = heap.allocator(), c, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {
+      if (lane == 1) {
+        maker->await();
+        *drawn = ledger_of(self).look(c).blocks();
+        maker->release();
+      }
+      blocks[lane] = take_by_ticket(self, c);
+    });
+    EXPECT_EQ(drawn, 1u);
+    EXPECT_NE(blocks[0], nullptr);
+    EXPECT_NE(blocks[1], nullptr);
+    EXPECT_NE(blocks[0], blocks[1]);
+    EXPECT_EQ(heap.places(c), 1u);
+  });
+}
+
+// The lock's holder has closed a ledger of which a lane drew, and is held before it waits for that lane's slab. Another
+// lane, whose tickets are void, does not wait.
+TEST(held_warp_slab, a_ticket_of_a_closed_ledger_waits_for_nobody) {
+  const std::uint32_t c = class_of(512);
+  const slab_heap heap(4, [](const warp_slab&) {});
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane closer{"warp_slab.close.closed", {.thread = 0}};
+    void* early = nullptr;
+    void* late = nullptr;
+    lanes.run([self = heap.allocator(), c, closer = &closer, early = &early, late = &late](unsigned lane) {
+      if (lane == 0) {
+        *early = take_by_ticket(self, c);
+        close_ledger(self, lane_bit(), c);
+        return;
+      }
+      closer->await();
+      *late = take_by_ticket(self, c);
+      closer->release();
+    });
+    EXPECT_NE(early, nullptr);
+    EXPECT_EQ(late, nullptr);
+    EXPECT_EQ(heap.places(c), 1u);
   });
 }
 

@@ -20,8 +20,28 @@ WARPHEAP_TEST_PRIVATE(claims_claim, detail::slab_claims::claim)
 WARPHEAP_TEST_PRIVATE(claims_without_foreign, detail::slab_claims::without_foreign)
 WARPHEAP_TEST_PRIVATE(hints_show, detail::slab_hints::show)
 
+// As the lock's holder does: no ticket of the class counts meanwhile.
+inline void close_ledger(const warp_slab& self, lane_mask group, std::uint32_t c) {
+  top(self).reclamation().compaction().close_ledger(group, c);
+}
+inline const detail::slab_ledger& ledger_of(const warp_slab& self) { return top(self).maker().ledger(); }
+inline std::uint32_t places_of(const warp_slab& self, std::uint32_t c) {
+  return atomic_view{top(self).store().of_class(c).places}.load(memory_order::acquire, thread_scope::device);
+}
+inline std::uint32_t entry_of(const warp_slab& self, std::uint32_t c, std::uint32_t place) {
+  return top(self).store().table(c, place).load(memory_order::relaxed, thread_scope::device);
+}
+// A block for the caller alone, or null if there is no slab for its ticket.
+inline void* take_by_ticket(const warp_slab& self, std::uint32_t c) {
+  bool there = false;
+  return top(self).growth().tickets().take(lane_bit(), c, true, nullptr, there);
+}
 inline bool add_slabs(const warp_slab& self, lane_mask group, std::uint32_t c, std::uint32_t slabs) {
-  return top(self).maker().add_slabs(group, c, slabs);
+  close_ledger(self, group, c);
+  const bool added = top(self).maker().add_slabs(group, c, slabs);
+  sync(group);
+  if (is_leader(group)) top(self).maker().ledger().open(c);
+  return added;
 }
 inline auto add_or_search(const warp_slab& self, lane_mask group, lane_mask wanting, std::uint32_t c,
                           std::uint32_t slabs, void*& found) {

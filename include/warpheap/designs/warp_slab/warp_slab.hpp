@@ -140,6 +140,7 @@ class warp_slab {
   WARPHEAP_FN const detail::slab_extension& extension() const { return extension_; }
   WARPHEAP_FN const detail::slab_search& search() const { return extension_.search(); }
   WARPHEAP_FN const detail::slab_rounds& rounds() const { return extension_.rounds(); }
+  WARPHEAP_FN const detail::slab_tickets& tickets() const { return extension_.growth().tickets(); }
   WARPHEAP_FN const detail::slab_runs& runs() const { return extension_.runs(); }
   WARPHEAP_FN const detail::slab_reclamation& reclamation() const { return extension_.reclamation(); }
   WARPHEAP_FN const detail::slab_sharing& sharing() const { return extension_.sharing(); }
@@ -152,6 +153,7 @@ class warp_slab {
 
   // elsewhere.hpp
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
+  WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const;
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                           void*& found) const;

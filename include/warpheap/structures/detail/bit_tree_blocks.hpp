@@ -175,6 +175,24 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
   return false;
 }
 
+WARPHEAP_COLD_FN inline bool bit_tree::try_take_near(std::uint32_t size, std::uint32_t near,
+                                                     std::uint32_t& first) const {
+  constexpr std::uint32_t most = 16;
+  std::uint32_t lowest = 0;
+  if (!next_leaf(0, lowest)) return false;
+  std::uint32_t leaf = lowest + near / leaf_bits;
+  std::uint32_t mine = near % leaf_bits / size;
+  for (std::uint32_t looks = 0; looks < most; ++looks) {  // not a spin: each turn goes on, or another has a block
+    if (!next_leaf(leaf, leaf)) leaf = lowest;
+    const block_found then = take_block_of(leaf, size, mine, first);
+    if (then == block_found::taken) return true;
+    if (then == block_found::none) ++leaf;
+    // Threads that wanted the same block part.
+    mine = spread(mine + near + looks) >> 16;
+  }
+  return false;
+}
+
 // A leaf that may have members, `mine` modulo `window` and `looks` after the lowest, or that; false if no leaf may have
 // members.
 WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,

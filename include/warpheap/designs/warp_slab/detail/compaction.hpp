@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/warp_slab/detail/sharing.hpp>
+#include <warpheap/designs/warp_slab/detail/ledger.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
@@ -25,12 +25,24 @@ namespace warpheap::detail {
 /// that still sees it comes to the slab by its old place, and one that sees it vacant looks elsewhere.
 class slab_compaction {
  public:
-  WARPHEAP_FN explicit slab_compaction(const arena& from) : sharing_(from) {}
-  WARPHEAP_FN const slab_sharing& sharing() const { return sharing_; }
-  WARPHEAP_FN const slab_probes& probes() const { return sharing_.probes(); }
-  WARPHEAP_FN const slab_claims& claims() const { return sharing_.claims(); }
-  WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
-  WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
+  WARPHEAP_FN explicit slab_compaction(const arena& from) : ledger_(from) {}
+  WARPHEAP_FN const slab_ledger& ledger() const { return ledger_; }
+  WARPHEAP_FN const slab_sharing& sharing() const { return ledger_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return ledger_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return ledger_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return ledger_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return ledger_.store(); }
+
+  /// Closes the ledger of class `c`, whose table has no gaps then; true if it was open. From then on, until the ledger
+  /// is opened, only the caller adds slabs to the class. The lock's holder. Collective.
+  WARPHEAP_COLD_FN bool close_ledger(lane_mask group, std::uint32_t c) const {
+    std::uint32_t gaps = 0;
+    const bool closed = is_leader(group) && ledger().close(c, gaps);
+    sync(group);  // the slabs of tickets are visible to all lanes
+    gaps = shuffle(group, gaps, leader(group));
+    if (gaps != 0) compact(group, c, ledger().opened(c), gaps);
+    return any(group, closed);
+  }
 
   /// Closes the gaps that taking `slabs` slabs back has left, none below place `lowest`. The lock's holder. Collective.
   WARPHEAP_COLD_FN void compact(lane_mask group, std::uint32_t c, std::uint32_t lowest, std::uint32_t slabs) const {
@@ -92,7 +104,7 @@ class slab_compaction {
     hints().end_change(c);
   }
 
-  slab_sharing sharing_;
+  slab_ledger ledger_;
 };
 
 }  // namespace warpheap::detail

@@ -25,9 +25,29 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
     more = rounds().look_on(group, look_kind::anywhere, round, c, found);
   }
   if (!any(group, found == nullptr)) return found;
+  if (!more) {
+    bool there = false;
+    found = tickets().take(group, c, lacks_slabs(group, c, found == nullptr), found, there);
+    if (!any(group, found == nullptr)) return found;
+  }
   rounds().look_on(group, look_kind::latest, 0, c, found);
   if (!any(group, found == nullptr)) return found;
   return take_along_hints(group, c, found);
+}
+
+// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were two for
+// each lane of `group`: they saw no free block, and were many, or there are hardly more words. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const {
+  using enum memory_order;
+  using enum thread_scope;
+  constexpr std::uint32_t many = 32;  // probes for a class
+  const lane_mask peers = match(group, wants ? c : classes::count);
+  const int wanted = group_size(ballot(group, wants && is_leader(peers)));
+  if (!wants) return false;
+  const std::uint32_t probes = 2 * static_cast<std::uint32_t>(group_size(group) / wanted);
+  const std::uint64_t words =
+      std::uint64_t{atomic_view{store().of_class(c).places}.load(relaxed, device)} * store().words_of(c);
+  return probes >= many || probes >= words;
 }
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
@@ -56,7 +76,11 @@ WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uin
   wants = wants && found == nullptr;
   // If a lane of the class was served, or others were quicker, there may be more.
   const lane_mask rest = ballot(group, wants);
-  const bool dry = wants && (peers & ~rest) == 0 && !lost;
+  bool dry = wants && (peers & ~rest) == 0 && !lost;
+  if (!any(group, dry)) return outcome::served;
+  bool there = false;
+  found = tickets().take(group, c, dry, found, there);
+  dry = dry && !there;
   return any(group, dry) ? extension().extend(group, c, dry, news, found) : outcome::served;
 }
 

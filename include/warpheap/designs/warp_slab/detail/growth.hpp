@@ -3,7 +3,7 @@
 #pragma once
 
 #include <warpheap/designs/warp_slab/detail/forecast.hpp>
-#include <warpheap/designs/warp_slab/detail/maker.hpp>
+#include <warpheap/designs/warp_slab/detail/tickets.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/sync.hpp>
 
@@ -23,15 +23,16 @@ namespace warpheap::detail {
 /// One lane calls, the holder. All accesses are relaxed: numbers decide how much, and nothing else.
 class slab_growth {
  public:
-  WARPHEAP_FN explicit slab_growth(const arena& from) : maker_(from) {}
-  WARPHEAP_FN const slab_maker& maker() const { return maker_; }
-  WARPHEAP_FN const slab_runs& runs() const { return maker_.runs(); }
-  WARPHEAP_FN const slab_reclamation& reclamation() const { return maker_.reclamation(); }
-  WARPHEAP_FN const slab_sharing& sharing() const { return maker_.sharing(); }
-  WARPHEAP_FN const slab_probes& probes() const { return maker_.probes(); }
-  WARPHEAP_FN const slab_claims& claims() const { return maker_.claims(); }
-  WARPHEAP_FN const slab_hints& hints() const { return maker_.hints(); }
-  WARPHEAP_FN const slab_store& store() const { return maker_.store(); }
+  WARPHEAP_FN explicit slab_growth(const arena& from) : tickets_(from) {}
+  WARPHEAP_FN const slab_tickets& tickets() const { return tickets_; }
+  WARPHEAP_FN const slab_maker& maker() const { return tickets_.maker(); }
+  WARPHEAP_FN const slab_runs& runs() const { return tickets_.runs(); }
+  WARPHEAP_FN const slab_reclamation& reclamation() const { return tickets_.reclamation(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return tickets_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return tickets_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return tickets_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return tickets_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return tickets_.store(); }
 
   /// How many slabs to add, where the caller itself wants `wanted` blocks; `mixed`: lanes that called with it want
   /// other sizes, or have their blocks. One lane, the lock's holder.
@@ -136,7 +137,7 @@ class slab_growth {
     return more <= over ? 0 : static_cast<std::uint32_t>((more - over + each - 1) / each);
   }
 
-  slab_maker maker_;
+  slab_tickets tickets_;
 };
 
 }  // namespace warpheap::detail

@@ -104,9 +104,11 @@ class slab_headroom {
       constexpr std::uint32_t most = 2048;
       const std::uint32_t limit =
           most / (store().words_of(c) > store().units_of(c) ? store().words_of(c) : store().units_of(c));
+      const bool was_open = reclamation().compaction().close_ledger(group, c);
       const std::uint32_t half = atomic_view{store().of_class(c).places}.load(relaxed, device) / 2 + 1;
       const bool added = maker().add_slabs(group, c, half < limit ? half : limit);
       sync(group);  // the leader releases with the news what all lanes did
+      if (was_open && is_leader(group)) maker().ledger().open(c);
       if (added && is_leader(group)) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
     });
   }

@@ -51,6 +51,10 @@ struct warp_slab_layout {
     std::uint32_t slab_blocks;
     alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
     std::uint64_t refused;              // the latest attempt that found nothing
+    alignas(128) std::uint64_t ledger;  // slab_ledger_word: blocks that tickets were drawn for
+    alignas(128) std::uint32_t settled;  // places up to which tickets had a slab made, or it could not be
+    std::uint32_t failed;                // those of them without a slab, since the ledger was opened
+    std::uint32_t opened;                // the places there were then; the lock's holder's
     alignas(128) std::uint64_t demand;  // slab_demand
     std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
@@ -61,8 +65,8 @@ struct warp_slab_layout {
   struct control {
     std::uint64_t units;
     alignas(128) spin_lock lock;
-    std::uint64_t used_classes;  // those that ever had a slab, a bit for each; the lock's holder's
-    std::uint32_t slab_units;    // units that are part of slabs; only the lock's holder changes it
+    std::uint64_t used_classes;  // those that ever had a slab, a bit for each
+    std::uint32_t slab_units;    // units that are part of slabs
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
     refused_run refused_runs;
     std::uint64_t front;  // slab_front; the lock's holder's

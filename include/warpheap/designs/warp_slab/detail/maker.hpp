@@ -11,31 +11,76 @@ namespace warpheap::detail {
 
 /// New slabs of a class, made of free units. All of their blocks are free and listed.
 ///
-/// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
-/// places and `places`. A change of the class covers the time in between.
+/// Several slabs are made by the group of the heap's lock holder, with the ledger of the class closed, and all of its
+/// lanes write side by side. One slab is made by a lane that drew the first ticket of its place.
 ///
-/// Orders: a fence between two steps stands for the releases of all stores of the second. The group of the heap's lock
-/// holder calls it, and all of its lanes write side by side.
+/// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
+/// places and `places`. A search that finds no block must not miss those of a slab in the making. A change of the class
+/// covers the time in between for the lock's holder. A search for proof comes with the ledger closed, when no ticket's
+/// slab is in the making.
+///
+/// Orders: a fence between two steps stands for the releases of all stores of the second.
 class slab_maker {
  public:
   WARPHEAP_FN explicit slab_maker(const arena& from) : runs_(from) {}
   WARPHEAP_FN const slab_runs& runs() const { return runs_; }
   WARPHEAP_FN const slab_reclamation& reclamation() const { return runs_.reclamation(); }
+  WARPHEAP_FN const slab_ledger& ledger() const { return runs_.ledger(); }
   WARPHEAP_FN const slab_sharing& sharing() const { return runs_.sharing(); }
   WARPHEAP_FN const slab_probes& probes() const { return runs_.probes(); }
   WARPHEAP_FN const slab_claims& claims() const { return runs_.claims(); }
   WARPHEAP_FN const slab_hints& hints() const { return runs_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return runs_.store(); }
 
-  /// Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder. Collective.
+  /// Adds up to `slabs` slabs, at least one; false if there are no units. The lock's holder, with the ledger closed.
+  /// Collective.
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+    invariant(ledger().look(c).is_closed(), "warp_slab: slabs were added beside those of tickets");
     std::uint32_t left = slabs;
     while (left != 0 && add_neighbours(group, c, left)) {  // not a spin: each turn adds slabs
     }
     return left != slabs;
   }
+  /// A slab of class `c` at `place`, by the lane that drew its first ticket; `before`: so many others may be in the
+  /// making for places before it, and each takes its units elsewhere. False if it came upon no units. One lane, beside
+  /// others.
+  WARPHEAP_COLD_FN bool make_slab_at(std::uint32_t c, std::uint32_t place, std::uint32_t before) const {
+    using enum memory_order;
+    using enum thread_scope;
+    std::uint32_t unit = 0;
+    // Makers of several classes begin a few leaves apart, in a heap where these are a small part of all.
+    constexpr std::uint32_t leaves_apart = 8;
+    constexpr std::uint32_t share = 16;
+    const auto leaves = static_cast<std::uint32_t>(store().control().units / (bit_tree::leaf_bits * share));
+    const std::uint32_t window = leaves == 0 ? 1 : leaves < leaves_apart ? leaves : leaves_apart;
+    const std::uint32_t near = before * store().units_of(c) + c % window * bit_tree::leaf_bits;
+    if (place >= store().control().units || !store().free_units().try_take_near(store().units_of(c), near, unit)) {
+      return false;
+    }
+    count_slabs(c, 1);
+    make_header(c, unit, place);
+    fence(release, device);
+    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
+      make_word(c, word_number::make(unit, w), store().all_blocks(c, w));
+    }
+    // Those who wait for the slab claim of its words as soon as they see its entry.
+    fence(release, device);
+    store().table(c, place).store(unit + 1, after_release_fence, device);
+    store().hinted(c).mark(place);
+    atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
+    return true;
+  }
 
  private:
+  // Counts slabs that are about to be made. One lane.
+  WARPHEAP_COLD_FN void count_slabs(std::uint32_t c, std::uint32_t slabs) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view used{store().control().used_classes};
+    const std::uint64_t bit = std::uint64_t{1} << c;
+    if ((used.load(relaxed, device) & bit) == 0) used.fetch_or(bit, relaxed, device);
+    atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), relaxed, device);
+  }
   // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
     // At multiples of their size, so that those of one class fill a heap whatever was where before.
@@ -55,8 +100,7 @@ class slab_maker {
     using enum thread_scope;
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
     if (is_leader(group)) {
-      store().control().used_classes |= std::uint64_t{1} << c;
-      atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), relaxed, device);
+      count_slabs(c, slabs);
       hints().begin_change(c);
     }
     sync(group);

@@ -23,6 +23,7 @@ class slab_reclamation {
  public:
   WARPHEAP_FN explicit slab_reclamation(const arena& from) : compaction_(from) {}
   WARPHEAP_FN const slab_compaction& compaction() const { return compaction_; }
+  WARPHEAP_FN const slab_ledger& ledger() const { return compaction_.ledger(); }
   WARPHEAP_FN const slab_sharing& sharing() const { return compaction_.sharing(); }
   WARPHEAP_FN const slab_probes& probes() const { return compaction_.probes(); }
   WARPHEAP_FN const slab_claims& claims() const { return compaction_.claims(); }
@@ -33,7 +34,9 @@ class slab_reclamation {
   /// had one. The lock's holder. Collective.
   WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const {
     bool found = false;
-    for (std::uint64_t left = store().control().used_classes; left != 0 && !found;
+    const std::uint64_t used =
+        atomic_view{store().control().used_classes}.load(memory_order::relaxed, thread_scope::device);
+    for (std::uint64_t left = shuffle(group, used, leader(group)); left != 0 && !found;
          left &= left - 1) {  // not a spin: a turn a class
       found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
     }
@@ -47,10 +50,17 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
-  // Takes slabs of one class back. Only a slab with a hint can be all free, unless a hint is just changing: then it
-  // looks once more, after a pause for the thread that changes it. Each repetition means that a thread did, for a block
-  // that was claimed or released.
+  // Takes slabs of one class back, while no tickets of it count. Collective.
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
+    const bool was_open = compaction().close_ledger(group, c);
+    const bool found = reclaim_closed(group, c, units);
+    if (was_open && is_leader(group)) ledger().open(c);
+    return found;
+  }
+  // Only a slab with a hint can be all free, unless a hint is just changing: then it looks once more, after a pause for
+  // the thread that changes it. Each repetition means that a thread did, for a block that was claimed or released.
+  // Collective.
+  WARPHEAP_COLD_FN bool reclaim_closed(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     for (;;) {  // not a spin: it looks anew, and pauses in between
       bit_tree::watch before{};
       if (is_leader(group)) before = hints().begin_watch(c);

@@ -22,6 +22,7 @@ class slab_runs {
  public:
   WARPHEAP_FN explicit slab_runs(const arena& from) : reclamation_(from) {}
   WARPHEAP_FN const slab_reclamation& reclamation() const { return reclamation_; }
+  WARPHEAP_FN const slab_ledger& ledger() const { return reclamation_.ledger(); }
   WARPHEAP_FN const slab_sharing& sharing() const { return reclamation_.sharing(); }
   WARPHEAP_FN const slab_probes& probes() const { return reclamation_.probes(); }
   WARPHEAP_FN const slab_claims& claims() const { return reclamation_.claims(); }

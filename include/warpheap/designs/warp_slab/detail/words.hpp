@@ -99,6 +99,29 @@ struct slab_seat {
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
               std::uint64_t{1} << slab_seat::word_bits);
 
+// How many blocks of a class tickets were drawn for, and above them the epoch of the count and whether it is closed. A
+// draw is one addition, which tells whether it counts: what is drawn of a closed ledger is void.
+//
+//   63      62 ........ 40   39 ......... 0
+// | closed |    epoch      |    blocks     |
+//
+// Void draws go on adding to a closed ledger. At worst they carry into the epoch, which opening it changes anyway.
+struct slab_ledger_word {
+  static constexpr int epoch_shift = 40;
+  static constexpr std::uint64_t closed_bit = std::uint64_t{1} << 63;
+  std::uint64_t value;
+
+  WARPHEAP_FN bool is_closed() const { return (value & closed_bit) != 0; }
+  WARPHEAP_FN std::uint64_t blocks() const { return value & ((std::uint64_t{1} << epoch_shift) - 1); }
+  // True if a ticket drawn of `drawn`, which was open, still counts: nobody has closed the ledger since.
+  WARPHEAP_FN bool counts(slab_ledger_word drawn) const { return value >> epoch_shift == drawn.value >> epoch_shift; }
+  // The open ledger of the next epoch, in which `blocks` blocks are there already.
+  WARPHEAP_FN slab_ledger_word opened(std::uint64_t blocks) const {
+    const std::uint64_t epoch = ((value & ~closed_bit) >> epoch_shift) + 1;
+    return {(epoch << epoch_shift & ~closed_bit) | blocks};
+  }
+};
+
 // A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;

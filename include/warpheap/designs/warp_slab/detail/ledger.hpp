@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/sharing.hpp>
+#include <warpheap/platform/device.hpp>
+
+namespace warpheap::detail {
+
+/// Tickets for blocks of slabs that are not made yet. Requests that find no free block draw them from a count for their
+/// class. The number of a ticket says which place of the table, and which word of the slab there, it stands for. So one
+/// addition tells each of a million threads where its block will be, and which of them has to make the slab: the one
+/// whose ticket is the first of a place. The others wait for that slab only. This is growth without a lock.
+///
+/// A ticket reserves nothing: other threads may find and take the block by a probe. Then its holder gets less than it
+/// drew, and looks on.
+///
+/// The holder of the heap's lock closes the ledger of a class before it changes the class's table, and opens it when it
+/// is done. Tickets that are drawn of a closed ledger are void.
+///
+/// Invariant: while the ledger is open, places below `opened` have slabs, and each place above has none, or that of the
+/// one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits for
+/// anything. While the ledger is closed, all places that were drawn are settled, and only the lock's holder changes the
+/// table.
+///
+/// Orders: a draw acquires the opening of the ledger, and with it the table as it was then. `settled` is released with
+/// each slab, and the close acquires it. A slab's entry is released by its maker and acquired by those that wait for
+/// it.
+///
+/// Each function is for one lane. `close` and `entry_of` wait for threads that drew tickets and make slabs. These have
+/// started, and wait for no other thread.
+class slab_ledger {
+ public:
+  explicit WARPHEAP_FN slab_ledger(const arena& from) : sharing_(from) {}
+  WARPHEAP_FN const slab_sharing& sharing() const { return sharing_; }
+  WARPHEAP_FN const slab_probes& probes() const { return sharing_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return sharing_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
+
+  /// Whether tickets are drawn for class `c`: if its slabs consist of whole words, so that a ticket's number is a word
+  /// and a bit, and what a warp draws begins one slab at most.
+  WARPHEAP_FN bool serves(std::uint32_t c) const {
+    return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
+  }
+  /// The count as it is now. Relaxed: a draw decides.
+  WARPHEAP_FN slab_ledger_word look(std::uint32_t c) const {
+    return {atomic_view{state(c).ledger}.load(memory_order::relaxed, thread_scope::device)};
+  }
+  /// Draws tickets for `blocks` blocks: those from the number on that the returned count says, unless it is closed.
+  WARPHEAP_FN slab_ledger_word draw(std::uint32_t c, std::uint32_t blocks) const {
+    return {atomic_view{state(c).ledger}.fetch_add(blocks, memory_order::acquire, thread_scope::device)};
+  }
+  /// Place of the slab that has the block of ticket `number`.
+  WARPHEAP_FN std::uint32_t place_of(std::uint32_t c, std::uint64_t number) const {
+    return static_cast<std::uint32_t>(number >> shift(c));
+  }
+  /// Number of the first ticket of a place.
+  WARPHEAP_FN std::uint64_t first_of(std::uint32_t c, std::uint32_t place) const {
+    return std::uint64_t{place} << shift(c);
+  }
+  /// Places that tickets were drawn for and that are not settled, of which `place` is one: how many of them are before
+  /// it. A hint.
+  WARPHEAP_FN std::uint32_t unsettled_before(std::uint32_t c, std::uint32_t place) const {
+    const std::uint32_t settled = atomic_view{state(c).settled}.load(memory_order::relaxed, thread_scope::device);
+    return place > settled ? place - settled : 0;
+  }
+  /// Settles a place, by the thread that drew its first ticket: there is a slab now, and all that leads to it, or there
+  /// were no units for one.
+  WARPHEAP_COLD_FN void settle(std::uint32_t c, bool made) const {
+    using enum memory_order;
+    using enum thread_scope;
+    if (!made) atomic_view{state(c).failed}.fetch_add(1, relaxed, device);
+    atomic_view{state(c).settled}.fetch_add(1, release, device);
+  }
+  /// The table's entry of `place`, of which the caller drew a ticket when the count was `drawn`: waits until it is
+  /// settled. 0: some place of the class got no slab, or the ledger was closed since; then the ticket is void.
+  WARPHEAP_COLD_FN std::uint32_t entry_of(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
+    using enum memory_order;
+    using enum thread_scope;
+    if (place >= store().control().units) return 0;  // the table has no such place
+    for (backoff wait;; wait.pause()) {
+      const std::uint32_t entry = store().table(c, place).load(acquire, device);
+      if (entry != 0) return entry;
+      if (atomic_view{state(c).failed}.load(relaxed, device) != 0 || !look(c).counts(drawn)) return 0;
+    }
+  }
+
+  /// Closes the ledger and waits until all places are settled that tickets were drawn for; false if it was closed
+  /// before. The class has `places` places then, of which `gaps` have no slab, all from place `opened` on. The lock's
+  /// holder.
+  WARPHEAP_COLD_FN bool close(std::uint32_t c, std::uint32_t& gaps) const {
+    using enum memory_order;
+    using enum thread_scope;
+    gaps = 0;
+    const slab_ledger_word before{
+        atomic_view{state(c).ledger}.fetch_or(slab_ledger_word::closed_bit, acq_rel, device)};
+    if (before.is_closed()) return false;
+    const std::uint32_t drawn = place_of(c, before.blocks() + first_of(c, 1) - 1);
+    stop_point("warp_slab.close.closed");
+    for (backoff wait; atomic_view{state(c).settled}.load(acquire, device) != drawn;) wait.pause();
+    // The table has a place for each unit, and those above got no slab.
+    const auto most = static_cast<std::uint32_t>(store().control().units);
+    const std::uint32_t beyond = drawn > most ? drawn - most : 0;
+    gaps = atomic_view{state(c).failed}.load(relaxed, device) - beyond;
+    atomic_view{state(c).places}.store(drawn - beyond, relaxed, device);
+    return true;
+  }
+  /// Places below this have slabs, since the ledger was opened last. The lock's holder.
+  WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
+  /// Opens the ledger: tickets are drawn from the first block on that no slab has. The lock's holder.
+  WARPHEAP_COLD_FN void open(std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
+    state(c).opened = places;
+    atomic_view{state(c).failed}.store(0, relaxed, device);
+    atomic_view{state(c).settled}.store(places, relaxed, device);
+    // What void tickets add meanwhile is overwritten.
+    atomic_view{state(c).ledger}.store(look(c).opened(first_of(c, places)).value, release, device);
+  }
+
+ private:
+  WARPHEAP_FN slab_store::class_state& state(std::uint32_t c) const { return store().of_class(c); }
+  // The logarithm of the numbers that a place has: of blocks, rounded up.
+  WARPHEAP_FN int shift(std::uint32_t c) const { return highest_bit(2 * store().blocks_of(c) - 1); }
+
+  slab_sharing sharing_;
+};
+
+}  // namespace warpheap::detail

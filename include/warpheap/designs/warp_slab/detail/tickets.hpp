@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/maker.hpp>
+#include <warpheap/designs/warp_slab/size_classes.hpp>
+#include <warpheap/platform/device.hpp>
+#include <warpheap/structures.hpp>
+
+namespace warpheap::detail {
+
+/// Blocks by tickets of a class's ledger: growth for all who ask at once, each slab made by one lane, side by side with
+/// others, without a lock.
+///
+/// Of several sizes some more are drawn than are wanted. Nobody claims these, so probes find them: requests for one
+/// size vary from launch to launch by the square root of their number, and the last free blocks of a class are found
+/// slowly.
+///
+/// Invariant: a lane that drew the first ticket of a place settles the place before any lane of its group waits for
+/// a place. So of the lanes that wait for each other none has to wait for a barrier.
+///
+/// Collective. A ticket's holder waits for the lane that makes its slab, which waits for no other thread.
+class slab_tickets {
+ public:
+  using classes = slab_classes;
+
+  WARPHEAP_FN explicit slab_tickets(const arena& from) : maker_(from) {}
+  WARPHEAP_FN const slab_maker& maker() const { return maker_; }
+  WARPHEAP_FN const slab_runs& runs() const { return maker_.runs(); }
+  WARPHEAP_FN const slab_reclamation& reclamation() const { return maker_.reclamation(); }
+  WARPHEAP_FN const slab_ledger& ledger() const { return maker_.ledger(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return maker_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return maker_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return maker_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return maker_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return maker_.store(); }
+
+  /// Draws tickets for the lanes of `group` that ask, for blocks of class `c` of each: `found`, or a block, or null.
+  /// `there` tells lanes that ask whether their slab was made; if not, the class is not extended by tickets, for now.
+  /// Collective.
+  WARPHEAP_COLD_FN void* take(lane_mask group, std::uint32_t c, bool asks, void* found, bool& there) const {
+    const lane_mask peers = match(group, asks ? c : classes::count);
+    const bool leads = asks && is_leader(peers);
+    slab_ticket mine{};
+    if (leads) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), peers != group);
+    if (mine.wanted != 0) make_slab(c, mine);
+    sync(group);  // other warps wait for these slabs, so none of the group waits before they are settled
+    slab_claim first;
+    slab_claim second;
+    if (mine.wanted != 0) claim(c, mine, first, second);
+    const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
+    first = {shuffle(met, first.word, leader(peers)), shuffle(met, first.blocks, leader(peers))};
+    second = {shuffle(met, second.word, leader(peers)), shuffle(met, second.blocks, leader(peers))};
+    if (!asks) return found;
+    there = first.word != slab_claim::nowhere;
+    const int rank = group_rank(peers);
+    const int firsts = popcount(first.blocks);
+    if (rank < firsts) return claims().block_of(classes::bytes(c), first, rank);
+    if (rank - firsts < popcount(second.blocks)) return claims().block_of(classes::bytes(c), second, rank - firsts);
+    return found;
+  }
+
+ private:
+  // Tickets of a lane for its peers: the `wanted` first of the `all` that were drawn of the ledger `drawn`. In memory,
+  // so that it needs no registers.
+  struct slab_ticket {
+    slab_ledger_word drawn;
+    std::uint32_t wanted;
+    std::uint32_t all;
+  };
+
+  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want other
+  // sizes, or have their blocks. One lane.
+  WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
+    const slab_ledger_word seen = ledger().look(c);
+    if (seen.is_closed() || !ledger().serves(c)) return {};
+    std::uint32_t all = wanted + (mixed ? blocks_in_store(seen.blocks(), wanted) : 0);
+    if (all > 32) all = 32;
+    const slab_ledger_word drawn = ledger().draw(c, all);
+    if (drawn.is_closed()) return {};
+    return {drawn, wanted, all};
+  }
+  // How many blocks are drawn beside `wanted` ones of a class of `blocks` blocks, at random so that the mean is right:
+  // of all together four times their square root, or a 32nd if that is more, and no more than a quarter. One lane.
+  WARPHEAP_COLD_FN static std::uint32_t blocks_in_store(std::uint64_t blocks, std::uint32_t wanted) {
+    // Each of n blocks adds 2 / sqrt(n): within a factor of the square root of 2, and in units of 2^-16.
+    const int root = blocks == 0 ? 0 : (highest_bit(blocks) + 1) / 2;
+    const std::uint32_t each = root < 3 ? 1u << 14 : root > 6 ? 1u << 11 : 1u << (17 - root);
+    return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
+  }
+  // Makes the slab whose first block is among those that were drawn, if there is one. One lane.
+  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, const slab_ticket& mine) const {
+    const std::uint64_t from = mine.drawn.blocks();
+    const std::uint32_t place = ledger().place_of(c, from + ledger().first_of(c, 1) - 1);
+    if (ledger().first_of(c, place) >= from + mine.all) return;
+    stop_point("warp_slab.make_slab.drawn");
+    ledger().settle(c, maker().make_slab_at(c, place, ledger().unsettled_before(c, place)));
+  }
+  // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.
+  WARPHEAP_COLD_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
+    const std::uint64_t from = mine.drawn.blocks();
+    const std::uint32_t room = 32 - static_cast<std::uint32_t>(from % 32);
+    const std::uint32_t here = mine.wanted < room ? mine.wanted : room;
+    first = claim_of(c, mine.drawn, from, here);
+    if (here != mine.wanted) second = claim_of(c, mine.drawn, from + here, mine.wanted - here);
+  }
+  // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there is
+  // no slab. One lane.
+  WARPHEAP_COLD_FN slab_claim claim_of(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
+                                       std::uint32_t count) const {
+    const std::uint32_t place = ledger().place_of(c, from);
+    const std::uint32_t entry = ledger().entry_of(c, place, drawn);
+    if (entry == 0) return {};
+    const auto in_slab = static_cast<std::uint32_t>(from - ledger().first_of(c, place));
+    const std::uint32_t free = low_bits(static_cast<int>(count)) << in_slab % 32;
+    return claims().go_to(c, {word_number::make(entry - 1, in_slab / 32), free}, count);
+  }
+
+  slab_maker maker_;
+};
+
+}  // namespace warpheap::detail
