@@ -124,34 +124,28 @@ struct take_any {
   }
 };
 
-// Where sizes are random each launch wants a little more or less of one. What the first launch leaves in store serves
-// the later ones: on an H200 0 to 6 of 70 extended a class, and 20 to 37 when classes began with a 64th beyond need.
-TEST(warp_slab_growth, sizes_at_random_are_in_store_from_the_first_launch_on) {
-  if constexpr (this_backend == backend::host) {
-    GTEST_SKIP() << "all threads have to ask at about the same time";
-  } else {
-    constexpr std::uint64_t threads = 65536;
-    constexpr std::uint64_t heaps = 10;
-    constexpr std::uint64_t later = 7;
-    for_each_schedule([&](std::uint64_t seed) {
-      std::uint64_t grown = 0;
-      for (std::uint64_t i = 0; i < heaps; ++i) {
-        const heap<warp_slab> heap{std::uint64_t{256} << 20};
-        const device_array<void*> kept(threads);
-        std::uint64_t before = 0;
-        for (std::uint64_t round = 0; round <= later; ++round) {
-          launch(grid_shape::covering(threads, 256), take_any{}, heap.ref(), std::uint64_t{1024},
-                 (seed * heaps + i) * (later + 1) + round, kept.data());
-          launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
-          const warp_slab_statistics after = heap.allocator_stats();
-          const std::uint64_t units = after.units - after.free_units;
-          if (round != 0 && units > before) ++grown;
-          before = units;
-        }
-      }
-      EXPECT_LE(grown, heaps) << "of " << heaps * later << " launches";
-    });
-  }
+// Where sizes are random each launch wants a little more or less of one. So a class comes to have what the launch with
+// the most requests took of it, and little beyond: on the host 2 to 4 % more after eight launches than after one, and
+// it had been 6 to 8 % when classes grew by a lock's holder who kept some in store.
+TEST(warp_slab_growth, sizes_at_random_take_little_more_in_later_launches) {
+  constexpr std::uint64_t threads = 16384;
+  constexpr std::uint64_t later = 7;
+  for_each_schedule([&](std::uint64_t seed) {
+    if (current_schedule().fuzz) return;  // lanes that come one by one see less of a class, and draw more
+    const heap<warp_slab> heap{std::uint64_t{256} << 20};
+    const device_array<void*> kept(threads);
+    std::uint64_t first = 0;
+    for (std::uint64_t round = 0; round <= later; ++round) {
+      launch(grid_shape::covering(threads, 256), take_any{}, heap.ref(), std::uint64_t{1024},
+             seed * (later + 1) + round, kept.data());
+      launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
+      for (void* block : kept.to_host()) ASSERT_NE(block, nullptr);
+      const warp_slab_statistics after = heap.allocator_stats();
+      const std::uint64_t units = after.units - after.free_units;
+      if (round == 0) first = units;
+      EXPECT_LE(units, first * 11 / 10) << "after launch " << round;
+    }
+  });
 }
 
 /// Each thread holds up to `places` blocks, and mallocs or frees one of them by turns.

@@ -145,7 +145,8 @@ struct close_kernel {
     for (std::uint32_t place = 0; place < out[1]; ++place) {
       out[3] += static_cast<std::uint64_t>(popcount(look_at_first(maker.store(), c, place).free));
     }
-    out[4] = maker.store().table(c, static_cast<std::uint32_t>(out[1])).load(memory_order::relaxed, thread_scope::device);
+    out[4] =
+        maker.store().table(c, static_cast<std::uint32_t>(out[1])).load(memory_order::relaxed, thread_scope::device);
     if (was_open) maker.ledger().open(c);
   }
 };

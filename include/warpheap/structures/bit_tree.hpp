@@ -91,10 +91,11 @@ class bit_tree {
                                        std::uint32_t& first) const;
 
   /// Takes a block of `size` neighbours, up to 64, that one leaf has, from a multiple of `size` on, if it comes upon one
-  /// in a few looks: about `near` members after the lowest there are, so that threads that come at once with numbers
-  /// that are `size` apart take neighbouring blocks, and do not take the same. False tells nothing of what there is. Any
-  /// lanes, and beside all others.
-  WARPHEAP_COLD_FN bool try_take_near(std::uint32_t size, std::uint32_t near, std::uint32_t& first) const;
+  /// in a few looks: at leaf `leaf` and later ones that have members, and tells in which. Of the blocks of a leaf it
+  /// takes the one of number `mine`, so that threads that come at once with numbers of their own do not take the same.
+  /// False tells nothing of what there is. Any lanes, and beside all others.
+  WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
+                                      std::uint32_t& first) const;
 
   /// Inserts the members of `mask` in leaf `leaf`; idempotent, unlike `add`: some may be in the set. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;

@@ -87,9 +87,7 @@ TEST(explored_slab_tickets, a_ticket_without_units_leaves_no_gap) {
   });
   expect_all_clean(explore_snapshot(
       heap.memory(), 3, draw_without_units{heap.self(), class_of(512), class_of(256)},
-      [](const results& out) {
-        return out[0] + out[1] > 1 ? std::string{"two slabs of one unit"} : std::string{};
-      },
+      [](const results& out) { return out[0] + out[1] > 1 ? std::string{"two slabs of one unit"} : std::string{}; },
       few_switches(2)));
 }
 

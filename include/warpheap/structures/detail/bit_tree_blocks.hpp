@@ -175,20 +175,27 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::u
   return false;
 }
 
-WARPHEAP_COLD_FN inline bool bit_tree::try_take_near(std::uint32_t size, std::uint32_t near,
+WARPHEAP_COLD_FN inline bool bit_tree::try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                                      std::uint32_t& first) const {
-  constexpr std::uint32_t most = 16;
-  std::uint32_t lowest = 0;
-  if (!next_leaf(0, lowest)) return false;
-  std::uint32_t leaf = lowest + near / leaf_bits;
-  std::uint32_t mine = near % leaf_bits / size;
-  for (std::uint32_t looks = 0; looks < most; ++looks) {  // not a spin: each turn goes on, or another has a block
-    if (!next_leaf(leaf, leaf)) leaf = lowest;
+  constexpr std::uint32_t most = 16;       // looks at leaves without a block
+  constexpr std::uint32_t most_lost = 64;  // blocks that others were quicker to take, or a part of which they had
+  std::uint32_t looks = 0;
+  bool from_begin = leaf == 0;
+  for (std::uint32_t lost = 0; looks < most && lost < most_lost;) {  // not a spin: both are bounded
+    if (!next_leaf(leaf, leaf)) {
+      if (from_begin) return false;
+      from_begin = true;
+      leaf = 0;
+      continue;
+    }
     const block_found then = take_block_of(leaf, size, mine, first);
     if (then == block_found::taken) return true;
-    if (then == block_found::none) ++leaf;
-    // Threads that wanted the same block part.
-    mine = spread(mine + near + looks) >> 16;
+    if (then == block_found::none) {
+      leaf += ++looks;  // by longer and longer steps, since neighbours are mostly alike
+    } else {
+      ++lost;
+      mine = spread(mine + leaf + lost) >> 16;  // threads that wanted the same block part
+    }
   }
   return false;
 }

@@ -139,7 +139,7 @@ class slab_extension {
     const outcome then = add_or_search(group, wanting, c, slabs, found);
     sync(group);
     if (is_leader(wanting)) {
-      if (then == outcome::extended && has_units_to_spare()) maker().ledger().open(c);
+      if (then == outcome::extended) maker().ledger().open(c);
       // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in
       // turn.
       if (then != outcome::refused) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
@@ -147,12 +147,6 @@ class slab_extension {
       store().control().lock.release();
     }
     return then;
-  }
-  // Whether tickets are likely to find units: else each would look in vain before it comes here. One lane.
-  WARPHEAP_COLD_FN bool has_units_to_spare() const {
-    const std::uint32_t in_slabs =
-        atomic_view{store().control().slab_units}.load(memory_order::relaxed, thread_scope::device);
-    return in_slabs < store().control().units - store().control().units / 16;
   }
   // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over
   // `group`.

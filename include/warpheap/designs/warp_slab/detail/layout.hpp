@@ -49,14 +49,16 @@ struct warp_slab_layout {
     std::uint32_t newest;               // the first place of the latest extension
     std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
     std::uint32_t slab_blocks;
-    alignas(128) std::uint32_t news;    // times that there was reason to look again, the extensions among them
-    std::uint64_t refused;              // the latest attempt that found nothing
-    alignas(128) std::uint64_t ledger;  // slab_ledger_word: blocks that tickets were drawn for
-    alignas(128) std::uint32_t settled;  // places up to which tickets had a slab made, or it could not be
-    std::uint32_t failed;                // those of them without a slab, since the ledger was opened
-    std::uint32_t opened;                // the places there were then; the lock's holder's
-    alignas(128) std::uint64_t demand;  // slab_demand
-    std::uint32_t launch;               // that extended it last, and the places before that; the lock's holder's
+    alignas(128) std::uint32_t news;     // times that there was reason to look again, the extensions among them
+    std::uint64_t refused;               // the latest attempt that found nothing
+    alignas(128) std::uint64_t ledger;   // slab_ledger_word: blocks that tickets were drawn for
+    alignas(128) std::uint32_t settled;  // places that have a slab, or had a ticket and could not get one
+    alignas(128) std::uint32_t failed;   // those without a slab, since the ledger was opened
+    std::uint32_t opened;                // the places that there were then
+    std::uint32_t first_leaf;            // of the units that its first ticket looks at
+    std::uint32_t passed;                // leaf at which a maker ended whose units were not where it looked first
+    alignas(128) std::uint64_t demand;   // slab_demand
+    std::uint32_t launch;                // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
     change_counter<std::uint32_t> changes;  // hints of slabs that are about to be set, or cleared to look again
     bit_tree::levels hints;

@@ -59,12 +59,6 @@ class slab_ledger {
   WARPHEAP_FN std::uint64_t first_of(std::uint32_t c, std::uint32_t place) const {
     return std::uint64_t{place} << shift(c);
   }
-  /// Places that tickets were drawn for and that are not settled, of which `place` is one: how many of them are before
-  /// it. A hint.
-  WARPHEAP_FN std::uint32_t unsettled_before(std::uint32_t c, std::uint32_t place) const {
-    const std::uint32_t settled = atomic_view{state(c).settled}.load(memory_order::relaxed, thread_scope::device);
-    return place > settled ? place - settled : 0;
-  }
   /// Settles a place, by the thread that drew its first ticket: there is a slab now, and all that leads to it, or there
   /// were no units for one.
   WARPHEAP_COLD_FN void settle(std::uint32_t c, bool made) const {
@@ -93,8 +87,7 @@ class slab_ledger {
     using enum memory_order;
     using enum thread_scope;
     gaps = 0;
-    const slab_ledger_word before{
-        atomic_view{state(c).ledger}.fetch_or(slab_ledger_word::closed_bit, acq_rel, device)};
+    const slab_ledger_word before{atomic_view{state(c).ledger}.fetch_or(slab_ledger_word::closed_bit, acq_rel, device)};
     if (before.is_closed()) return false;
     const std::uint32_t drawn = place_of(c, before.blocks() + first_of(c, 1) - 1);
     stop_point("warp_slab.close.closed");
@@ -108,12 +101,18 @@ class slab_ledger {
   }
   /// Places below this have slabs, since the ledger was opened last. The lock's holder.
   WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
-  /// Opens the ledger: tickets are drawn from the first block on that no slab has. The lock's holder.
+  /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs it stays
+  /// closed: tickets would look for units in vain, and then wait for the lock all the same. The lock's holder.
   WARPHEAP_COLD_FN void open(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
+    const std::uint64_t units = store().control().units;
+    if (atomic_view{store().control().slab_units}.load(relaxed, device) >= units - units / 16) return;
     const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
+    std::uint32_t leaf = 0;
+    if (!store().free_units().next_leaf(0, leaf)) leaf = 0;
     state(c).opened = places;
+    state(c).first_leaf = leaf;
     atomic_view{state(c).failed}.store(0, relaxed, device);
     atomic_view{state(c).settled}.store(places, relaxed, device);
     // What void tickets add meanwhile is overwritten.

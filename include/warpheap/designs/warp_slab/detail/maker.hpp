@@ -41,22 +41,13 @@ class slab_maker {
     }
     return left != slabs;
   }
-  /// A slab of class `c` at `place`, by the lane that drew its first ticket; `before`: so many others may be in the
-  /// making for places before it, and each takes its units elsewhere. False if it came upon no units. One lane, beside
-  /// others.
-  WARPHEAP_COLD_FN bool make_slab_at(std::uint32_t c, std::uint32_t place, std::uint32_t before) const {
+  /// A slab of class `c` at `place`, by the lane that drew its first ticket; false if it came upon no units. One lane,
+  /// beside others.
+  WARPHEAP_COLD_FN bool make_slab_at(std::uint32_t c, std::uint32_t place) const {
     using enum memory_order;
     using enum thread_scope;
     std::uint32_t unit = 0;
-    // Makers of several classes begin a few leaves apart, in a heap where these are a small part of all.
-    constexpr std::uint32_t leaves_apart = 8;
-    constexpr std::uint32_t share = 16;
-    const auto leaves = static_cast<std::uint32_t>(store().control().units / (bit_tree::leaf_bits * share));
-    const std::uint32_t window = leaves == 0 ? 1 : leaves < leaves_apart ? leaves : leaves_apart;
-    const std::uint32_t near = before * store().units_of(c) + c % window * bit_tree::leaf_bits;
-    if (place >= store().control().units || !store().free_units().try_take_near(store().units_of(c), near, unit)) {
-      return false;
-    }
+    if (place >= store().control().units || !take_units_for(c, place, unit)) return false;
     count_slabs(c, 1);
     make_header(c, unit, place);
     fence(release, device);
@@ -72,6 +63,30 @@ class slab_maker {
   }
 
  private:
+  // Takes the units of a slab at `place`. One lane.
+  //
+  // The slabs of a ledger lie side by side in the order of their places, from a leaf on that its opener chose. So makers
+  // that work at once take units of different leaves, and nobody searches. Where other classes or runs have the units,
+  // the class goes on behind what it met last.
+  WARPHEAP_COLD_FN bool take_units_for(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t size = store().units_of(c);
+    // Those that surely begin and end in one leaf.
+    const std::uint32_t each = bit_tree::leaf_bits / size * size == bit_tree::leaf_bits
+                                   ? bit_tree::leaf_bits / size
+                                   : (bit_tree::leaf_bits + 1 - size) / size;
+    const slab_store::class_state& state = store().of_class(c);
+    const std::uint32_t nth = place - state.opened;
+    const atomic_view passed{store().of_class(c).passed};
+    const std::uint32_t before = passed.load(relaxed, device);
+    const std::uint32_t own = state.first_leaf + nth / each;
+    const std::uint32_t from = own < before ? before : own;
+    std::uint32_t leaf = from;
+    const bool got = store().free_units().try_take_from(size, nth % each, leaf, unit);
+    if (leaf != from) passed.store(leaf, relaxed, device);
+    return got;
+  }
   // Counts slabs that are about to be made. One lane.
   WARPHEAP_COLD_FN void count_slabs(std::uint32_t c, std::uint32_t slabs) const {
     using enum memory_order;

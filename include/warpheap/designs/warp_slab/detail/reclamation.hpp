@@ -41,6 +41,7 @@ class slab_reclamation {
       found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
     }
     sync(group);
+    if (found) look_from_begin(group);
     return found;
   }
 
@@ -50,6 +51,13 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
+  // Has makers look for units from the begin of the heap on, where some have come back. Collective.
+  WARPHEAP_COLD_FN void look_from_begin(lane_mask group) const {
+    for (auto c = static_cast<std::uint32_t>(group_rank(group)); c < slab_classes::count;
+         c += static_cast<std::uint32_t>(group_size(group))) {
+      atomic_view{store().of_class(c).passed}.store(0, memory_order::relaxed, thread_scope::device);
+    }
+  }
   // Takes slabs of one class back, while no tickets of it count. Collective.
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     const bool was_open = compaction().close_ledger(group, c);

@@ -72,20 +72,25 @@ class slab_tickets {
   // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want other
   // sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
+    constexpr std::uint32_t again = 8;
     const slab_ledger_word seen = ledger().look(c);
     if (seen.is_closed() || !ledger().serves(c)) return {};
-    std::uint32_t all = wanted + (mixed ? blocks_in_store(seen.blocks(), wanted) : 0);
+    const slab_seat named{store().seat(c).load(memory_order::relaxed, thread_scope::device)};
+    std::uint32_t all = wanted;
+    if (mixed) all += named.is_of(c) ? again : blocks_in_store(seen.blocks(), wanted);
     if (all > 32) all = 32;
     const slab_ledger_word drawn = ledger().draw(c, all);
     if (drawn.is_closed()) return {};
     return {drawn, wanted, all};
   }
   // How many blocks are drawn beside `wanted` ones of a class of `blocks` blocks, at random so that the mean is right:
-  // of all together four times their square root, or a 32nd if that is more, and no more than a quarter. One lane.
+  // of all together about six times their square root, and a 32nd at least. A launch differs from the one before by the
+  // square root of twice the number, and hardly ever by four times that. One lane.
   WARPHEAP_COLD_FN static std::uint32_t blocks_in_store(std::uint64_t blocks, std::uint32_t wanted) {
-    // Each of n blocks adds 2 / sqrt(n): within a factor of the square root of 2, and in units of 2^-16.
+    // Each of n blocks adds 3 / sqrt(n), within a factor of the square root of 2, and a quarter at most; in units of
+    // 2^-16.
     const int root = blocks == 0 ? 0 : (highest_bit(blocks) + 1) / 2;
-    const std::uint32_t each = root < 3 ? 1u << 14 : root > 6 ? 1u << 11 : 1u << (17 - root);
+    const std::uint32_t each = root < 4 ? 1u << 14 : root > 6 ? 1u << 11 : 3u << (16 - root);
     return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
   }
   // Makes the slab whose first block is among those that were drawn, if there is one. One lane.
@@ -94,7 +99,7 @@ class slab_tickets {
     const std::uint32_t place = ledger().place_of(c, from + ledger().first_of(c, 1) - 1);
     if (ledger().first_of(c, place) >= from + mine.all) return;
     stop_point("warp_slab.make_slab.drawn");
-    ledger().settle(c, maker().make_slab_at(c, place, ledger().unsettled_before(c, place)));
+    ledger().settle(c, maker().make_slab_at(c, place));
   }
   // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.
   WARPHEAP_COLD_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
