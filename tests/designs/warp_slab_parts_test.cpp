@@ -136,6 +136,9 @@ struct take_all_units_kernel {
     for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().unmark(unit);
   }
 };
+struct give_all_units_kernel {
+  WARPHEAP_FN void operator()(slab_store store) const { store.free_units().mark(index_run{0, units}); }
+};
 struct close_kernel {
   WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
     const bool was_open = maker.reclamation().compaction().close_ledger(lane_bit(), c);
@@ -215,6 +218,12 @@ TEST_F(warp_slab_parts, tickets_that_find_no_units_leave_nothing_behind) {
   for (void* block : kept.to_host()) EXPECT_EQ(block, nullptr);
   launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 0, 0, 0, 0, 0, 0}));
+  // What failed then is forgotten.
+  launch({1, 1}, give_all_units_kernel{}, part<slab_store>());
+  launch({1, threads}, ticket_kernel{}, part<slab_growth>(), c, kept.data());
+  for (void* block : kept.to_host()) EXPECT_NE(block, nullptr);
+  launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 2, units - 2, 0, 0, 0, 0, 0}));
 }
 
 // Tickets of a closed ledger are void, and those of the opened one begin with the first block that no slab has.

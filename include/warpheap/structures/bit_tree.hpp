@@ -90,10 +90,10 @@ class bit_tree {
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;
 
-  /// Takes a block of `size` neighbours, up to 64, that one leaf has, from a multiple of `size` on, if it comes upon one
-  /// in a few looks: at leaf `leaf` and later ones that have members, and tells in which. Of the blocks of a leaf it
-  /// takes the one of number `mine`, so that threads that come at once with numbers of their own do not take the same.
-  /// False tells nothing of what there is. Any lanes, and beside all others.
+  /// Takes a block of `size` neighbours, up to 64, that one leaf has, from a multiple of `size` on, if it comes upon
+  /// one in a few looks: at leaf `leaf` and later ones that have members, and tells in which. Of the blocks of a leaf
+  /// it takes the one of number `mine`, so that threads that come at once with numbers of their own do not take the
+  /// same. False tells nothing of what there is. Any lanes, and beside all others.
   WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                       std::uint32_t& first) const;
 
@@ -137,12 +137,13 @@ class bit_tree {
   }
   WARPHEAP_FN bool is_shown(std::uint32_t leaf) const;
   WARPHEAP_FN void show(std::uint32_t leaf) const;
+  WARPHEAP_FN void show_leaves(std::uint32_t word, std::uint64_t leaves) const;
   WARPHEAP_FN void hide(std::uint32_t leaf) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  static constexpr std::uint32_t at_once = 4;  // leaves that one lane looks at or takes before it waits for memory
+  static constexpr std::uint32_t at_once = 8;  // leaves that one lane looks at or takes before it waits for memory
   WARPHEAP_COLD_FN void clear_share(std::uint32_t begin, std::uint32_t end, std::uint32_t rank,
                                     std::uint32_t lanes) const;
   WARPHEAP_COLD_FN void show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const;
@@ -154,6 +155,8 @@ class bit_tree {
   WARPHEAP_COLD_FN bool search_neighbours_once(const neighbours& wanted, index_run& run) const;
   WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
   WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
+  WARPHEAP_COLD_FN std::uint32_t whole_leaves(std::uint32_t leaf, std::uint32_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t whole_leaves_at_once(std::uint32_t leaf, std::uint32_t most) const;
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
   WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
   WARPHEAP_COLD_FN bool take_leaves(std::uint32_t at, std::uint32_t stop, std::uint64_t (&got)[at_once]) const;

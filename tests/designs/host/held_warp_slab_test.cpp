@@ -200,7 +200,8 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
   });
 }
 
-// A lane drew the first ticket of a slab and is held before it makes it. The next ticket is of the same slab, and waits.
+// A lane drew the first ticket of a slab and is held before it makes the slab. The next ticket is of the same slab, and
+// its holder waits.
 TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   const std::uint32_t c = class_of(512);
   const slab_heap heap(4, [](const warp_slab&) {});

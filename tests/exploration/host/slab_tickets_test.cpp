@@ -65,7 +65,8 @@ TEST(explored_slab_tickets, two_draws_against_a_close) {
       few_switches(2)));
 }
 
-// Of the one unit lanes 0 and 1 make a slab of different classes, so one of them finds none. Lane 2 closes both ledgers.
+// Of the one unit lanes 0 and 1 make a slab of different classes, so one of them finds none. Lane 2 closes both
+// ledgers.
 struct draw_without_units {
   warp_slab self;
   std::uint32_t c, other;

@@ -19,8 +19,9 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
 /// the size. Frees of a warp into one word are one operation, too. A warp that finds nothing at its seat looks, with
-/// the help of all lanes that called with it, at words anywhere, then follows hints, then extends the size's slabs,
-/// then takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes:
+/// the help of all lanes that called with it, at words anywhere. Then it draws a ticket: a number that tells it a block
+/// of a slab that is not made yet, and who makes it. Where there is no memory for more slabs it follows hints, then
+/// takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes:
 /// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
 /// size can lie. docs/design/warp_slab.md explains it all.
 ///
@@ -34,6 +35,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   shown        of a word or a hint: it is listed, so searches find it; to hide it takes that back
 ///   change       an update of hints, counted at its begin and its end, so that no search misses it
 ///   foreign      of a claim: the slab is of another class by now, so the blocks go back
+///   ticket       number of a block that a request drew; the first ticket of a slab has its holder make the slab
+///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
 ///   peers        lanes that want one class of one heap; the leader of them claims
 ///   visit        the launch in which a warp last repeated probes
 ///   news         counter of a class that changes when waiting warps should look again
@@ -46,9 +49,11 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |- take_elsewhere       cold                                 elsewhere.hpp
 ///   |  |  |- hints: put_back_of         a foreign claim
 ///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> maker
+///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to
 ///   |  |  '- take_along_hints           in turns:
 ///   |  |     |- rounds: look_again      the home word, the latest slabs
 ///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
+///   |  |     |- tickets: take
 ///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> compaction;
 ///   |  |                                search: find, exact, before a refusal
 ///   |  '- take_without_slab    in a heap below one slab             large.hpp
@@ -64,10 +69,12 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   claims       blocks of one word, and the seat                        hints
 ///   probes       reads of words that are scattered over a class
 ///   sharing      what lanes saw becomes blocks of their group            probes, claims
-///   compaction   slabs move to gaps of a table                           hints
+///   ledger       tickets of a class, and when they count                 hints
+///   compaction   slabs move to gaps of a table                           ledger, hints
 ///   reclamation  slabs without a block in use become units               compaction, hints
 ///   runs         blocks of whole units                                   reclamation
 ///   maker        units become slabs                                      hints
+///   tickets      blocks of slabs that those make who ask first           maker, ledger, claims
 ///   growth       how many slabs a class is given
 ///   headroom     slabs for a class that is crowded                       growth, maker, probes
 ///   rounds       probes of a whole group                                 headroom, sharing, probes, claims

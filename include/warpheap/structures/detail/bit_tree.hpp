@@ -39,14 +39,21 @@ WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
   // Acquires the begin of a change that is just setting it.
   if ((middle.load(acquire, device) & bit) != 0) return;
   begin_change();
+  show_leaves(word, bit);
+  end_change();
+}
+
+// Sets the bits `leaves` of a middle word, and those above it, with the change begun.
+WARPHEAP_FN inline void bit_tree::show_leaves(std::uint32_t word, std::uint64_t leaves) const {
+  using enum memory_order;
+  using enum thread_scope;
   const std::uint64_t over = std::uint64_t{1} << word / 64 % 64;
   const atomic_view root{upper_->root[word / 64 / 64]};
   if ((root.load(relaxed, device) & over) == 0) root.fetch_or(over, relaxed, device);
-  middle.fetch_or(bit, acq_rel, device);
+  atomic_view{upper_->middle[word]}.fetch_or(leaves, acq_rel, device);
   const std::uint64_t above = std::uint64_t{1} << word % 64;
   const atomic_view top{upper_->top[word / 64]};
   if ((top.load(relaxed, device) & above) == 0) top.fetch_or(above, relaxed, device);
-  end_change();
 }
 
 // A thread that sees what a change did sees that it had begun: the fence releases it with each relaxed change.
@@ -142,8 +149,23 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
   show(leaf);
 }
 
+// The leaves one after the other without a wait for memory, between two fences that stand for the orders of all, and
+// then the bits above 64 of them at a time.
 WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
-  detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { mark(leaf, mask); });
+  if (run.count == 0) return;
+  const auto first = static_cast<std::uint32_t>(run.first / leaf_bits);
+  const auto last = static_cast<std::uint32_t>((run.first + run.count - 1) / leaf_bits);
+  begin_change();
+  detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) {
+    leaf_view(leaf).fetch_or(mask, after_release_fence, thread_scope::device);
+  });
+  fence(memory_order::acq_rel, thread_scope::device);
+  for (std::uint32_t word = first / 64; word <= last / 64; ++word) {
+    const std::uint32_t from = word == first / 64 ? first % 64 : 0;
+    const std::uint32_t upto = word == last / 64 ? last % 64 + 1 : 64;
+    show_leaves(word, detail::bit_range(from, upto - from));
+  }
+  end_change();
 }
 
 WARPHEAP_COLD_FN inline bool bit_tree::unmark(std::uint32_t member) const {

@@ -42,7 +42,35 @@ WARPHEAP_COLD_FN inline index_run bit_tree::search_neighbours(const neighbours& 
       first = static_cast<std::uint32_t>(next.first);
     }
     end = static_cast<std::uint32_t>(next.first + next.count);
+    const std::uint64_t most = std::uint64_t{wanted.most} + wanted.alignment;
+    if (end % leaf_bits == 0 && end - first < most) {
+      end += leaf_bits * whole_leaves(end / leaf_bits, static_cast<std::uint32_t>((most - (end - first)) / leaf_bits));
+    }
   }
+}
+
+// How many leaves from `leaf` on have all of their members, one after the other: as far as `most`. A hint while others
+// add and take. One lane.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves(std::uint32_t leaf, std::uint32_t most) const {
+  std::uint32_t count = 0;
+  while (count < most) {  // not a spin: each turn goes on to later leaves
+    const std::uint32_t wanted = most - count < at_once ? most - count : at_once;
+    const std::uint32_t whole = whole_leaves_at_once(leaf + count, wanted);
+    count += whole;
+    if (whole < wanted) break;
+  }
+  return count;
+}
+
+// As `whole_leaves`, of `at_once` leaves at most, which are read side by side.
+WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves_at_once(std::uint32_t leaf, std::uint32_t most) const {
+  bool shown[at_once];
+  for (std::uint32_t i = 0; i < at_once; ++i) shown[i] = i < most && is_shown(leaf + i);
+  std::uint64_t lacking[at_once];
+  for (std::uint32_t i = 0; i < at_once; ++i) lacking[i] = shown[i] ? ~leaf_word(leaf + i) : 1;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = at_once; i-- > 0;) count = lacking[i] == 0 ? count + 1 : 0;
+  return count;
 }
 
 // The first member from `from` on, and those that follow it in the same leaf. A hint while others add and take.

@@ -65,9 +65,9 @@ class slab_maker {
  private:
   // Takes the units of a slab at `place`. One lane.
   //
-  // The slabs of a ledger lie side by side in the order of their places, from a leaf on that its opener chose. So makers
-  // that work at once take units of different leaves, and nobody searches. Where other classes or runs have the units,
-  // the class goes on behind what it met last.
+  // The slabs of a ledger lie side by side in the order of their places, from a leaf on that its opener chose. So
+  // makers that work at once take units of different leaves, and nobody searches. Where other classes or runs have the
+  // units, the class goes on from the leaf at which a maker ended.
   WARPHEAP_COLD_FN bool take_units_for(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const {
     using enum memory_order;
     using enum thread_scope;

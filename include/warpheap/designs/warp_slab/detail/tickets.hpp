@@ -69,8 +69,8 @@ class slab_tickets {
     std::uint32_t all;
   };
 
-  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want other
-  // sizes, or have their blocks. One lane.
+  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want
+  // other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
     constexpr std::uint32_t again = 8;
     const slab_ledger_word seen = ledger().look(c);
@@ -109,8 +109,8 @@ class slab_tickets {
     first = claim_of(c, mine.drawn, from, here);
     if (here != mine.wanted) second = claim_of(c, mine.drawn, from + here, mine.wanted - here);
   }
-  // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there is
-  // no slab. One lane.
+  // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there
+  // is no slab. One lane.
   WARPHEAP_COLD_FN slab_claim claim_of(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
                                        std::uint32_t count) const {
     const std::uint32_t place = ledger().place_of(c, from);
