@@ -150,6 +150,7 @@ struct close_kernel {
     }
     out[4] =
         maker.store().table(c, static_cast<std::uint32_t>(out[1])).load(memory_order::relaxed, thread_scope::device);
+    out[5] = maker.store().hinted(c).leaf_word(0);
     if (was_open) maker.ledger().open(c);
   }
 };
@@ -206,7 +207,7 @@ TEST_F(warp_slab_parts, tickets_make_as_many_slabs_as_are_asked_for) {
     taken += threads;
   }
   launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
-  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 3, units - 3, 3 * 32 - taken, 0, 0, 0, 0}));
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 3, units - 3, 3 * 32 - taken, 0, 0b111, 0, 0}));
 }
 
 // Without units a ticket makes no slab, and the table has no gap after the ledger was closed.
@@ -223,7 +224,7 @@ TEST_F(warp_slab_parts, tickets_that_find_no_units_leave_nothing_behind) {
   launch({1, threads}, ticket_kernel{}, part<slab_growth>(), c, kept.data());
   for (void* block : kept.to_host()) EXPECT_NE(block, nullptr);
   launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
-  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 2, units - 2, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 2, units - 2, 0, 0, 0b11, 0, 0}));
 }
 
 // Tickets of a closed ledger are void, and those of the opened one begin with the first block that no slab has.
