@@ -65,7 +65,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   probes       reads of words that are scattered over a class
 ///   sharing      what lanes saw becomes blocks of their group            probes, claims
 ///   compaction   slabs move to gaps of a table                           hints
-///   reclamation  slabs without a block in use become units               compaction, hints
+///   reclaim_job  leaves that waiting groups share with the lock's holder
+///   reclamation  slabs without a block in use become units               reclaim_job, compaction, hints
 ///   runs         blocks of whole units                                   reclamation
 ///   maker        units become slabs                                      hints
 ///   growth       how many slabs a class is given

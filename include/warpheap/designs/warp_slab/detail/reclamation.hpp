@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/warp_slab/detail/compaction.hpp>
+#include <warpheap/designs/warp_slab/detail/reclaim_job.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
@@ -11,24 +11,26 @@ namespace warpheap::detail {
 
 /// Slabs without a block in use go back to the units, for any class and for runs.
 ///
-/// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others
-/// have to move for a table without gaps.
+/// Only about as many as are wanted, since each takes its time. Those at the highest places first, so that few of the
+/// others have to move for a table without gaps. Groups that wait for the heap's lock help its holder: see
+/// `slab_reclaim_job`.
 ///
 /// Invariant: a slab is taken back only by a swap of all its words for zero, class included. If one of them is not all
 /// free, the others return. So no block of it is in use, and no thread takes the slab for one of its class.
 ///
 /// Orders: two fences order the swaps of all words; they acquire what threads did that had the blocks, and the set of
-/// free units passes it on. The group of the heap's lock holder calls it.
+/// free units passes it on.
 class slab_reclamation {
  public:
-  WARPHEAP_FN explicit slab_reclamation(const arena& from) : compaction_(from) {}
-  WARPHEAP_FN const slab_compaction& compaction() const { return compaction_; }
-  WARPHEAP_FN const slab_ledger& ledger() const { return compaction_.ledger(); }
-  WARPHEAP_FN const slab_sharing& sharing() const { return compaction_.sharing(); }
-  WARPHEAP_FN const slab_probes& probes() const { return compaction_.probes(); }
-  WARPHEAP_FN const slab_claims& claims() const { return compaction_.claims(); }
-  WARPHEAP_FN const slab_hints& hints() const { return compaction_.hints(); }
-  WARPHEAP_FN const slab_store& store() const { return compaction_.store(); }
+  WARPHEAP_FN explicit slab_reclamation(const arena& from) : job_(from) {}
+  WARPHEAP_FN const slab_reclaim_job& job() const { return job_; }
+  WARPHEAP_FN const slab_compaction& compaction() const { return job_.compaction(); }
+  WARPHEAP_FN const slab_ledger& ledger() const { return job_.ledger(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return job_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return job_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return job_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return job_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return job_.store(); }
 
   /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
   /// had one. The lock's holder. Collective.
@@ -43,6 +45,14 @@ class slab_reclamation {
     sync(group);
     return found;
   }
+
+  /// True if the lock's holder has work to share. For groups that wait for the lock. Collective.
+  WARPHEAP_COLD_FN bool has_work(lane_mask group) const {
+    return any(group, is_leader(group) && job().has_leaves());
+  }
+  /// Helps the lock's holder until none of its work is left to begin. It waits for no lane outside of `group`.
+  /// Collective.
+  WARPHEAP_COLD_FN void help(lane_mask group) const { take_leaves(group); }
 
  private:
   struct reclaimed {
@@ -74,31 +84,83 @@ class slab_reclamation {
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
-  // One pass of `reclaim_class`; tells what all lanes together took. Collective.
+  // One pass along the hints from the highest places down, until about enough was taken back; tells what. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
+    const std::uint32_t enough = units / store().units_of(c) + 1;
+    reclaimed all{0, ~0u};
+    std::uint32_t end = leaves_of(c);
+    // As many leaves as may do, then twice as many each time, so it takes few turns and at most twice what is wanted.
+    for (std::uint32_t count = enough / bit_tree::leaf_bits + 1; end != 0 && all.slabs < enough; count *= 2) {
+      if (count > end) count = end;
+      reclaim_below(group, c, end, count, all);
+      end -= count;
+    }
+    return all;
+  }
+  // Leaves of the set of places of class `c`. The lock's holder.
+  WARPHEAP_FN std::uint32_t leaves_of(std::uint32_t c) const {
+    const std::uint32_t places = places_of(c);
+    return places / bit_tree::leaf_bits + (places % bit_tree::leaf_bits != 0 ? 1 : 0);
+  }
+  // Relaxed, since only the lock's holder changes it, and offers pass it on.
+  WARPHEAP_FN std::uint32_t places_of(std::uint32_t c) const {
+    return atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+  }
+  // Takes back the fully free slabs of the `count` leaves below leaf `end`, with all that help, and adds them to `all`.
+  // Collective.
+  WARPHEAP_COLD_FN void reclaim_below(lane_mask group, std::uint32_t c, std::uint32_t end, std::uint32_t count,
+                                      reclaimed& all) const {
+    if (is_leader(group)) job().offer(c, end, count);
+    take_leaves(group);
+    reclaimed got{0, ~0u};
+    if (is_leader(group)) got.slabs = job().wait_for_all(count, got.lowest);
+    sync(group);  // what helpers wrote is visible to all lanes
+    all.slabs += shuffle(group, got.slabs, leader(group));
+    const std::uint32_t lowest = shuffle(group, got.lowest, leader(group));
+    if (lowest < all.lowest) all.lowest = lowest;
+  }
+  // Draws leaves of the job, and takes back what is fully free there, until none is left. As many at a time as keep the
+  // lanes busy: twice as many after a turn that took back less than a slab a lane. Collective.
+  WARPHEAP_COLD_FN void take_leaves(lane_mask group) const {
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    std::uint32_t most = 1;
+    std::uint32_t leaf = 0;
+    for (std::uint32_t count = most; draw_leaves(group, leaf, count); count = most) {  // not a spin: each turn draws
+      const reclaimed got = reclaim_leaves(group, leaf, count);
+      if (is_leader(group)) job().finish(count, got.slabs, got.lowest);
+      most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
+    }
+  }
+  // Draws up to `count` leaves for the group, those from `leaf` on downwards; false if none is left. Collective.
+  WARPHEAP_COLD_FN bool draw_leaves(lane_mask group, std::uint32_t& leaf, std::uint32_t& count) const {
+    if (is_leader(group)) job().draw(leaf, count);
+    stop_point("warp_slab.draw_leaves.drawn");
+    sync(group);  // what the draw acquired is visible to all lanes
+    leaf = shuffle(group, leaf, leader(group));
+    count = shuffle(group, count, leader(group));
+    return count != 0;
+  }
+  // Takes back the fully free slabs of `count` leaves, no more than lanes, from `leaf` on downwards. The lanes share each
+  // leaf evenly. Collective.
+  WARPHEAP_COLD_FN reclaimed reclaim_leaves(lane_mask group, std::uint32_t leaf, std::uint32_t count) const {
+    const std::uint32_t shares = static_cast<std::uint32_t>(group_size(group)) / count;
+    const auto rank = static_cast<std::uint32_t>(group_rank(group));
     reclaimed mine{0, ~0u};
-    reclaim_hinted(group, c, units, mine);
+    if (rank / count < shares) reclaim_share(job().of_class(), leaf - rank % count, rank / count, shares, mine);
+    // If a change hid a slab from a look above, the holder sees that it had begun.
+    fence(memory_order::acquire, thread_scope::device);
     group = meet(group);
     return {reduce(group, mine.slabs, plus{}), reduce(group, mine.lowest, minimum{})};
   }
-  // One pass along the hints from the highest places down, until enough was taken back; tells each lane what it took.
-  WARPHEAP_COLD_FN void reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units, reclaimed& got) const {
-    // Only the lock's holder changes it.
-    const std::uint32_t places =
-        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
-    const auto lanes = static_cast<std::uint32_t>(group_size(group));
-    const std::uint32_t enough = units / (store().units_of(c) * lanes) + 1;  // for one lane
-    const std::uint32_t leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
-    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < leaves && got.slabs < enough; i += lanes) {
-      reclaim_leaf(c, leaves - 1 - i, places, got);
-    }
-  }
-  // Takes back the slabs at the places of one leaf, all of it. One lane.
-  WARPHEAP_COLD_FN void reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places, reclaimed& got) const {
+  // Takes back the fully free slabs at places of one leaf: each `shares`-th, from number `share` on. One lane.
+  WARPHEAP_COLD_FN void reclaim_share(std::uint32_t c, std::uint32_t leaf, std::uint32_t share, std::uint32_t shares,
+                                      reclaimed& got) const {
     constexpr std::uint32_t bits = bit_tree::leaf_bits;
     const std::uint32_t first = leaf * bits;
-    std::uint64_t marked = store().hinted(c).leaf_word(leaf);
-    if (places - first < bits) marked &= bit_range(0, places - first);
+    std::uint64_t mine = std::uint64_t{1} << share;
+    for (std::uint32_t step = shares; step < bits; step *= 2) mine |= mine << step;
+    std::uint64_t marked = store().hinted(c).leaf_word(leaf) & mine;
+    if (places_of(c) - first < bits) marked &= bit_range(0, places_of(c) - first);
     while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
   }
   // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
@@ -206,7 +268,7 @@ class slab_reclamation {
     store().free_run(unit, store().units_of(c));
   }
 
-  slab_compaction compaction_;
+  slab_reclaim_job job_;
 };
 
 }  // namespace warpheap::detail

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpheap/designs/warp_slab/detail/compaction.hpp>
+#include <warpheap/platform/device.hpp>
+
+namespace warpheap::detail {
+
+/// Work that groups share which wait for the heap's lock: leaves of a class's set of hinted places, whose fully free
+/// slabs are to be taken back.
+///
+/// The lock's holder, with the ledger of the class closed, offers leaves from one on downwards. It and each group that
+/// waits for the lock draw from these until none is left. Then the holder waits until all of them are done with. Nobody
+/// waits for a group that has drawn nothing, so no progress rests on help.
+///
+/// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until its
+/// `finish` the class's ledger stays closed, the holder offers nothing else, and of the class's table each place of a
+/// drawn leaf belongs to the group that drew it.
+///
+/// Orders: an offer is released and a draw acquires it, so a drawer reads what the job is, and the table as the holder
+/// left it. `done` is released by those that drew and acquired by the holder, so the holder sees what they took back.
+///
+/// Each function is for one lane. `wait_for_all` waits for groups that drew leaves. These have started, and wait for no
+/// other thread.
+class slab_reclaim_job {
+ public:
+  WARPHEAP_FN explicit slab_reclaim_job(const arena& from) : compaction_(from) {}
+  WARPHEAP_FN const slab_compaction& compaction() const { return compaction_; }
+  WARPHEAP_FN const slab_ledger& ledger() const { return compaction_.ledger(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return compaction_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return compaction_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return compaction_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return compaction_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return compaction_.store(); }
+
+  /// Offers `count` leaves of class `c`, those right below leaf `end`. The lock's holder, when all leaves that were
+  /// offered before are done with.
+  WARPHEAP_COLD_FN void offer(std::uint32_t c, std::uint32_t end, std::uint32_t count) const {
+    using enum memory_order;
+    using enum thread_scope;
+    state().of_class = c;
+    state().end = end;
+    atomic_view{state().done}.store(0, relaxed, device);  // the release below orders these
+    atomic_view{state().slabs}.store(0, relaxed, device);
+    atomic_view{state().lowest}.store(~0u, relaxed, device);
+    atomic_view{state().leaves}.store(slab_job_word::make(count).value, release, device);
+    stop_point("warp_slab.offer.offered");
+  }
+  /// True if there seem to be leaves to draw. Relaxed: a draw decides.
+  WARPHEAP_FN bool has_leaves() const {
+    return slab_job_word{atomic_view{state().leaves}.load(memory_order::relaxed, thread_scope::device)}.left() != 0;
+  }
+  /// Draws up to `count` leaves: those from `leaf` on downwards. In `count` is how many it got, none if none is left.
+  WARPHEAP_COLD_FN void draw(std::uint32_t& leaf, std::uint32_t& count) const {
+    const slab_job_word before{atomic_view{state().leaves}.fetch_add(count, memory_order::acquire,
+                                                                     thread_scope::device)};
+    if (before.left() < count) count = before.left();
+    if (count != 0) leaf = state().end - 1 - before.drawn();
+  }
+  /// The class that the leaves are of; for those that drew.
+  WARPHEAP_FN std::uint32_t of_class() const { return state().of_class; }
+  /// Tells the holder that `count` leaves are done with that the caller drew, and that `slabs` slabs were taken back
+  /// there, the lowest at place `lowest`.
+  WARPHEAP_COLD_FN void finish(std::uint32_t count, std::uint32_t slabs, std::uint32_t lowest) const {
+    using enum memory_order;
+    using enum thread_scope;
+    if (slabs != 0) {
+      atomic_view{state().slabs}.fetch_add(slabs, relaxed, device);  // the release below orders both
+      atomic_view{state().lowest}.fetch_min(lowest, relaxed, device);
+    }
+    atomic_view{state().done}.fetch_add(count, release, device);
+  }
+  /// Waits until all `count` leaves are done with that were offered: how many slabs were taken back, and in `lowest`
+  /// the lowest place of these, or ~0. The lock's holder, when no leaf is left to draw.
+  WARPHEAP_COLD_FN std::uint32_t wait_for_all(std::uint32_t count, std::uint32_t& lowest) const {
+    using enum memory_order;
+    using enum thread_scope;
+    stop_point("warp_slab.wait_for_all.drawn");
+    for (backoff wait; atomic_view{state().done}.load(acquire, device) != count;) wait.pause();
+    lowest = atomic_view{state().lowest}.load(relaxed, device);
+    return atomic_view{state().slabs}.load(relaxed, device);
+  }
+
+ private:
+  WARPHEAP_FN slab_store::layout::reclaim_job& state() const { return store().control().job; }
+
+  slab_compaction compaction_;
+};
+
+}  // namespace warpheap::detail
