@@ -69,7 +69,9 @@ struct warp_slab_layout {
     std::uint32_t slabs;                 // that were taken back
     std::uint32_t lowest;                // place of one of them, or ~0
     alignas(128) std::uint32_t of_class;  // the holder's: what the job is
+    std::uint32_t enough;                // slabs that are wanted
     std::uint32_t end;                   // the leaf after the first one that is drawn
+    std::uint32_t offered;               // leaves from there on downwards
   };
 
   struct control {

@@ -21,7 +21,7 @@ namespace warpheap::detail {
 /// Orders: an offer is released and a draw acquires it, so a drawer reads what the job is, and the table as the holder
 /// left it. `done` is released by those that drew and acquired by the holder, so the holder sees what they took back.
 ///
-/// Each function is for one lane. `wait_for_all` waits for groups that drew leaves. These have started, and wait for no
+/// Each function is for one lane. `offer_next` waits for groups that drew leaves. These have started, and wait for no
 /// other thread.
 class slab_reclaim_job {
  public:
@@ -34,29 +34,61 @@ class slab_reclaim_job {
   WARPHEAP_FN const slab_hints& hints() const { return compaction_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return compaction_.store(); }
 
-  /// Offers `count` leaves of class `c`, those right below leaf `end`. The lock's holder, when all leaves that were
-  /// offered before are done with.
-  WARPHEAP_COLD_FN void offer(std::uint32_t c, std::uint32_t end, std::uint32_t count) const {
+  /// Leaves that a group drew: `leaf` and those right below it, `count` together.
+  struct drawn {
+    std::uint32_t leaf;
+    std::uint32_t count;
+  };
+
+  /// Begins a job: slabs of class `c` are to be taken back, about `enough` of them, from the highest places down. The
+  /// lock's holder, when all leaves that were offered before are done with.
+  WARPHEAP_COLD_FN void begin(std::uint32_t c, std::uint32_t enough) const {
     using enum memory_order;
     using enum thread_scope;
     state().of_class = c;
-    state().end = end;
-    atomic_view{state().done}.store(0, relaxed, device);  // the release below orders these
-    atomic_view{state().slabs}.store(0, relaxed, device);
+    state().enough = enough;
+    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
+    state().end = places / bit_tree::leaf_bits + (places % bit_tree::leaf_bits != 0 ? 1 : 0);
+    state().offered = 0;
+    atomic_view{state().slabs}.store(0, relaxed, device);  // released by the offer
     atomic_view{state().lowest}.store(~0u, relaxed, device);
+  }
+  /// Waits until the leaves that were offered are done with, and offers the next ones; false if none are left, or
+  /// enough slabs were taken back. The lock's holder, when no leaf is left to draw.
+  WARPHEAP_COLD_FN bool offer_next() const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t before = state().offered;
+    if (before != 0) wait_for(before);
+    state().end -= before;
+    if (state().end == 0 || slabs() >= state().enough) return false;
+    // As many leaves as may do, then twice as many each time: so it takes few turns, and at most twice what is wanted.
+    std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + 1 : 2 * before;
+    if (count > state().end) count = state().end;
+    state().offered = count;
+    atomic_view{state().done}.store(0, relaxed, device);  // released by the offer
     atomic_view{state().leaves}.store(slab_job_word::make(count).value, release, device);
-    stop_point("warp_slab.offer.offered");
+    stop_point("warp_slab.offer_next.offered");
+    return true;
+  }
+  /// Slabs that were taken back since the job began, and the lowest place of these, or ~0. The lock's holder, when
+  /// nothing more is offered.
+  WARPHEAP_FN std::uint32_t slabs() const {
+    return atomic_view{state().slabs}.load(memory_order::relaxed, thread_scope::device);
+  }
+  WARPHEAP_FN std::uint32_t lowest() const {
+    return atomic_view{state().lowest}.load(memory_order::relaxed, thread_scope::device);
   }
   /// True if there seem to be leaves to draw. Relaxed: a draw decides.
   WARPHEAP_FN bool has_leaves() const {
     return slab_job_word{atomic_view{state().leaves}.load(memory_order::relaxed, thread_scope::device)}.left() != 0;
   }
-  /// Draws up to `count` leaves: those from `leaf` on downwards. In `count` is how many it got, none if none is left.
-  WARPHEAP_COLD_FN void draw(std::uint32_t& leaf, std::uint32_t& count) const {
-    const slab_job_word before{atomic_view{state().leaves}.fetch_add(count, memory_order::acquire,
+  /// Draws up to `most` leaves: those from `leaf` on downwards, none if none is left.
+  WARPHEAP_COLD_FN drawn draw(std::uint32_t most) const {
+    const slab_job_word before{atomic_view{state().leaves}.fetch_add(most, memory_order::acquire,
                                                                      thread_scope::device)};
-    if (before.left() < count) count = before.left();
-    if (count != 0) leaf = state().end - 1 - before.drawn();
+    const std::uint32_t count = before.left() < most ? before.left() : most;
+    return {count == 0 ? 0 : state().end - 1 - before.drawn(), count};
   }
   /// The class that the leaves are of; for those that drew.
   WARPHEAP_FN std::uint32_t of_class() const { return state().of_class; }
@@ -71,18 +103,14 @@ class slab_reclaim_job {
     }
     atomic_view{state().done}.fetch_add(count, release, device);
   }
-  /// Waits until all `count` leaves are done with that were offered: how many slabs were taken back, and in `lowest`
-  /// the lowest place of these, or ~0. The lock's holder, when no leaf is left to draw.
-  WARPHEAP_COLD_FN std::uint32_t wait_for_all(std::uint32_t count, std::uint32_t& lowest) const {
-    using enum memory_order;
-    using enum thread_scope;
-    stop_point("warp_slab.wait_for_all.drawn");
-    for (backoff wait; atomic_view{state().done}.load(acquire, device) != count;) wait.pause();
-    lowest = atomic_view{state().lowest}.load(relaxed, device);
-    return atomic_view{state().slabs}.load(relaxed, device);
-  }
 
  private:
+  // Waits until `count` leaves are done with.
+  WARPHEAP_FN void wait_for(std::uint32_t count) const {
+    using enum memory_order;
+    using enum thread_scope;
+    for (backoff wait; atomic_view{state().done}.load(acquire, device) != count;) wait.pause();
+  }
   WARPHEAP_FN slab_store::layout::reclaim_job& state() const { return store().control().job; }
 
   slab_compaction compaction_;

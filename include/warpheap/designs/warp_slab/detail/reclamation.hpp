@@ -74,7 +74,6 @@ class slab_reclamation {
     for (;;) {  // not a spin: it looks anew, and pauses in between
       bit_tree::watch before{};
       if (is_leader(group)) before = hints().begin_watch(c);
-      sync(group);
       const reclaimed got = reclaim_once(group, c, units);
       if (got.slabs != 0) {
         compaction().compact(group, c, got.lowest, got.slabs);
@@ -84,69 +83,45 @@ class slab_reclamation {
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
-  // One pass along the hints from the highest places down, until about enough was taken back; tells what. Collective.
+  // One pass along the hints from the highest places down, until about enough was taken back, with all that help; tells
+  // what they took together. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
-    const std::uint32_t enough = units / store().units_of(c) + 1;
-    reclaimed all{0, ~0u};
-    std::uint32_t end = leaves_of(c);
-    // As many leaves as may do, then twice as many each time, so it takes few turns and at most twice what is wanted.
-    for (std::uint32_t count = enough / bit_tree::leaf_bits + 1; end != 0 && all.slabs < enough; count *= 2) {
-      if (count > end) count = end;
-      reclaim_below(group, c, end, count, all);
-      end -= count;
-    }
-    return all;
-  }
-  // Leaves of the set of places of class `c`. The lock's holder.
-  WARPHEAP_FN std::uint32_t leaves_of(std::uint32_t c) const {
-    const std::uint32_t places = places_of(c);
-    return places / bit_tree::leaf_bits + (places % bit_tree::leaf_bits != 0 ? 1 : 0);
-  }
-  // Relaxed, since only the lock's holder changes it, and offers pass it on.
-  WARPHEAP_FN std::uint32_t places_of(std::uint32_t c) const {
-    return atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
-  }
-  // Takes back the fully free slabs of the `count` leaves below leaf `end`, with all that help, and adds them to `all`.
-  // Collective.
-  WARPHEAP_COLD_FN void reclaim_below(lane_mask group, std::uint32_t c, std::uint32_t end, std::uint32_t count,
-                                      reclaimed& all) const {
-    if (is_leader(group)) job().offer(c, end, count);
-    take_leaves(group);
-    reclaimed got{0, ~0u};
-    if (is_leader(group)) got.slabs = job().wait_for_all(count, got.lowest);
+    if (is_leader(group)) job().begin(c, units / store().units_of(c) + 1);
+    while (any(group, is_leader(group) && job().offer_next())) take_leaves(group);  // not a spin: each turn takes leaves
     sync(group);  // what helpers wrote is visible to all lanes
-    all.slabs += shuffle(group, got.slabs, leader(group));
-    const std::uint32_t lowest = shuffle(group, got.lowest, leader(group));
-    if (lowest < all.lowest) all.lowest = lowest;
+    return {job().slabs(), job().lowest()};
   }
   // Draws leaves of the job, and takes back what is fully free there, until none is left. As many at a time as keep the
   // lanes busy: twice as many after a turn that took back less than a slab a lane. Collective.
   WARPHEAP_COLD_FN void take_leaves(lane_mask group) const {
-    const auto lanes = static_cast<std::uint32_t>(group_size(group));
     std::uint32_t most = 1;
-    std::uint32_t leaf = 0;
-    for (std::uint32_t count = most; draw_leaves(group, leaf, count); count = most) {  // not a spin: each turn draws
-      const reclaimed got = reclaim_leaves(group, leaf, count);
-      if (is_leader(group)) job().finish(count, got.slabs, got.lowest);
-      most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
+    while (take_next(group, most)) {  // not a spin: each turn draws leaves
     }
   }
-  // Draws up to `count` leaves for the group, those from `leaf` on downwards; false if none is left. Collective.
-  WARPHEAP_COLD_FN bool draw_leaves(lane_mask group, std::uint32_t& leaf, std::uint32_t& count) const {
-    if (is_leader(group)) job().draw(leaf, count);
-    stop_point("warp_slab.draw_leaves.drawn");
+  // Draws up to `most` leaves, and takes back what is fully free there; false if none is left. `most` becomes what is to
+  // be drawn next. Collective.
+  WARPHEAP_FN bool take_next(lane_mask group, std::uint32_t& most) const {
+    slab_reclaim_job::drawn mine{0, 0};
+    if (is_leader(group)) mine = job().draw(most);
+    stop_point("warp_slab.take_next.drawn");
     sync(group);  // what the draw acquired is visible to all lanes
-    leaf = shuffle(group, leaf, leader(group));
-    count = shuffle(group, count, leader(group));
-    return count != 0;
+    mine.leaf = shuffle(group, mine.leaf, leader(group));
+    mine.count = shuffle(group, mine.count, leader(group));
+    if (mine.count == 0) return false;
+    const reclaimed got = reclaim_leaves(group, mine);
+    if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
+    return true;
   }
-  // Takes back the fully free slabs of `count` leaves, no more than lanes, from `leaf` on downwards. The lanes share each
-  // leaf evenly. Collective.
-  WARPHEAP_COLD_FN reclaimed reclaim_leaves(lane_mask group, std::uint32_t leaf, std::uint32_t count) const {
-    const std::uint32_t shares = static_cast<std::uint32_t>(group_size(group)) / count;
+  // Takes back the fully free slabs of leaves that were drawn, no more than there are lanes. The lanes share each leaf
+  // evenly. Collective.
+  WARPHEAP_COLD_FN reclaimed reclaim_leaves(lane_mask group, slab_reclaim_job::drawn leaves) const {
+    const std::uint32_t shares = static_cast<std::uint32_t>(group_size(group)) / leaves.count;
     const auto rank = static_cast<std::uint32_t>(group_rank(group));
+    const std::uint32_t share = rank / leaves.count;
     reclaimed mine{0, ~0u};
-    if (rank / count < shares) reclaim_share(job().of_class(), leaf - rank % count, rank / count, shares, mine);
+    if (share < shares) reclaim_share(job().of_class(), leaves.leaf - rank % leaves.count, share, shares, mine);
     // If a change hid a slab from a look above, the holder sees that it had begun.
     fence(memory_order::acquire, thread_scope::device);
     group = meet(group);
@@ -160,12 +135,15 @@ class slab_reclamation {
     std::uint64_t mine = std::uint64_t{1} << share;
     for (std::uint32_t step = shares; step < bits; step *= 2) mine |= mine << step;
     std::uint64_t marked = store().hinted(c).leaf_word(leaf) & mine;
-    if (places_of(c) - first < bits) marked &= bit_range(0, places_of(c) - first);
+    // Only the lock's holder changes it, and its offer passes it on.
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+    if (places - first < bits) marked &= bit_range(0, places - first);
     while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
   }
   // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
   // since each look waits for memory. One lane.
-  WARPHEAP_COLD_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
+  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
                                      reclaimed& got) const {
     for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
       const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
