@@ -252,9 +252,9 @@ TEST(held_warp_slab, a_ticket_of_a_closed_ledger_waits_for_nobody) {
   });
 }
 
-// Four slabs, and a block of the last one is in use. A lane has drawn the places of them all, and is held before it takes
-// back what is free. The lock's holder, which finds nothing left to draw, waits for it: only then does the last slab
-// move to the first place.
+// Four slabs, and a block of the last one is in use. A lane has drawn the places of them all, and is held before it
+// takes back what is free. The lock's holder, which finds nothing left to draw, waits for it: only then does the last
+// slab move to the first place.
 TEST(held_warp_slab, the_holder_waits_for_a_lane_that_drew) {
   const std::uint32_t c = class_of(512);
   const slab_heap heap(slabs, [c](const warp_slab& self) {
@@ -300,21 +300,21 @@ TEST(held_warp_slab, a_lane_that_comes_late_takes_nothing) {
     bool taken = false;
     bool work = false;
     std::uint32_t again = 0;
-    lanes.run([self = heap.allocator(), c, holder = &holder, taken = &taken, work = &work,
-               again = &again](unsigned lane) {
-      const atomic_view is_over{*again};
-      if (lane == 0) {
-        *taken = reclaim(self, lane_bit(), slabs);
-        add_slabs(self, lane_bit(), c, slabs);
-        is_over.store(1, memory_order::release, thread_scope::device);
-        return;
-      }
-      holder->await();
-      *work = has_work(self);
-      holder->release();
-      for (backoff wait; is_over.load(memory_order::acquire, thread_scope::device) == 0;) wait.pause();
-      help(self);
-    });
+    lanes.run(
+        [self = heap.allocator(), c, holder = &holder, taken = &taken, work = &work, again = &again](unsigned lane) {
+          const atomic_view is_over{*again};
+          if (lane == 0) {
+            *taken = reclaim(self, lane_bit(), slabs);
+            add_slabs(self, lane_bit(), c, slabs);
+            is_over.store(1, memory_order::release, thread_scope::device);
+            return;
+          }
+          holder->await();
+          *work = has_work(self);
+          holder->release();
+          for (backoff wait; is_over.load(memory_order::acquire, thread_scope::device) == 0;) wait.pause();
+          help(self);
+        });
     EXPECT_TRUE(taken);
     EXPECT_TRUE(work);
     EXPECT_EQ(heap.places(c), slabs);

@@ -21,22 +21,15 @@ using namespace slab_parts;
 
 constexpr std::uint32_t slabs = 2 * bit_tree::leaf_bits + 2;  // so their places are in three leaves
 constexpr std::uint32_t free_places[] = {bit_tree::leaf_bits - 1, 2 * bit_tree::leaf_bits - 1, slabs - 1};
-constexpr std::uint32_t free_slabs = 3;
 
 std::uint32_t class_of(std::uint64_t bytes) { return slab_classes::of(bytes).of_class; }
 
-constexpr bool is_free_place(std::uint32_t place) {
-  for (const std::uint32_t each : free_places) {
-    if (place == each) return true;
-  }
-  return false;
-}
-
-// A slab in each of three leaves is fully free; of the others all blocks are in use.
-void make_slabs(const warp_slab& self, std::uint32_t c) {
+// A slab in each of the first `leaves` leaves is fully free; of the others all blocks are in use.
+void make_slabs(const warp_slab& self, std::uint32_t c, std::uint32_t leaves) {
   add_slabs(self, lane_bit(), c, slabs);
   for (std::uint32_t place = 0; place < slabs; ++place) {
-    if (is_free_place(place)) continue;
+    const std::uint32_t leaf = place / bit_tree::leaf_bits;
+    if (leaf < leaves && place == free_places[leaf]) continue;
     const std::uint32_t unit = entry_of(self, c, place) - 1;
     std::uint32_t left = 0;
     claim(self, c, word_number::make(unit, 0), ~0u, left);
@@ -84,26 +77,40 @@ std::uint32_t count_free_units(const warp_slab& self) {
   return sum;
 }
 
-// One offer of three leaves, and three offers.
-TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) {
+// At most three switches where others have no bound: the table is too long for all schedules.
+exploration_options bounded() {
+  exploration_options options = few_switches(2);
+  if (!options.preemptions) options.preemptions = 3;
+  return options;
+}
+// Explores a class that has a fully free slab in `leaves` leaves, of which about `wanted` are wanted and `least` taken.
+void explore_class(std::uint32_t leaves, std::uint32_t wanted, std::uint32_t least) {
   const std::uint32_t c = class_of(512);
   heap_of_leaves heap;
   std::uint32_t before = 0;
-  heap.set_up([c, to = &before](const warp_slab& self) {
-    make_slabs(self, c);
+  heap.set_up([c, leaves, to = &before](const warp_slab& self) {
+    make_slabs(self, c, leaves);
     *to = count_free_units(self);
   });
-  for (const std::uint32_t wanted : {slabs, free_slabs}) {
-    expect_all_clean(explore_snapshot(
-        heap.memory(), 3, reclaim_and_help{heap.self(), wanted},
-        [&](const results& out) -> std::string {
-          if (out[0] != 1) return "nothing was taken back";
-          if (count_free_units(heap.self()) != before + free_slabs) return "units were lost, or made";
-          return look_at_table(heap.self(), c, slabs - free_slabs);
-        },
-        few_switches(2)));
-  }
+  expect_all_clean(explore_snapshot(
+      heap.memory(), 3, reclaim_and_help{heap.self(), wanted},
+      [&](const results& out) -> std::string {
+        if (out[0] != 1) return "nothing was taken back";
+        const std::uint32_t taken = count_free_units(heap.self()) - before;
+        if (taken < least || taken > leaves) return "units were lost, or made";
+        return look_at_table(heap.self(), c, slabs - taken);
+      },
+      bounded()));
 }
+
+// Three leaves are offered at once.
+TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) { explore_class(3, slabs, 3); }
+
+// One leaf is offered, then two.
+TEST(explored_slab_reclaim_job, a_second_offer_while_some_still_help) { explore_class(3, 3, 3); }
+
+// One leaf is offered in vain, then two, of which one has enough.
+TEST(explored_slab_reclaim_job, leaves_that_are_dropped_since_enough_is_there) { explore_class(2, 0, 1); }
 
 }  // namespace
 }  // namespace warpheap::test::slab_reclaim_job_test

@@ -64,14 +64,14 @@ struct warp_slab_layout {
 
   // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places.
   struct reclaim_job {
-    alignas(128) std::uint64_t leaves;   // slab_job_word
-    alignas(128) std::uint32_t done;     // leaves that were drawn and are done with
-    std::uint32_t slabs;                 // that were taken back
-    std::uint32_t lowest;                // place of one of them, or ~0
+    alignas(128) std::uint64_t leaves;    // slab_job_word
+    alignas(128) std::uint32_t done;      // leaves that were drawn and are done with
+    std::uint32_t slabs;                  // that were taken back
+    std::uint32_t lowest;                 // place of one of them, or ~0
     alignas(128) std::uint32_t of_class;  // the holder's: what the job is
-    std::uint32_t enough;                // slabs that are wanted
-    std::uint32_t end;                   // the leaf after the first one that is drawn
-    std::uint32_t offered;               // leaves from there on downwards
+    std::uint32_t enough;                 // slabs that are wanted
+    std::uint32_t end;                    // the leaf after the first one that is drawn
+    std::uint32_t offered;                // leaves from there on downwards
   };
 
   struct control {

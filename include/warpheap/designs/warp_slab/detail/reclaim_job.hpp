@@ -11,12 +11,12 @@ namespace warpheap::detail {
 /// slabs are to be taken back.
 ///
 /// The lock's holder, with the ledger of the class closed, offers leaves from one on downwards. It and each group that
-/// waits for the lock draw from these until none is left. Then the holder waits until all of them are done with. Nobody
-/// waits for a group that has drawn nothing, so no progress rests on help.
+/// waits for the lock draw from these until none is left, or enough slabs were taken back. Then the holder waits until
+/// all of them are done with. Nobody waits for a group that has drawn nothing, so no progress rests on help.
 ///
-/// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until its
-/// `finish` the class's ledger stays closed, the holder offers nothing else, and of the class's table each place of a
-/// drawn leaf belongs to the group that drew it.
+/// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until
+/// its `finish` the class's ledger stays closed, and the holder neither changes the table nor offers more. Meanwhile
+/// only the group that drew a leaf clears the table's entries there.
 ///
 /// Orders: an offer is released and a draw acquires it, so a drawer reads what the job is, and the table as the holder
 /// left it. `done` is released by those that drew and acquired by the holder, so the holder sees what they took back.
@@ -62,7 +62,8 @@ class slab_reclaim_job {
     if (before != 0) wait_for(before);
     state().end -= before;
     if (state().end == 0 || slabs() >= state().enough) return false;
-    // As many leaves as may do, then twice as many each time: so it takes few turns, and at most twice what is wanted.
+    // As many leaves as may do, and twice as many each time: few turns look through all, and few leaves are drawn at
+    // once while few slabs are wanted.
     std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + 1 : 2 * before;
     if (count > state().end) count = state().end;
     state().offered = count;
@@ -83,12 +84,18 @@ class slab_reclaim_job {
   WARPHEAP_FN bool has_leaves() const {
     return slab_job_word{atomic_view{state().leaves}.load(memory_order::relaxed, thread_scope::device)}.left() != 0;
   }
-  /// Draws up to `most` leaves: those from `leaf` on downwards, none if none is left.
+  /// Draws up to `most` leaves: those from `leaf` on downwards; none if none is left. If enough slabs were taken back
+  /// it drops its leaves and all that are left.
   WARPHEAP_COLD_FN drawn draw(std::uint32_t most) const {
-    const slab_job_word before{atomic_view{state().leaves}.fetch_add(most, memory_order::acquire,
-                                                                     thread_scope::device)};
+    const slab_job_word before{
+        atomic_view{state().leaves}.fetch_add(most, memory_order::acquire, thread_scope::device)};
     const std::uint32_t count = before.left() < most ? before.left() : most;
-    return {count == 0 ? 0 : state().end - 1 - before.drawn(), count};
+    if (count == 0) return {0, 0};
+    if (slabs() >= state().enough) {
+      finish(count + draw_all(before), 0, ~0u);
+      return {0, 0};
+    }
+    return {state().end - 1 - before.drawn(), count};
   }
   /// The class that the leaves are of; for those that drew.
   WARPHEAP_FN std::uint32_t of_class() const { return state().of_class; }
@@ -105,6 +112,13 @@ class slab_reclaim_job {
   }
 
  private:
+  // Draws all leaves that are left, for a caller that has not finished what it drew of `before`: how many.
+  WARPHEAP_FN std::uint32_t draw_all(slab_job_word before) const {
+    // Relaxed: it reads nothing of them. By a maximum, since many may do so.
+    return slab_job_word{
+        atomic_view{state().leaves}.fetch_max(before.exhausted().value, memory_order::relaxed, thread_scope::device)}
+        .left();
+  }
   // Waits until `count` leaves are done with.
   WARPHEAP_FN void wait_for(std::uint32_t count) const {
     using enum memory_order;

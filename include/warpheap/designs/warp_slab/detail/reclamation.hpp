@@ -47,9 +47,7 @@ class slab_reclamation {
   }
 
   /// True if the lock's holder has work to share. For groups that wait for the lock. Collective.
-  WARPHEAP_COLD_FN bool has_work(lane_mask group) const {
-    return any(group, is_leader(group) && job().has_leaves());
-  }
+  WARPHEAP_COLD_FN bool has_work(lane_mask group) const { return any(group, is_leader(group) && job().has_leaves()); }
   /// Helps the lock's holder until none of its work is left to begin. It waits for no lane outside of `group`.
   /// Collective.
   WARPHEAP_COLD_FN void help(lane_mask group) const { take_leaves(group); }
@@ -87,7 +85,9 @@ class slab_reclamation {
   // what they took together. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     if (is_leader(group)) job().begin(c, units / store().units_of(c) + 1);
-    while (any(group, is_leader(group) && job().offer_next())) take_leaves(group);  // not a spin: each turn takes leaves
+    while (any(group, is_leader(group) && job().offer_next())) {  // not a spin: each turn offers other leaves
+      take_leaves(group);
+    }
     sync(group);  // what helpers wrote is visible to all lanes
     return {job().slabs(), job().lowest()};
   }
@@ -98,8 +98,8 @@ class slab_reclamation {
     while (take_next(group, most)) {  // not a spin: each turn draws leaves
     }
   }
-  // Draws up to `most` leaves, and takes back what is fully free there; false if none is left. `most` becomes what is to
-  // be drawn next. Collective.
+  // Draws up to `most` leaves, and takes back what is fully free there; false if none is left. `most` becomes what the
+  // next turn draws. Collective.
   WARPHEAP_FN bool take_next(lane_mask group, std::uint32_t& most) const {
     slab_reclaim_job::drawn mine{0, 0};
     if (is_leader(group)) mine = job().draw(most);
@@ -143,8 +143,7 @@ class slab_reclamation {
   }
   // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
   // since each look waits for memory. One lane.
-  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
-                                     reclaimed& got) const {
+  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const {
     for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
       const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
       if (!reclaim_slab(c, place)) continue;
