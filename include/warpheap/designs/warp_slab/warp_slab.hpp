@@ -49,8 +49,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |  '- take_along_hints           in turns:
 ///   |  |     |- rounds: look_again      the home word, the latest slabs
 ///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
-///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> compaction;
-///   |  |                                search: find, exact, before a refusal
+///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> reclaim_job,
+///   |  |                                compaction; help, while it waits; search: find, exact, before a refusal
 ///   |  '- take_without_slab    in a heap below one slab             large.hpp
 ///   '- malloc_run              above 64 KiB                         large.hpp
 ///      '- runs: take_run_at_once, take_run_by_turns -> reclamation: reclaim
