@@ -89,6 +89,73 @@ struct reclaim_kernel {
     out[6] = free_units_of(store);
   }
 };
+// Makes `slabs` slabs, and takes a block of each `stays`-th.
+struct crowd_kernel {
+  WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, std::uint32_t slabs, std::uint32_t stays) const {
+    add_slabs(maker, c, slabs);
+    for (std::uint32_t place = 0; place < slabs; place += stays) {
+      maker.claims().claim_for_seat(c, look_at_first(maker.store(), c, place), 1);
+    }
+  }
+};
+// Takes about one slab back of 250, of which those at the places of the last leaf have a block in use.
+struct reclaim_one_kernel {
+  WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
+    constexpr std::uint32_t slabs = 250;
+    constexpr std::uint32_t last = slabs / bit_tree::leaf_bits * bit_tree::leaf_bits;
+    add_slabs(maker, c, slabs);
+    for (std::uint32_t place = last; place < slabs; ++place) {
+      reclamation.claims().claim_for_seat(c, look_at_first(maker.store(), c, place), 1);
+    }
+    out[0] = reclamation.reclaim(lane_bit(), 1) ? 1 : 0;
+    out[1] = slabs - places_of(maker.store(), c);
+    out[2] = free_units_of(maker.store());
+  }
+};
+// The warp that comes first takes slabs back, as the lock's holder does. The others help until it is done.
+struct help_kernel {
+  struct meeting {
+    std::uint64_t came;
+    std::uint64_t over;
+    std::uint64_t found;
+  };
+  WARPHEAP_FN void operator()(slab_reclamation reclamation, meeting* at) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const lane_mask group = active_group();
+    std::uint64_t before = 0;
+    if (is_leader(group)) before = atomic_view{at->came}.fetch_add(1, relaxed, device);
+    const atomic_view over{at->over};
+    if (shuffle(group, before, leader(group)) == 0) {
+      const bool found = reclamation.reclaim(group, units);
+      sync(group);
+      if (!is_leader(group)) return;
+      at->found = found ? 1 : 0;
+      over.store(1, release, device);
+      return;
+    }
+    for (backoff wait; any(group, over.load(acquire, device) == 0); wait.pause()) {
+      if (!reclamation.has_work(group)) continue;
+      wait.end();
+      reclamation.help(group);
+    }
+  }
+};
+// What there is at places [0, `slabs`): slabs, those of them with a block in use, and the sum of their units' numbers.
+struct look_kernel {
+  WARPHEAP_FN void operator()(slab_store store, std::uint32_t c, std::uint32_t slabs, told out) const {
+    out[0] = places_of(store, c);
+    out[1] = free_units_of(store);
+    out[2] = store.control().slab_units;
+    for (std::uint32_t place = 0; place < slabs; ++place) {
+      if (store.table(c, place).load(memory_order::relaxed, thread_scope::device) == 0) continue;
+      const slab_look look = look_at_first(store, c, place);
+      out[3] += 1;
+      out[4] += look.free != store.all_blocks(c, 0) ? 1 : 0;
+      out[5] += word_number::unit(look.word) + 1;
+    }
+  }
+};
 // A slab without free blocks is hidden, and a block that comes back shows it.
 struct hide_kernel {
   WARPHEAP_FN void operator()(slab_search search, std::uint32_t c, told out) const {
@@ -186,6 +253,32 @@ TEST_F(warp_slab_parts, made_slabs_are_listed_and_all_free) {
 TEST_F(warp_slab_parts, slabs_without_a_block_in_use_become_units_and_leave_no_gap) {
   launch({1, 1}, reclaim_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 1, 1, units - 1, 1, 0, units, 0}));
+}
+
+// Two leaves with fully free slabs are offered after one without, and only one of them is needed.
+TEST_F(warp_slab_parts, no_more_leaves_are_taken_back_than_it_takes) {
+  launch({1, 1}, reclaim_one_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(),
+            (std::vector<std::uint64_t>{1, bit_tree::leaf_bits, units - 250 + bit_tree::leaf_bits, 0, 0, 0, 0, 0}));
+}
+
+// Slabs of all leaves are taken back by several warps, and those that stay close ranks.
+TEST_F(warp_slab_parts, warps_that_help_take_each_slab_back_once) {
+  constexpr std::uint32_t slabs = 250;
+  constexpr std::uint32_t stays = 7;
+  constexpr std::uint32_t left = (slabs + stays - 1) / stays;
+  launch({1, 1}, crowd_kernel{}, part<slab_maker>(), c, slabs, stays);
+  launch({1, 1}, look_kernel{}, part<slab_store>(), c, slabs, out());
+  EXPECT_EQ(seen(),
+            (std::vector<std::uint64_t>{slabs, units - slabs, slabs, slabs, left, slabs * (slabs + 1) / 2, 0, 0}));
+  const device_array<help_kernel::meeting> at(1);
+  device_fill(at.data(), 0, sizeof(help_kernel::meeting));
+  launch({8, 32}, help_kernel{}, part<slab_reclamation>(), at.data());
+  EXPECT_EQ(at.at(0).found, 1u);
+  device_fill(out(), 0, 8 * sizeof(std::uint64_t));
+  launch({1, 1}, look_kernel{}, part<slab_store>(), c, slabs, out());
+  const std::uint64_t numbers = left + stays * left * (left - 1) / 2;
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{left, units - left, left, left, left, numbers, 0, 0}));
 }
 
 TEST_F(warp_slab_parts, a_hidden_slab_is_shown_by_a_block_that_comes_back) {

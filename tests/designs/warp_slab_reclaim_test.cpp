@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
@@ -39,6 +40,18 @@ struct give_most {
     if (static_cast<std::uint64_t>(offset) / slab_classes::unit_bytes % stays == 0) return;
     heap.free(block);
     block = nullptr;
+  }
+};
+
+/// Blocks of `bytes` for all of `kept`, several for each thread.
+struct take_many {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, std::uint64_t count, void** kept) const {
+    for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) kept[i] = heap.malloc(bytes);
+  }
+};
+struct give_many {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t count, void** kept) const {
+    for (std::uint64_t i = grid_thread_index(); i < count; i += grid_threads()) heap.free(kept[i]);
   }
 };
 
@@ -107,6 +120,33 @@ TEST(warp_slab_reclaim, slabs_that_stay_lose_nothing) {
       EXPECT_EQ(count_served(one), 1) << "the whole heap as one block";
     });
   }
+}
+
+// Thousands of blocks of one size are freed, and many warps want blocks of another size at once: all wait while one of
+// them has the lock, and they help it. Twice, so that the first size gets slabs of units that were taken back.
+TEST(warp_slab_reclaim, a_heap_of_one_size_becomes_one_of_another) {
+  constexpr std::uint64_t size = this_backend == backend::cuda ? 64 * mib : 2 * mib;
+  constexpr std::uint64_t small = 128;
+  constexpr std::uint64_t large = 2048;
+  for_each_schedule([&](std::uint64_t) {
+    const heap<warp_slab> heap{size};
+    const device_array<void*> blocks(size / small), others(size / large);
+    for (int turn = 0; turn < 2; ++turn) {
+      launch(grid_shape{32, 64}, take_many{}, heap.ref(), small, blocks.size(), blocks.data());
+      EXPECT_EQ(count_served(blocks), blocks.size());
+      launch(grid_shape{32, 64}, give_many{}, heap.ref(), blocks.size(), blocks.data());
+      take(heap, large, others);
+      EXPECT_EQ(count_served(others), others.size());
+      const warp_slab_statistics full = heap.allocator_stats();
+      EXPECT_EQ(full.of(small).slabs, 0);
+      EXPECT_EQ(full.free_units, 0);
+      std::vector<void*> each = others.to_host();
+      std::sort(each.begin(), each.end());
+      EXPECT_EQ(std::adjacent_find(each.begin(), each.end()), each.end()) << "two threads have one block";
+      give(heap, others);
+      EXPECT_EQ(heap.stats().live_bytes, 0);
+    }
+  });
 }
 
 // The first class that has an empty slab has too few units for one of five.

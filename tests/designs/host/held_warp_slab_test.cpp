@@ -20,6 +20,7 @@ using namespace slab_parts;
 
 constexpr std::uint32_t unit = 0;   // of the slab in question
 constexpr std::uint32_t place = 0;  // in the table of its class
+constexpr std::uint32_t slabs = 4;  // of a heap that is full of them
 
 std::uint32_t class_of(std::uint64_t bytes) { return slab_classes::of(bytes).of_class; }
 constexpr std::uint32_t word_at(std::uint32_t index) { return word_number::make(unit, index); }
@@ -249,6 +250,80 @@ TEST(held_warp_slab, a_ticket_of_a_closed_ledger_waits_for_nobody) {
     EXPECT_NE(early, nullptr);
     EXPECT_EQ(late, nullptr);
     EXPECT_EQ(heap.places(c), 1u);
+  });
+}
+
+// Four slabs, and a block of the last one is in use. A lane has drawn the places of them all, and is held before it
+// takes back what is free. The lock's holder, which finds nothing left to draw, waits for it: only then does the last
+// slab move to the first place.
+TEST(held_warp_slab, the_holder_waits_for_a_lane_that_drew) {
+  const std::uint32_t c = class_of(512);
+  const slab_heap heap(slabs, [c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, slabs);
+    std::uint32_t left = 0;
+    claim(self, c, word_number::make(slabs - 1, 0), 1, left);
+  });
+  for_few_lanes(3, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane holder{"warp_slab.offer_next.offered", {.thread = 0}};
+    held_lane helper{"warp_slab.take_next.drawn", {.thread = 1, .until_others_wait = true}};
+    bool taken = false;
+    std::uint64_t units = 0;
+    std::uint32_t first = 0;
+    lanes.run([self = heap.allocator(), c, holder = &holder, helper = &helper, taken = &taken, units = &units,
+               first = &first](unsigned lane) {
+      if (lane == 0) {
+        *taken = reclaim(self, lane_bit(), slabs);
+        *units = free_units(self).leaf_word(0);
+        *first = entry_of(self, c, 0);
+      } else if (lane == 1) {
+        holder->await();
+        help(self);
+      } else {
+        helper->await();
+        holder->release();
+      }
+    });
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(units, 0b0111u) << "the holder goes on before all is done";
+    EXPECT_EQ(first, slabs) << "the slab that stays is not at the first place";
+    EXPECT_EQ(heap.places(c), 1u);
+  });
+}
+
+// A lane has seen that there is work, and comes when all of it is done and the units are slabs again.
+TEST(held_warp_slab, a_lane_that_comes_late_takes_nothing) {
+  const std::uint32_t c = class_of(512);
+  const slab_heap heap(slabs, [c](const warp_slab& self) { add_slabs(self, lane_bit(), c, slabs); });
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane holder{"warp_slab.offer_next.offered", {.thread = 0}};
+    bool taken = false;
+    bool work = false;
+    std::uint32_t again = 0;
+    lanes.run(
+        [self = heap.allocator(), c, holder = &holder, taken = &taken, work = &work, again = &again](unsigned lane) {
+          const atomic_view is_over{*again};
+          if (lane == 0) {
+            *taken = reclaim(self, lane_bit(), slabs);
+            add_slabs(self, lane_bit(), c, slabs);
+            is_over.store(1, memory_order::release, thread_scope::device);
+            return;
+          }
+          holder->await();
+          *work = has_work(self);
+          holder->release();
+          for (backoff wait; is_over.load(memory_order::acquire, thread_scope::device) == 0;) wait.pause();
+          help(self);
+        });
+    EXPECT_TRUE(taken);
+    EXPECT_TRUE(work);
+    EXPECT_EQ(heap.places(c), slabs);
+    std::uint32_t left = 0;
+    in_one_lane([self = heap.allocator(), c, to = &left] {
+      for (std::uint32_t at = 0; at < slabs; ++at) *to += entry_of(self, c, at) != 0 ? 1 : 0;
+    });
+    EXPECT_EQ(left, slabs) << "slabs were taken back that nobody offered";
   });
 }
 

@@ -72,6 +72,16 @@ inline bool take_words(const warp_slab& self, std::uint32_t c, std::uint32_t uni
 inline bool reclaim_slab(const warp_slab& self, std::uint32_t c, std::uint32_t place) {
   return reclamation_reclaim_slab(top(self).reclamation(), c, place);
 }
+// As the lock's holder does; false if no class has a fully free slab.
+inline bool reclaim(const warp_slab& self, lane_mask group, std::uint32_t units) {
+  return top(self).reclamation().reclaim(group, units);
+}
+inline bool has_work(const warp_slab& self) { return top(self).reclamation().has_work(lane_bit()); }
+// As a group does that waits for the lock.
+inline void help(const warp_slab& self) { top(self).reclamation().help(lane_bit()); }
+inline std::uint32_t slab_units_of(const warp_slab& self) {
+  return atomic_view{top(self).store().control().slab_units}.load(memory_order::relaxed, thread_scope::device);
+}
 inline std::uint32_t words_of(const warp_slab& self, std::uint32_t c) { return top(self).store().words_of(c); }
 inline std::uint64_t& word_of(const warp_slab& self, std::uint32_t word) { return top(self).store().word_of(word); }
 

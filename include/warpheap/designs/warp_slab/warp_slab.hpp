@@ -54,8 +54,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |     |- rounds: look_again      the home word, the latest slabs
 ///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
 ///   |  |     |- tickets: take
-///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> compaction;
-///   |  |                                search: find, exact, before a refusal
+///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> reclaim_job,
+///   |  |                                compaction; help, while it waits; search: find, exact, before a refusal
 ///   |  '- take_without_slab    in a heap below one slab             large.hpp
 ///   '- malloc_run              above 64 KiB                         large.hpp
 ///      '- runs: take_run_at_once, take_run_by_turns -> reclamation: reclaim
@@ -71,7 +71,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   sharing      what lanes saw becomes blocks of their group            probes, claims
 ///   ledger       tickets of a class, and when they count                 hints
 ///   compaction   slabs move to gaps of a table                           ledger, hints
-///   reclamation  slabs without a block in use become units               compaction, hints
+///   reclaim_job  leaves that waiting groups share with the lock's holder
+///   reclamation  slabs without a block in use become units               reclaim_job, compaction, hints
 ///   runs         blocks of whole units                                   reclamation
 ///   maker        units become slabs                                      hints
 ///   tickets      blocks of slabs that those make who ask first           maker, ledger, claims

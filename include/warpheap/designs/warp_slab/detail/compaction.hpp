@@ -52,26 +52,45 @@ class slab_compaction {
     const std::uint32_t left = places - slabs;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     std::uint32_t gap = lowest;
-    for (auto from = left + static_cast<std::uint32_t>(group_rank(group)); any(group, from < places); from += lanes) {
-      fill_gaps(group, c, from, from < places, left, gap);
+    // As many slabs are above as gaps below, so none is left above when no gap is left.
+    for (std::uint32_t from = left; from < places && gap < left; from += at_once * lanes) {
+      fill_gaps(group, c, from, places, left, gap);
     }
     if (is_leader(group)) atomic_view{store().of_class(c).places}.store(left, release, device);
   }
 
  private:
-  // Moves the slab at place `from`, another one for each lane that `moves`, to a gap below place `slabs`; there are as
-  // many gaps as such slabs, and none below `gap`. Collective.
-  WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, bool moves, std::uint32_t slabs,
-                                  std::uint32_t& gap) const {
-    moves = moves && store().table(c, from).load(memory_order::relaxed, thread_scope::device) != 0;
-    while (any(group, moves)) {  // not a spin: each turn moves slabs, or goes on to later gaps
-      const std::uint32_t to = next_gap(group, c, moves, slabs, gap);
+  static constexpr std::uint32_t at_once = 8;  // entries that a lane reads before it waits for memory
+
+  // Moves the slabs at the next places from `from` on, below `places`, to gaps below place `slabs`; there are as many
+  // gaps as slabs above, and none below `gap`. Collective.
+  WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, std::uint32_t places,
+                                  std::uint32_t slabs, std::uint32_t& gap) const {
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    from += static_cast<std::uint32_t>(group_rank(group));
+    std::uint32_t some = slabs_among(c, from, places, lanes);
+    while (any(group, some != 0)) {  // not a spin: each turn moves slabs, or goes on to later gaps
+      const std::uint32_t to = next_gap(group, c, some != 0, slabs, gap);
       if (to < slabs) {
-        move_place(c, from, to);
-        moves = false;
+        move_place(c, from + static_cast<std::uint32_t>(lowest_bit(some)) * lanes, to);
+        some &= some - 1;
       }
       sync(group);  // all see which gaps are filled
     }
+  }
+  // Which of the next few places below `places`, from `from` on and each `lanes` further, have slabs. One lane.
+  WARPHEAP_COLD_FN std::uint32_t slabs_among(std::uint32_t c, std::uint32_t from, std::uint32_t places,
+                                             std::uint32_t lanes) const {
+    std::uint32_t entry[at_once];
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      const std::uint32_t place = from + i * lanes < places ? from + i * lanes : 0;
+      entry[i] = store().table(c, place).load(memory_order::relaxed, thread_scope::device);
+    }
+    std::uint32_t some = 0;
+    for (std::uint32_t i = 0; i < at_once; ++i) {
+      if (entry[i] != 0 && from + i * lanes < places) some |= 1u << i;
+    }
+    return some;
   }
   // A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which
   // goes on after those that are used up. Collective.

@@ -15,7 +15,7 @@ namespace warpheap::detail {
 ///
 /// One group at a time extends, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
 /// they begin. A waiting group takes a refusal for its own if the attempt began after it had begun to wait: then the
-/// moment at which nothing was to be had lies within its call.
+/// moment at which nothing was to be had lies within its call. A waiting group helps the holder to take slabs back.
 ///
 /// That moment lies in the last search for blocks of the class. If no units are free after it, and meanwhile no thread
 /// took any, none were free during it.
@@ -101,6 +101,9 @@ class slab_extension {
     for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
       if (mine.then == outcome::waits) look_for_turn(c, mine);
       if (any(group, mine.then == outcome::holds)) return true;
+      if (!reclamation().has_work(group)) continue;
+      wait.end();
+      reclamation().help(group);
     }
     return false;
   }

@@ -64,6 +64,18 @@ struct warp_slab_layout {
     bit_tree::levels hints;
   };
 
+  // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places.
+  struct reclaim_job {
+    alignas(128) std::uint64_t leaves;    // slab_job_word
+    alignas(128) std::uint32_t done;      // leaves that were drawn and are done with
+    std::uint32_t slabs;                  // that were taken back
+    std::uint32_t lowest;                 // place of one of them, or ~0
+    alignas(128) std::uint32_t of_class;  // the holder's: what the job is
+    std::uint32_t enough;                 // slabs that are wanted
+    std::uint32_t end;                    // the leaf after the first one that is drawn
+    std::uint32_t offered;                // leaves from there on downwards
+  };
+
   struct control {
     std::uint64_t units;
     alignas(128) spin_lock lock;
@@ -72,6 +84,7 @@ struct warp_slab_layout {
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
     refused_run refused_runs;
     std::uint64_t front;  // slab_front; the lock's holder's
+    reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];
   };

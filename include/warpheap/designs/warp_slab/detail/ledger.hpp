@@ -20,8 +20,8 @@ namespace warpheap::detail {
 ///
 /// Invariant: while the ledger is open, places below `opened` have slabs, and each place above has none, or that of the
 /// one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits for
-/// anything. While the ledger is closed, all places that were drawn are settled, and only the lock's holder changes the
-/// table.
+/// anything. While the ledger is closed, all places that were drawn are settled, and only the lock's holder, and
+/// groups that share its work, change the table.
 ///
 /// Orders: a draw acquires the opening of the ledger, and with it the table as it was then. `settled` is released with
 /// each slab, and the close acquires it. A slab's entry is released by its maker and acquired by those that wait for

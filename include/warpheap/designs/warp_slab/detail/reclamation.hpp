@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <warpheap/designs/warp_slab/detail/compaction.hpp>
+#include <warpheap/designs/warp_slab/detail/reclaim_job.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 #include <warpheap/sync.hpp>
@@ -11,24 +11,26 @@ namespace warpheap::detail {
 
 /// Slabs without a block in use go back to the units, for any class and for runs.
 ///
-/// Only as many as are wanted, since each takes its time. Those at the highest places first, so that few of the others
-/// have to move for a table without gaps.
+/// Only about as many as are wanted, since each takes its time. Those at the highest places first, so that few of the
+/// others have to move for a table without gaps. Groups that wait for the heap's lock help its holder: see
+/// `slab_reclaim_job`.
 ///
 /// Invariant: a slab is taken back only by a swap of all its words for zero, class included. If one of them is not all
 /// free, the others return. So no block of it is in use, and no thread takes the slab for one of its class.
 ///
 /// Orders: two fences order the swaps of all words; they acquire what threads did that had the blocks, and the set of
-/// free units passes it on. The group of the heap's lock holder calls it.
+/// free units passes it on.
 class slab_reclamation {
  public:
-  WARPHEAP_FN explicit slab_reclamation(const arena& from) : compaction_(from) {}
-  WARPHEAP_FN const slab_compaction& compaction() const { return compaction_; }
-  WARPHEAP_FN const slab_ledger& ledger() const { return compaction_.ledger(); }
-  WARPHEAP_FN const slab_sharing& sharing() const { return compaction_.sharing(); }
-  WARPHEAP_FN const slab_probes& probes() const { return compaction_.probes(); }
-  WARPHEAP_FN const slab_claims& claims() const { return compaction_.claims(); }
-  WARPHEAP_FN const slab_hints& hints() const { return compaction_.hints(); }
-  WARPHEAP_FN const slab_store& store() const { return compaction_.store(); }
+  WARPHEAP_FN explicit slab_reclamation(const arena& from) : job_(from) {}
+  WARPHEAP_FN const slab_reclaim_job& job() const { return job_; }
+  WARPHEAP_FN const slab_compaction& compaction() const { return job_.compaction(); }
+  WARPHEAP_FN const slab_ledger& ledger() const { return job_.ledger(); }
+  WARPHEAP_FN const slab_sharing& sharing() const { return job_.sharing(); }
+  WARPHEAP_FN const slab_probes& probes() const { return job_.probes(); }
+  WARPHEAP_FN const slab_claims& claims() const { return job_.claims(); }
+  WARPHEAP_FN const slab_hints& hints() const { return job_.hints(); }
+  WARPHEAP_FN const slab_store& store() const { return job_.store(); }
 
   /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
   /// had one. The lock's holder. Collective.
@@ -44,6 +46,12 @@ class slab_reclamation {
     if (found) look_from_begin(group);
     return found;
   }
+
+  /// True if the lock's holder has work to share. For groups that wait for the lock. Collective.
+  WARPHEAP_COLD_FN bool has_work(lane_mask group) const { return any(group, is_leader(group) && job().has_leaves()); }
+  /// Helps the lock's holder until none of its work is left to begin. It waits for no lane outside of `group`.
+  /// Collective.
+  WARPHEAP_COLD_FN void help(lane_mask group) const { take_leaves(group); }
 
  private:
   struct reclaimed {
@@ -72,7 +80,6 @@ class slab_reclamation {
     for (;;) {  // not a spin: it looks anew, and pauses in between
       bit_tree::watch before{};
       if (is_leader(group)) before = hints().begin_watch(c);
-      sync(group);
       const reclaimed got = reclaim_once(group, c, units);
       if (got.slabs != 0) {
         compaction().compact(group, c, got.lowest, got.slabs);
@@ -82,37 +89,69 @@ class slab_reclamation {
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
-  // One pass of `reclaim_class`; tells what all lanes together took. Collective.
+  // One pass along the hints from the highest places down, until about enough was taken back, with all that help; tells
+  // what they took together. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
+    if (is_leader(group)) job().begin(c, units / store().units_of(c) + 1);
+    while (any(group, is_leader(group) && job().offer_next())) {  // not a spin: each turn offers other leaves
+      take_leaves(group);
+    }
+    sync(group);  // what helpers wrote is visible to all lanes
+    return {job().slabs(), job().lowest()};
+  }
+  // Draws leaves of the job, and takes back what is fully free there, until none is left. As many at a time as keep the
+  // lanes busy: twice as many after a turn that took back less than a slab a lane. Collective.
+  WARPHEAP_COLD_FN void take_leaves(lane_mask group) const {
+    std::uint32_t most = 1;
+    while (take_next(group, most)) {  // not a spin: each turn draws leaves
+    }
+  }
+  // Draws up to `most` leaves, and takes back what is fully free there; false if none is left. `most` becomes what the
+  // next turn draws. Collective.
+  WARPHEAP_FN bool take_next(lane_mask group, std::uint32_t& most) const {
+    slab_reclaim_job::drawn mine{0, 0};
+    if (is_leader(group)) mine = job().draw(most);
+    stop_point("warp_slab.take_next.drawn");
+    sync(group);  // what the draw acquired is visible to all lanes
+    mine.leaf = shuffle(group, mine.leaf, leader(group));
+    mine.count = shuffle(group, mine.count, leader(group));
+    if (mine.count == 0) return false;
+    const reclaimed got = reclaim_leaves(group, mine);
+    if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
+    return true;
+  }
+  // Takes back the fully free slabs of leaves that were drawn, no more than there are lanes. The lanes share each leaf
+  // evenly. Collective.
+  WARPHEAP_COLD_FN reclaimed reclaim_leaves(lane_mask group, slab_reclaim_job::drawn leaves) const {
+    const std::uint32_t shares = static_cast<std::uint32_t>(group_size(group)) / leaves.count;
+    const auto rank = static_cast<std::uint32_t>(group_rank(group));
+    const std::uint32_t share = rank / leaves.count;
     reclaimed mine{0, ~0u};
-    reclaim_hinted(group, c, units, mine);
+    if (share < shares) reclaim_share(job().of_class(), leaves.leaf - rank % leaves.count, share, shares, mine);
+    // If a change hid a slab from a look above, the holder sees that it had begun.
+    fence(memory_order::acquire, thread_scope::device);
     group = meet(group);
     return {reduce(group, mine.slabs, plus{}), reduce(group, mine.lowest, minimum{})};
   }
-  // One pass along the hints from the highest places down, until enough was taken back; tells each lane what it took.
-  WARPHEAP_COLD_FN void reclaim_hinted(lane_mask group, std::uint32_t c, std::uint32_t units, reclaimed& got) const {
-    // Only the lock's holder changes it.
-    const std::uint32_t places =
-        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
-    const auto lanes = static_cast<std::uint32_t>(group_size(group));
-    const std::uint32_t enough = units / (store().units_of(c) * lanes) + 1;  // for one lane
-    const std::uint32_t leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
-    for (auto i = static_cast<std::uint32_t>(group_rank(group)); i < leaves && got.slabs < enough; i += lanes) {
-      reclaim_leaf(c, leaves - 1 - i, places, got);
-    }
-  }
-  // Takes back the slabs at the places of one leaf, all of it. One lane.
-  WARPHEAP_COLD_FN void reclaim_leaf(std::uint32_t c, std::uint32_t leaf, std::uint32_t places, reclaimed& got) const {
+  // Takes back the fully free slabs at places of one leaf: each `shares`-th, from number `share` on. One lane.
+  WARPHEAP_COLD_FN void reclaim_share(std::uint32_t c, std::uint32_t leaf, std::uint32_t share, std::uint32_t shares,
+                                      reclaimed& got) const {
     constexpr std::uint32_t bits = bit_tree::leaf_bits;
     const std::uint32_t first = leaf * bits;
-    std::uint64_t marked = store().hinted(c).leaf_word(leaf);
+    std::uint64_t mine = std::uint64_t{1} << share;
+    for (std::uint32_t step = shares; step < bits; step *= 2) mine |= mine << step;
+    std::uint64_t marked = store().hinted(c).leaf_word(leaf) & mine;
+    // Only the lock's holder changes it, and its offer passes it on.
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
     if (places - first < bits) marked &= bit_range(0, places - first);
     while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
   }
   // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
   // since each look waits for memory. One lane.
-  WARPHEAP_COLD_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked,
-                                     reclaimed& got) const {
+  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const {
     for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
       const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
       if (!reclaim_slab(c, place)) continue;
@@ -214,7 +253,7 @@ class slab_reclamation {
     store().free_run(unit, store().units_of(c));
   }
 
-  slab_compaction compaction_;
+  slab_reclaim_job job_;
 };
 
 }  // namespace warpheap::detail

@@ -122,6 +122,23 @@ struct slab_ledger_word {
   }
 };
 
+// How many leaves a job of reclamation offers, and how many of them are drawn. A draw is one addition, which tells
+// whether it counts: what is drawn beyond the leaves is void. Zero: nothing is offered.
+//
+//   63 ....... 32   31 ....... 0
+// |    leaves     |    drawn     |
+//
+// A group begins to draw only if it has seen leaves left. So void draws add at most 32 for each warp, and do not carry.
+struct slab_job_word {
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_job_word make(std::uint32_t leaves) { return {std::uint64_t{leaves} << 32}; }
+  // The word whose leaves are all drawn: no smaller than any of this job with leaves left.
+  WARPHEAP_FN slab_job_word exhausted() const { return {make(split(value).high).value | split(value).high}; }
+  WARPHEAP_FN std::uint32_t drawn() const { return split(value).low; }
+  WARPHEAP_FN std::uint32_t left() const { return drawn() < split(value).high ? split(value).high - drawn() : 0; }
+};
+
 // A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;
