@@ -40,9 +40,9 @@ class slab_reclaim_job {
     std::uint32_t count;
   };
 
-  /// Begins a job: slabs of class `c` are to be taken back, about `enough` of them, from the highest places down. The
-  /// lock's holder, when all leaves that were offered before are done with.
-  WARPHEAP_COLD_FN void begin(std::uint32_t c, std::uint32_t enough) const {
+  /// Begins a job: slabs of class `c` are to be taken back, about `enough` of them, from the highest places down.
+  /// Returns how many leaves there are. The lock's holder, when all leaves that were offered before are done with.
+  WARPHEAP_COLD_FN std::uint32_t begin(std::uint32_t c, std::uint32_t enough) const {
     using enum memory_order;
     using enum thread_scope;
     state().of_class = c;
@@ -52,6 +52,7 @@ class slab_reclaim_job {
     state().offered = 0;
     atomic_view{state().slabs}.store(0, relaxed, device);  // released by the offer
     atomic_view{state().lowest}.store(~0u, relaxed, device);
+    return state().end;
   }
   /// Waits until the leaves that were offered are done with, and offers the next ones; false if none are left, or
   /// enough slabs were taken back. The lock's holder, when no leaf is left to draw.

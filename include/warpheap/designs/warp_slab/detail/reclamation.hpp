@@ -92,7 +92,13 @@ class slab_reclamation {
   // One pass along the hints from the highest places down, until about enough was taken back, with all that help; tells
   // what they took together. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
-    if (is_leader(group)) job().begin(c, units / store().units_of(c) + 1);
+    std::uint32_t leaves = 0;
+    if (is_leader(group)) leaves = job().begin(c, units / store().units_of(c) + 1);
+    sync(group);
+    leaves = shuffle(group, leaves, leader(group));
+    // A look at a few leaves takes less time than an offer of them.
+    if (leaves == 0) return {0, ~0u};
+    if (leaves <= static_cast<std::uint32_t>(group_size(group)) / 4) return reclaim_leaves(group, {leaves - 1, leaves});
     while (any(group, is_leader(group) && job().offer_next())) {  // not a spin: each turn offers other leaves
       take_leaves(group);
     }
