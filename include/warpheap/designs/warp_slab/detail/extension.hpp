@@ -11,7 +11,10 @@
 
 namespace warpheap::detail {
 
-/// More slabs for a class that has no free block, or its refusal.
+/// More slabs for a class that has no free block and gets none by tickets, or its refusal.
+///
+/// The holder closes the class's ledger before it looks for units, and opens it when it has added slabs. So while it
+/// searches for proof, no ticket's slab is in the making.
 ///
 /// One group at a time extends, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
 /// they begin. A waiting group takes a refusal for its own if the attempt began after it had begun to wait: then the

@@ -9,8 +9,8 @@
 
 namespace warpheap::detail {
 
-/// How many slabs a class is given that has no free block: for what is waited for, and some in store, so that it grows
-/// in few steps and yet takes little more than is asked for.
+/// How many slabs the heap's lock holder gives to a class that has no free block and gets none by tickets: for what is
+/// waited for, and some in store, so that the class grows in few steps and yet takes little more than is asked for.
 ///
 /// What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each,
 /// and what is waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a

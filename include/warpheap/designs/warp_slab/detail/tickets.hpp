@@ -72,6 +72,7 @@ class slab_tickets {
   // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want
   // other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
+    // Of a warp that had blocks of the class before: what one launch lacks, the next ones may lack, too.
     constexpr std::uint32_t again = 8;
     const slab_ledger_word seen = ledger().look(c);
     if (seen.is_closed() || !ledger().serves(c)) return {};
