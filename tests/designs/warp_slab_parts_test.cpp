@@ -26,7 +26,7 @@ static_assert(std::is_trivially_copyable_v<slab_extension>);
 static_assert(sizeof(slab_extension) == sizeof(slab_store), "each part has the part below as its only member");
 
 constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
-constexpr std::uint64_t units = 256;
+constexpr std::uint64_t units = 512;
 constexpr std::uint64_t bytes = units * unit_bytes;
 
 using told = std::uint64_t*;  // what a kernel of one lane tells the host
@@ -98,13 +98,12 @@ struct crowd_kernel {
     }
   }
 };
-// Takes about one slab back of 250, of which those at the places of the last leaf have a block in use.
+// Takes about one slab back of a class with seven leaves of places. Slabs of the three last have blocks in use.
 struct reclaim_one_kernel {
   WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
-    constexpr std::uint32_t slabs = 250;
-    constexpr std::uint32_t last = slabs / bit_tree::leaf_bits * bit_tree::leaf_bits;
+    constexpr std::uint32_t slabs = 7 * bit_tree::leaf_bits;
     add_slabs(maker, c, slabs);
-    for (std::uint32_t place = last; place < slabs; ++place) {
+    for (std::uint32_t place = 4 * bit_tree::leaf_bits; place < slabs; ++place) {
       reclamation.claims().claim_for_seat(c, look_at_first(maker.store(), c, place), 1);
     }
     out[0] = reclamation.reclaim(lane_bit(), 1) ? 1 : 0;
@@ -255,11 +254,11 @@ TEST_F(warp_slab_parts, slabs_without_a_block_in_use_become_units_and_leave_no_g
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 1, 1, units - 1, 1, 0, units, 0}));
 }
 
-// Two leaves with fully free slabs are offered after one without, and only one of them is needed.
+// Four leaves with fully free slabs are offered after three without, and only one of them is needed.
 TEST_F(warp_slab_parts, no_more_leaves_are_taken_back_than_it_takes) {
   launch({1, 1}, reclaim_one_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
   EXPECT_EQ(seen(),
-            (std::vector<std::uint64_t>{1, bit_tree::leaf_bits, units - 250 + bit_tree::leaf_bits, 0, 0, 0, 0, 0}));
+            (std::vector<std::uint64_t>{1, bit_tree::leaf_bits, units - 6 * bit_tree::leaf_bits, 0, 0, 0, 0, 0}));
 }
 
 // Slabs of all leaves are taken back by several warps, and those that stay close ranks.

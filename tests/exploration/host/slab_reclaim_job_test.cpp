@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exploration/host/explored_heap.hpp>
 #include <exploration/host/warp_slab_parts.hpp>
 #include <string>
+#include <vector>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/platform.hpp>
 #include <warpheap/platform/exploration.hpp>
@@ -19,17 +21,24 @@ namespace {
 
 using namespace slab_parts;
 
-constexpr std::uint32_t slabs = 2 * bit_tree::leaf_bits + 2;  // so their places are in three leaves
-constexpr std::uint32_t free_places[] = {bit_tree::leaf_bits - 1, 2 * bit_tree::leaf_bits - 1, slabs - 1};
+constexpr std::uint32_t leaf = bit_tree::leaf_bits;  // places
+constexpr std::uint32_t most_slabs = 7 * leaf;
+
+// A class of `slabs` slabs, of which those at places `whole` are fully free.
+struct class_shape {
+  std::uint32_t slabs;
+  std::vector<std::uint32_t> whole;
+
+  bool is_whole(std::uint32_t place) const { return std::find(whole.begin(), whole.end(), place) != whole.end(); }
+};
 
 std::uint32_t class_of(std::uint64_t bytes) { return slab_classes::of(bytes).of_class; }
 
-// A slab in each of the first `leaves` leaves is fully free; of the others all blocks are in use.
-void make_slabs(const warp_slab& self, std::uint32_t c, std::uint32_t leaves) {
-  add_slabs(self, lane_bit(), c, slabs);
-  for (std::uint32_t place = 0; place < slabs; ++place) {
-    const std::uint32_t leaf = place / bit_tree::leaf_bits;
-    if (leaf < leaves && place == free_places[leaf]) continue;
+// Of slabs that are not fully free all blocks are in use.
+void make_slabs(const warp_slab& self, std::uint32_t c, const class_shape& shape) {
+  add_slabs(self, lane_bit(), c, shape.slabs);
+  for (std::uint32_t place = 0; place < shape.slabs; ++place) {
+    if (shape.is_whole(place)) continue;
     const std::uint32_t unit = entry_of(self, c, place) - 1;
     std::uint32_t left = 0;
     claim(self, c, word_number::make(unit, 0), ~0u, left);
@@ -50,14 +59,14 @@ struct reclaim_and_help {
   }
 };
 
-using heap_of_leaves = explored_heap<warp_slab, (slabs + 1) * slab_classes::unit_bytes>;
+using heap_of_leaves = explored_heap<warp_slab, (most_slabs + 1) * slab_classes::unit_bytes>;
 
 // What is wrong with a class of which `left` slabs are left. Their units are in the table once, and no others.
 std::string look_at_table(const warp_slab& self, std::uint32_t c, std::uint32_t left) {
   if (places_of(self, c) != left) return "places that have no slab, or slabs without a place";
   if (slab_units_of(self) != left) return "units are counted twice, or not";
-  std::uint64_t seen[slabs / 64 + 1] = {};
-  for (std::uint32_t place = 0; place < slabs; ++place) {
+  std::uint64_t seen[most_slabs / 64 + 1] = {};
+  for (std::uint32_t place = 0; place < most_slabs; ++place) {
     const std::uint32_t entry = entry_of(self, c, place);
     if ((entry != 0) != (place < left)) return "the table has a gap, or an entry beyond its end";
     if (entry == 0) continue;
@@ -71,8 +80,8 @@ std::string look_at_table(const warp_slab& self, std::uint32_t c, std::uint32_t 
 }
 std::uint32_t count_free_units(const warp_slab& self) {
   std::uint32_t sum = 0;
-  for (std::uint32_t leaf = 0; leaf <= slabs / 64; ++leaf) {
-    sum += static_cast<std::uint32_t>(popcount(free_units(self).leaf_word(leaf)));
+  for (std::uint32_t i = 0; i <= most_slabs / 64; ++i) {
+    sum += static_cast<std::uint32_t>(popcount(free_units(self).leaf_word(i)));
   }
   return sum;
 }
@@ -83,13 +92,13 @@ exploration_options bounded() {
   if (!options.preemptions) options.preemptions = 3;
   return options;
 }
-// Explores a class that has a fully free slab in `leaves` leaves, of which about `wanted` are wanted and `least` taken.
-void explore_class(std::uint32_t leaves, std::uint32_t wanted, std::uint32_t least) {
+// Explores how of a class about `wanted` slabs are taken back, at least `least`.
+void explore_class(const class_shape& shape, std::uint32_t wanted, std::uint32_t least) {
   const std::uint32_t c = class_of(512);
   heap_of_leaves heap;
   std::uint32_t before = 0;
-  heap.set_up([c, leaves, to = &before](const warp_slab& self) {
-    make_slabs(self, c, leaves);
+  heap.set_up([c, shape = &shape, to = &before](const warp_slab& self) {
+    make_slabs(self, c, *shape);
     *to = count_free_units(self);
   });
   expect_all_clean(explore_snapshot(
@@ -97,20 +106,25 @@ void explore_class(std::uint32_t leaves, std::uint32_t wanted, std::uint32_t lea
       [&](const results& out) -> std::string {
         if (out[0] != 1) return "nothing was taken back";
         const std::uint32_t taken = count_free_units(heap.self()) - before;
-        if (taken < least || taken > leaves) return "units were lost, or made";
-        return look_at_table(heap.self(), c, slabs - taken);
+        if (taken < least || taken > shape.whole.size()) return "units were lost, or made";
+        return look_at_table(heap.self(), c, shape.slabs - taken);
       },
       bounded()));
 }
 
+// A fully free slab in each of three leaves.
+const class_shape one_a_leaf{2 * leaf + 2, {leaf - 1, 2 * leaf - 1, 2 * leaf + 1}};
+
 // Three leaves are offered at once.
-TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) { explore_class(3, slabs, 3); }
+TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) { explore_class(one_a_leaf, one_a_leaf.slabs, 3); }
 
 // One leaf is offered, then two.
-TEST(explored_slab_reclaim_job, a_second_offer_while_some_still_help) { explore_class(3, 3, 3); }
+TEST(explored_slab_reclaim_job, a_second_offer_while_some_still_help) { explore_class(one_a_leaf, 3, 3); }
 
-// One leaf is offered in vain, then two, of which one has enough.
-TEST(explored_slab_reclaim_job, leaves_that_are_dropped_since_enough_is_there) { explore_class(2, 0, 1); }
+// Four leaves are offered after three others that have nothing. The first one has enough, the others may be dropped.
+TEST(explored_slab_reclaim_job, leaves_that_are_dropped_since_enough_is_there) {
+  explore_class({7 * leaf, {3 * leaf, 3 * leaf - 1}}, 0, 1);
+}
 
 }  // namespace
 }  // namespace warpheap::test::slab_reclaim_job_test

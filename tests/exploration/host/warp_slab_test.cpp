@@ -334,6 +334,7 @@ TEST(explored_warp_slab, an_extension_knows_that_units_moved) {
     claim_of(self, c, 0, ~1u);
     std::uint32_t first = 0;
     free_units(self).try_take_block(1, 0, 1, first);
+    close_ledger(self, lane_bit(), c);
   });
   expect_all_clean(explore_snapshot(
       memory.memory(), 2, extend_while_a_unit_moves{memory.allocator(), c},
