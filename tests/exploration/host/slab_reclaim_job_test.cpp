@@ -87,13 +87,14 @@ std::uint32_t count_free_units(const warp_slab& self) {
 }
 
 // At most three switches where others have no bound: the table is too long for all schedules.
-exploration_options bounded() {
-  exploration_options options = few_switches(2);
+exploration_options bounded(std::uint32_t most) {
+  exploration_options options = few_switches(most);
   if (!options.preemptions) options.preemptions = 3;
   return options;
 }
-// Explores how of a class about `wanted` slabs are taken back, at least `least`.
-void explore_class(const class_shape& shape, std::uint32_t wanted, std::uint32_t least) {
+// Explores how of a class about `wanted` slabs are taken back, at least `least`. Schedules of two lanes switch twice, of
+// three lanes once.
+void explore_class(const class_shape& shape, unsigned lanes, std::uint32_t wanted, std::uint32_t least) {
   const std::uint32_t c = class_of(512);
   heap_of_leaves heap;
   std::uint32_t before = 0;
@@ -102,28 +103,28 @@ void explore_class(const class_shape& shape, std::uint32_t wanted, std::uint32_t
     *to = count_free_units(self);
   });
   expect_all_clean(explore_snapshot(
-      heap.memory(), 3, reclaim_and_help{heap.self(), wanted},
+      heap.memory(), lanes, reclaim_and_help{heap.self(), wanted},
       [&](const results& out) -> std::string {
         if (out[0] != 1) return "nothing was taken back";
         const std::uint32_t taken = count_free_units(heap.self()) - before;
         if (taken < least || taken > shape.whole.size()) return "units were lost, or made";
         return look_at_table(heap.self(), c, shape.slabs - taken);
       },
-      bounded()));
+      bounded(lanes == 2 ? 2 : 1)));
 }
 
 // A fully free slab in each of three leaves.
 const class_shape one_a_leaf{2 * leaf + 2, {leaf - 1, 2 * leaf - 1, 2 * leaf + 1}};
 
 // Three leaves are offered at once.
-TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) { explore_class(one_a_leaf, one_a_leaf.slabs, 3); }
+TEST(explored_slab_reclaim_job, a_holder_and_two_that_help) { explore_class(one_a_leaf, 3, one_a_leaf.slabs, 3); }
 
 // One leaf is offered, then two.
-TEST(explored_slab_reclaim_job, a_second_offer_while_some_still_help) { explore_class(one_a_leaf, 3, 3); }
+TEST(explored_slab_reclaim_job, a_second_offer_while_one_still_helps) { explore_class(one_a_leaf, 2, 3, 3); }
 
 // Four leaves are offered after three others that have nothing. The first one has enough, the others may be dropped.
 TEST(explored_slab_reclaim_job, leaves_that_are_dropped_since_enough_is_there) {
-  explore_class({7 * leaf, {3 * leaf, 3 * leaf - 1}}, 0, 1);
+  explore_class({7 * leaf, {3 * leaf, 3 * leaf - 1}}, 2, 0, 1);
 }
 
 }  // namespace
