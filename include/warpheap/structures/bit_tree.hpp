@@ -143,7 +143,7 @@ class bit_tree {
   WARPHEAP_FN void end_change() const;
   WARPHEAP_FN void clear_middle(std::uint64_t word, std::uint64_t mask) const;
   WARPHEAP_COLD_FN void hide_together(lane_mask group, std::uint32_t begin, std::uint32_t end) const;
-  static constexpr std::uint32_t at_once = 8;  // leaves that one lane looks at or takes before it waits for memory
+  static constexpr std::uint32_t at_once = 6;  // leaves that one lane looks at or takes before it waits for memory
   WARPHEAP_COLD_FN void clear_share(std::uint32_t begin, std::uint32_t end, std::uint32_t rank,
                                     std::uint32_t lanes) const;
   WARPHEAP_COLD_FN void show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const;
