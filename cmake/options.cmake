@@ -33,6 +33,11 @@ if(WARPHEAP_SANITIZE)
   set(whole_programs ON)
 endif()
 option(WARPHEAP_WHOLE_PROGRAMS "Compile all files of a host test as one translation unit" ${whole_programs})
+option(
+  WARPHEAP_PRECOMPILED_HEADERS
+  "Compile headers that many host programs share once, with WARPHEAP_WHOLE_PROGRAMS; not together with ccache"
+  ON
+)
 # Where no GPU can run the CUDA tests that instantiate every design, some stand for all.
 set(WARPHEAP_CUDA_SUITES "" CACHE STRING "Designs that such CUDA tests are built for; empty: all of them")
 # The environment decides at first, so every command that configures a build can try them.
@@ -61,4 +66,10 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
   endforeach()
   set(CMAKE_CXX_EXTENSIONS OFF)
+endif()
+
+# What is edited often is compiled without them, so that each file is seen to include what it uses. With its default
+# settings ccache keeps no object that was made with them.
+if(NOT WARPHEAP_WHOLE_PROGRAMS OR WARPHEAP_CCACHE)
+  set(WARPHEAP_PRECOMPILED_HEADERS OFF)
 endif()

@@ -9,7 +9,24 @@ include(googletest)
 # Programs for the host need no speed of their own, and compile in half the time with little optimisation. The executor
 # under them is optimised.
 add_library(warpheap_test_options INTERFACE)
-target_compile_options(warpheap_test_options INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O1>")
+target_compile_options(
+  warpheap_test_options
+  INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O1>" "${warpheap_gcc_heap}"
+)
+
+# warpheap_test_headers(<target> <header>...): the headers for `PRECOMPILED <target>` of warpheap_add_test.
+function(warpheap_test_headers target)
+  if(NOT WARPHEAP_HOST OR NOT WARPHEAP_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// Nothing but the headers.\n")
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL "${source}")
+  target_link_libraries(${target} PRIVATE warpheap_own warpheap_test_options GTest::gtest_main)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  warpheap_precompile(${target} ${ARGN})
+endfunction()
+warpheap_test_headers(test_headers <gtest/gtest.h> <warpheap/platform.hpp>)
 
 if(WARPHEAP_WITH_CUDA)
   add_custom_target(cuda_tests) # all CUDA test programs, and nothing else
@@ -55,7 +72,7 @@ endfunction()
 
 # warpheap_add_test(<name> [SOURCES <file>...] [HOST_SOURCES <file>...] [CUDA_SOURCES <file>...]
 #                   [WHOLE] [APART] [ALONE]
-#                   [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>]
+#                   [LABELS <label>...] [TIMEOUT <seconds>] [COST <seconds>] [PRECOMPILED <target>]
 #                   [LIBRARIES <target>...] [HOST_LIBRARIES <target>...] [CUDA_LIBRARIES <target>...])
 #
 # Builds `<name>_host` from SOURCES and HOST_SOURCES, and `<name>_cuda` from SOURCES and CUDA_SOURCES; a program without
@@ -67,12 +84,13 @@ endfunction()
 # makes machine code of a function once and not once for each kernel that calls it, which takes half the time. ALONE is
 # for a CUDA program that takes all memory of the GPU: no other runs beside it. TIMEOUT is what a healthy run stays far
 # below on two cores under a sanitizer; 300 unless given. COST is about how long the host program runs.
+# The host program takes headers from PRECOMPILED, a target of warpheap_test_headers; those of all tests unless given.
 function(warpheap_add_test name)
   cmake_parse_arguments(
     PARSE_ARGV 1
     arg
     "WHOLE;APART;ALONE"
-    "TIMEOUT;COST"
+    "TIMEOUT;COST;PRECOMPILED"
     "SOURCES;HOST_SOURCES;CUDA_SOURCES;LABELS;LIBRARIES;HOST_LIBRARIES;CUDA_LIBRARIES"
   )
   if(arg_UNPARSED_ARGUMENTS)
@@ -100,6 +118,12 @@ function(warpheap_add_test name)
     )
     if(WARPHEAP_WHOLE_PROGRAMS)
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    endif()
+    if(NOT arg_PRECOMPILED)
+      set(arg_PRECOMPILED test_headers)
+    endif()
+    if(TARGET ${arg_PRECOMPILED})
+      target_precompile_headers(${target} REUSE_FROM ${arg_PRECOMPILED})
     endif()
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
     warpheap_register_test(${target} host ${about})
@@ -131,6 +155,7 @@ endfunction()
 # sanitizer, and the CUDA programs of those in APART are compiled as `warpheap_add_test` says.
 function(warpheap_add_conformance)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "COST" "APART;NOT_SANITIZED;NOT_ON_HOST")
+  warpheap_test_headers(conformance_headers <allocator/conformance/fixture.hpp>)
   foreach(ALLOCATOR IN LISTS WARPHEAP_DESIGNS)
     if(WARPHEAP_SANITIZE AND ALLOCATOR IN_LIST arg_NOT_SANITIZED)
       continue()
@@ -148,7 +173,15 @@ function(warpheap_add_conformance)
     elseif(ALLOCATOR IN_LIST WARPHEAP_HOST_DESIGNS)
       set(sources HOST_SOURCES)
     endif()
-    set(options LABELS conformance COST ${arg_COST})
+    set(
+      options
+      LABELS
+      conformance
+      COST
+      ${arg_COST}
+      PRECOMPILED
+      conformance_headers
+    )
     if(ALLOCATOR IN_LIST arg_APART)
       list(APPEND options APART)
     endif()
