@@ -92,8 +92,8 @@ exploration_options bounded(std::uint32_t most) {
   if (!options.preemptions) options.preemptions = 3;
   return options;
 }
-// Explores how of a class about `wanted` slabs are taken back, at least `least`. Schedules of two lanes switch twice, of
-// three lanes once.
+// Explores how of a class about `wanted` slabs are taken back, at least `least`. Two lanes are switched twice, three
+// lanes once.
 void explore_class(const class_shape& shape, unsigned lanes, std::uint32_t wanted, std::uint32_t least) {
   const std::uint32_t c = class_of(512);
   heap_of_leaves heap;
