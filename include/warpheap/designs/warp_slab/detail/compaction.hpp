@@ -19,10 +19,11 @@ namespace warpheap::detail {
 ///
 /// Invariant: afterwards the first `places` places have slabs. The group of the heap's lock holder calls it.
 ///
-/// Orders: the lock passes on the headers of slabs that other holders made. The new entry and `places` are released, so
-/// a walk that acquires them sees these headers. The hint changes by an RMW that acquires and releases, as those of
-/// threads that show or hide the slab do: of two the later sees the earlier. The old entry is cleared relaxed: a thread
-/// that still sees it comes to the slab by its old place, and one that sees it vacant looks elsewhere.
+/// Orders: the lock passes on the headers of slabs that other holders made, and the close of the ledger those of
+/// tickets. The new entry and `places` are released, so a walk that acquires them sees these headers. The hint changes
+/// by an RMW that acquires and releases, as those of threads that show or hide the slab do: of two the later sees the
+/// earlier. The old entry is cleared relaxed: a thread that still sees it comes to the slab by its old place, and one
+/// that sees it vacant looks elsewhere.
 class slab_compaction {
  public:
   WARPHEAP_FN explicit slab_compaction(const arena& from) : ledger_(from) {}

@@ -31,7 +31,7 @@ namespace warpheap::detail {
 /// started, and wait for no other thread.
 class slab_ledger {
  public:
-  explicit WARPHEAP_FN slab_ledger(const arena& from) : sharing_(from) {}
+  WARPHEAP_FN explicit slab_ledger(const arena& from) : sharing_(from) {}
   WARPHEAP_FN const slab_sharing& sharing() const { return sharing_; }
   WARPHEAP_FN const slab_probes& probes() const { return sharing_.probes(); }
   WARPHEAP_FN const slab_claims& claims() const { return sharing_.claims(); }
