@@ -90,10 +90,10 @@ class bit_tree {
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;
 
-  /// Takes a block of `size` neighbours, up to 64, that one leaf has, from a multiple of `size` on, if it comes upon
-  /// one in a few looks: at leaf `leaf` and later ones that have members, and tells in which. Of the blocks of a leaf
-  /// it takes the one of number `mine`, so that threads that come at once with numbers of their own do not take the
-  /// same. False tells nothing of what there is. Any lanes, and beside all others.
+  /// Takes a block of `size` neighbours, up to 64, that lies in one leaf and begins at a multiple of `size`. The caller
+  /// looks at leaf `leaf` and at a few later leaves that have members, and `leaf` becomes the one where the search
+  /// ended. Of the blocks of a leaf the caller takes the one of number `mine`, so threads that come at once with
+  /// different numbers seldom want the same. False tells nothing of what there is. Any lanes, and beside all others.
   WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                       std::uint32_t& first) const;
 

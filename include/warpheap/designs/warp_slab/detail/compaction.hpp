@@ -35,7 +35,8 @@ class slab_compaction {
   WARPHEAP_FN const slab_store& store() const { return ledger_.store(); }
 
   /// Closes the ledger of class `c`, whose table has no gaps then; true if it was open. From then on, until the ledger
-  /// is opened, only the caller adds slabs to the class. The lock's holder. Collective.
+  /// is opened, only the caller adds slabs to the class. Waits for threads that make slabs for tickets, which wait for
+  /// no other thread. The lock's holder. Collective.
   WARPHEAP_COLD_FN bool close_ledger(lane_mask group, std::uint32_t c) const {
     std::uint32_t gaps = 0;
     const bool closed = is_leader(group) && ledger().close(c, gaps);

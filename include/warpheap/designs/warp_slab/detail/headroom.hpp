@@ -18,7 +18,8 @@ namespace warpheap::detail {
 /// when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what
 /// others lack; beyond that, and for warps that come for the first time, only `slab_extension` adds slabs.
 ///
-/// All lanes of a group call together. They do not wait for the heap's lock.
+/// All lanes of a group call together. They do not wait for the heap's lock. A group that takes the lock closes the
+/// class's ledger, so it waits for threads that make slabs for tickets, which wait for no other thread.
 class slab_headroom {
  public:
   using look_kind = slab_probes::look_kind;
