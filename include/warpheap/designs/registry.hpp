@@ -15,14 +15,11 @@
 #include <warpheap/designs/kma/kma.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/designs/random_walk/random_walk.hpp>
+#include <warpheap/designs/reg_eff/reg_eff.hpp>
 #include <warpheap/designs/scatter/scatter.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/designs/xmalloc/xmalloc.hpp>
 #include <warpheap/platform.hpp>
-
-#if WARPHEAP_RUNS_ON_HOST || defined(WARPHEAP_TRY_UNTESTED_DESIGNS)
-#include <warpheap/designs/reg_eff/reg_eff.hpp>
-#endif
 
 namespace warpheap {
 

@@ -7,7 +7,6 @@
 #include <warpheap/designs/reg_eff/detail/pre_split.hpp>
 #include <warpheap/designs/reg_eff/options.hpp>
 #include <warpheap/designs/reg_eff/statistics.hpp>
-#include <warpheap/designs/untested_on_gpu.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
