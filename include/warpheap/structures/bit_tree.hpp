@@ -97,6 +97,10 @@ class bit_tree {
   WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                       std::uint32_t& first) const;
 
+  /// Takes `run`, whose members are of one leaf, by one operation or, if a member is not in the set, nothing. Any
+  /// lanes, and beside all others.
+  WARPHEAP_COLD_FN bool try_take(index_run run) const;
+
   /// Inserts the members of `mask` in leaf `leaf`; idempotent, unlike `add`: some may be in the set. One lane.
   WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
   /// Inserts the members of `run`; some may be in the set. One lane.

@@ -208,7 +208,7 @@ TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   const slab_heap heap(4, [](const warp_slab&) {});
   for_few_lanes(2, [&](few_lanes lanes) {
     heap.reset();
-    held_lane maker{"warp_slab.make_slab.drawn", {.thread = 0}};
+    held_lane maker{"warp_slab.make_slabs.drawn", {.thread = 0}};
     void* blocks[2] = {};
     std::uint64_t drawn = 0;
     lanes.run([self = heap.allocator(), c, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {

@@ -37,6 +37,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   foreign      of a claim: the slab is of another class by now, so the blocks go back
 ///   ticket       number of a block that a request drew; the first ticket of a slab has its holder make the slab
 ///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
+///   region       leaves of units that makers of slabs of one size share, in a large heap
 ///   peers        lanes that want one class of one heap; the leader of them claims
 ///   visit        the launch in which a warp last repeated probes
 ///   news         counter of a class that changes when waiting warps should look again
@@ -48,6 +49,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |- sharing: take_anywhere        one probe a lane -> probes: look_anywhere -> claims: claim_for_seat
 ///   |  |- take_elsewhere       cold                                 elsewhere.hpp
 ///   |  |  |- hints: put_back_of         a foreign claim
+///   |  |  |- take_first                 no seat yet, in the launch in which a class begins -> tickets: take
 ///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> maker
 ///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to
 ///   |  |  '- take_along_hints           in turns:
@@ -161,6 +163,7 @@ class warp_slab {
 
   // elsewhere.hpp
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
+  WARPHEAP_COLD_FN void* take_first(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const;
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,

@@ -218,9 +218,20 @@ WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::ui
                                                      std::uint32_t& first) const -> block_found {
   const std::uint64_t begins = detail::blocks_of(leaf, leaf_word(leaf), 0, size);
   if (begins == 0) return block_found::none;
+  // By its position, if that is free, so that callers with different numbers want different blocks.
+  const std::uint32_t own = mine % (leaf_bits / size) * size;
   const std::uint32_t bit =
-      detail::nth_mark(begins, static_cast<int>(mine % static_cast<std::uint32_t>(popcount(begins))));
-  const std::uint64_t mask = detail::bit_range(bit, size);
+      (begins >> own & 1) != 0
+          ? own
+          : detail::nth_mark(begins, static_cast<int>(mine % static_cast<std::uint32_t>(popcount(begins))));
+  first = leaf * leaf_bits + bit;
+  return try_take({first, size}) ? block_found::taken : block_found::lost;
+}
+
+WARPHEAP_COLD_FN inline bool bit_tree::try_take(index_run run) const {
+  const auto leaf = static_cast<std::uint32_t>(run.first / leaf_bits);
+  const std::uint64_t mask = detail::bit_range(static_cast<std::uint32_t>(run.first % leaf_bits), run.count);
+  // Also where nothing is put back: whoever proves that the set was empty all the time has to see what was taken.
   begin_change();
   const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
   const std::uint64_t got = before & mask;
@@ -230,8 +241,7 @@ WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::ui
     hide(leaf);
   }
   end_change();
-  first = leaf * leaf_bits + bit;
-  return got == mask ? block_found::taken : block_found::lost;
+  return got == mask;
 }
 
 }  // namespace warpheap

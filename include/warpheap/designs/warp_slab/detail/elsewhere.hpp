@@ -6,10 +6,11 @@
 
 // The cold way of a request: what the seat and one probe of each lane lack.
 //
-// First one more of such probes, and then a few at several words each, as long as some see free blocks. A quick one
-// leaves few of the lanes that lack a block, unless hardly any are free. Then a look at several words of the latest
-// slabs, which are the likeliest to have blocks where a class has just grown. Then hints lead on, in turns, each of
-// which ends with the class extended or refused if it found nothing.
+// A warp that asks for the first time in the launch in which its classes begin draws tickets at once: others do so,
+// too, and hardly any block is free. Another begins with one more of such probes, and then a few at several words each,
+// as long as some see free blocks. A quick one leaves few of the lanes that lack a block, unless hardly any are free.
+// Then a look at several words of the latest slabs, which are the likeliest to have blocks where a class has just
+// grown. Then hints lead on, in turns, each of which ends with the class extended or refused if it found nothing.
 
 namespace warpheap {
 
@@ -20,6 +21,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   group = meet(group);
   constexpr std::uint32_t most = 3;
   if (got.foreign()) hints().put_back_of(hints(), got);
+  found = take_first(group, c, found);
+  if (!any(group, found == nullptr)) return found;
   bool more = rounds().look_on(group, look_kind::quick, 0, c, found);
   for (std::uint32_t round = 0; more && round < most; ++round) {
     more = rounds().look_on(group, look_kind::anywhere, round, c, found);
@@ -35,8 +38,18 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   return take_along_hints(group, c, found);
 }
 
+// Blocks by tickets for a warp that has no seat in any class that its lanes want, if all these begin. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32_t c, void* found) const {
+  const bool wants = found == nullptr;
+  const slab_seat named{store().seat(c).load(memory_order::relaxed, thread_scope::device)};
+  const bool first = wants && !named.is_of(c) && tickets().ledger().begins(c);
+  bool there = false;
+  return all(group, !wants || first) ? tickets().take(group, c, first, found, there) : found;
+}
+
 // Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were two for
-// each lane of `group`: they saw no free block, and were many, or there are hardly more words. Collective.
+// each lane of `group`: they saw no free block, and were many, or there is no word. Of few words some may have been
+// seen twice and others not at all, and hints lead to all of them. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const {
   using enum memory_order;
   using enum thread_scope;
@@ -45,9 +58,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32
   const int wanted = group_size(ballot(group, wants && is_leader(peers)));
   if (!wants) return false;
   const std::uint32_t probes = 2 * static_cast<std::uint32_t>(group_size(group) / wanted);
-  const std::uint64_t words =
-      std::uint64_t{atomic_view{store().of_class(c).places}.load(relaxed, device)} * store().words_of(c);
-  return probes >= many || probes >= words;
+  return probes >= many || atomic_view{store().of_class(c).places}.load(relaxed, device) == 0;
 }
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.

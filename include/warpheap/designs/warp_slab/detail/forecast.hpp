@@ -8,6 +8,10 @@
 
 namespace warpheap {
 
+// Whether the caller's grid has more threads than a large GPU runs at once.
+constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;
+WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
+
 // When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0:
 // never. It decides how much room a class is given and nothing else, so it may be wrong: warps of a small heap share
 // one, and launch numbers wrap around.

@@ -44,12 +44,8 @@ class slab_growth {
         waiting < static_cast<std::int32_t>(wanted) ? wanted : static_cast<std::uint32_t>(waiting);
     return (least + store().blocks_of(c) - 1) / store().blocks_of(c) + slabs_in_store(c, least, mixed);
   }
-  /// Whether the caller's grid has more threads than a large GPU runs at once.
-  WARPHEAP_FN static bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
  private:
-  static constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
-
   // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some
   // microseconds, and one extension for all of them is quicker than one for each few, and leaves each its place. Where
   // no units are left it does not wait. One lane, the lock's holder.

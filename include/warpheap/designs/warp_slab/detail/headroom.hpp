@@ -69,7 +69,7 @@ class slab_headroom {
     }
     last.value = shuffle(group, last.value, leader(group));
     if (last.is_now()) return room_within_launch;
-    return last.value != 0 && slab_growth::has_more_threads_than_run() ? room_between_launches : 0;
+    return last.value != 0 && has_more_threads_than_run() ? room_between_launches : 0;
   }
   // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const {

@@ -55,8 +55,10 @@ struct warp_slab_layout {
     alignas(128) std::uint32_t settled;  // places that have a slab, or had a ticket and could not get one
     alignas(128) std::uint32_t failed;   // those without a slab, since the ledger was opened
     std::uint32_t opened;                // the places that there were then
-    std::uint32_t first_leaf;            // of the units that its first ticket looks at
-    std::uint32_t passed;                // leaf at which a maker ended whose units were not where it looked first
+    std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
+    std::uint32_t grown;                 // 1 + the latest launch that made slabs ahead of need, or 0
+    std::uint32_t doubled;               // the same, for warps that malloc and free by turns
+    std::uint32_t dry;                   // 1 + `reclaims` when a ticket found no units, or 0; the lock's holder's
     alignas(128) std::uint64_t demand;   // slab_demand
     std::uint32_t launch;                // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
@@ -74,6 +76,12 @@ struct warp_slab_layout {
     std::uint32_t enough;                 // slabs that are wanted
     std::uint32_t end;                    // the leaf after the first one that is drawn
     std::uint32_t offered;                // leaves from there on downwards
+    std::uint32_t barren;                 // whether the job before took nothing back
+  };
+
+  // Where makers take units for slabs of one size, on a line of its own.
+  struct slab_region {
+    alignas(128) std::uint64_t word;  // slab_region_word
   };
 
   struct control {
@@ -83,7 +91,10 @@ struct warp_slab_layout {
     std::uint32_t slab_units;    // units that are part of slabs
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
     refused_run refused_runs;
-    std::uint64_t front;  // slab_front; the lock's holder's
+    alignas(128) std::uint32_t frontier;  // leaves that were dealt to regions, counted on past the last one
+    slab_region regions[33];              // by units of a slab; of large heaps
+    alignas(128) std::uint64_t front;     // slab_front; the lock's holder's
+    std::uint32_t reclaims;               // times that slabs were taken back; the lock's holder's
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <warpheap/designs/warp_slab/detail/forecast.hpp>
 #include <warpheap/designs/warp_slab/detail/sharing.hpp>
 #include <warpheap/platform/device.hpp>
 
@@ -17,6 +18,10 @@ namespace warpheap::detail {
 ///
 /// The holder of the heap's lock closes the ledger of a class before it changes the class's table, and opens it when it
 /// is done. Tickets that are drawn of a closed ledger are void.
+///
+/// In the launch in which a class begins about as many blocks are drawn as are asked for. The next launches lack a few,
+/// which they would have to search for. So the first draw of a later launch takes a part of the class more, in whole
+/// slabs that nobody waits for; and the first one of a launch whose warps malloc and free by turns, half of the class.
 ///
 /// Invariant: while the ledger is open, places below `opened` have slabs, and each place above has none, or that of the
 /// one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits for
@@ -42,6 +47,32 @@ class slab_ledger {
   /// and a bit, and what a warp draws begins one slab at most.
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
+  }
+  /// Whether class `c` begins: it has no slab, or got its first one in the caller's launch.
+  WARPHEAP_FN bool begins(std::uint32_t c) const {
+    const std::uint32_t began = atomic_view{state(c).began}.load(memory_order::relaxed, thread_scope::device);
+    return began == 0 || began == this_launch();
+  }
+  /// Notes that the class begins in the caller's launch. By the thread that drew the ticket of the first slab, before
+  /// it settles the place. So all later launches see it.
+  WARPHEAP_FN void note_launch(std::uint32_t c) const {
+    atomic_view{state(c).began}.store(this_launch(), memory_order::relaxed, thread_scope::device);
+  }
+  /// How many slabs the caller draws beside what it wants: an eighth of the class for the first that asks in a launch
+  /// in which the class does not begin, or a fifth where only a part of the grid runs at once; half of it for the first
+  /// of those that malloc and free by turns, which come `again`; a 16th when half of the heap is slabs. Otherwise 0, as
+  /// for a class of few slabs. One lane.
+  WARPHEAP_COLD_FN std::uint32_t slabs_ahead(std::uint32_t c, bool again) const {
+    using enum memory_order;
+    using enum thread_scope;
+    constexpr std::uint32_t few = 8;
+    const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
+    if (places < few || (!again && begins(c)) || !store().has_units_ahead()) return 0;
+    const atomic_view latest{again ? state(c).doubled : state(c).grown};
+    if (latest.load(relaxed, device) == this_launch()) return 0;
+    if (latest.exchange(this_launch(), relaxed, device) == this_launch()) return 0;
+    if (!store().has_room()) return places / 16;
+    return places / (again ? 2 : has_more_threads_than_run() ? 5 : 8);
   }
   /// The count as it is now. Relaxed: a draw decides.
   WARPHEAP_FN slab_ledger_word look(std::uint32_t c) const {
@@ -87,32 +118,38 @@ class slab_ledger {
     using enum memory_order;
     using enum thread_scope;
     gaps = 0;
+    if (look(c).is_closed()) return false;  // only the lock's holder closes and opens it
     const slab_ledger_word before{atomic_view{state(c).ledger}.fetch_or(slab_ledger_word::closed_bit, acq_rel, device)};
-    if (before.is_closed()) return false;
     const std::uint32_t drawn = place_of(c, before.blocks() + first_of(c, 1) - 1);
     stop_point("warp_slab.close.closed");
     for (backoff wait; atomic_view{state(c).settled}.load(acquire, device) != drawn;) wait.pause();
     // The table has a place for each unit, and those above got no slab.
     const auto most = static_cast<std::uint32_t>(store().control().units);
     const std::uint32_t beyond = drawn > most ? drawn - most : 0;
-    gaps = atomic_view{state(c).failed}.load(relaxed, device) - beyond;
+    const std::uint32_t failed = atomic_view{state(c).failed}.load(relaxed, device);
+    if (failed != 0) note_dry(c);
+    gaps = failed - beyond;
     atomic_view{state(c).places}.store(drawn - beyond, relaxed, device);
     return true;
   }
+  /// Whether makers of slabs of class `c` are likely to come upon units. The lock's holder.
+  WARPHEAP_FN bool may_draw_units(std::uint32_t c) const {
+    return store().has_units_ahead() && state(c).dry != store().control().reclaims + 1;
+  }
+  /// Notes that a maker of class `c` found no units. The lock's holder.
+  WARPHEAP_FN void note_dry(std::uint32_t c) const { state(c).dry = store().control().reclaims + 1; }
   /// Places below this have slabs, since the ledger was opened last. The lock's holder.
   WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
-  /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs it stays
-  /// closed: tickets would look for units in vain, and then wait for the lock all the same. The lock's holder.
+  /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs, or a
+  /// ticket found no units and no slab was taken back since, it stays closed: tickets would look for units in vain, and
+  /// then wait for the lock all the same. The lock's holder.
   WARPHEAP_COLD_FN void open(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
-    const std::uint64_t units = store().control().units;
-    if (atomic_view{store().control().slab_units}.load(relaxed, device) >= units - units / 16) return;
     const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
-    std::uint32_t leaf = 0;
-    if (!store().free_units().next_leaf(0, leaf)) leaf = 0;
+    if (places == 0) atomic_view{state(c).began}.store(0, relaxed, device);
+    if (!may_draw_units(c)) return;
     state(c).opened = places;
-    state(c).first_leaf = leaf;
     atomic_view{state(c).failed}.store(0, relaxed, device);
     atomic_view{state(c).settled}.store(places, relaxed, device);
     // What void tickets add meanwhile is overwritten.
@@ -120,6 +157,8 @@ class slab_ledger {
   }
 
  private:
+  // The caller's launch, as `began` has it.
+  WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
   WARPHEAP_FN slab_store::class_state& state(std::uint32_t c) const { return store().of_class(c); }
   // The logarithm of the numbers that a place has: of blocks, rounded up.
   WARPHEAP_FN int shift(std::uint32_t c) const { return highest_bit(2 * store().blocks_of(c) - 1); }

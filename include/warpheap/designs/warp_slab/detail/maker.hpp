@@ -12,7 +12,8 @@ namespace warpheap::detail {
 /// New slabs of a class, made of free units. All of their blocks are free and listed.
 ///
 /// Several slabs are made by the group of the heap's lock holder, with the ledger of the class closed, and all of its
-/// lanes write side by side. One slab is made by a lane that drew the first ticket of its place.
+/// lanes write side by side: while units are likely to be come upon each lane a slab of its own, and then slabs of
+/// neighbouring units. One slab is made by a lane of the group that drew the first ticket of its place.
 ///
 /// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
 /// places and `places`. A search that finds no block must not miss those of a slab in the making. A change of the class
@@ -37,7 +38,11 @@ class slab_maker {
   WARPHEAP_COLD_FN bool add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     invariant(ledger().look(c).is_closed(), "warp_slab: slabs were added beside those of tickets");
     std::uint32_t left = slabs;
-    while (left != 0 && add_neighbours(group, c, left)) {  // not a spin: each turn adds slabs
+    // A lane that is alone is quicker with units that lie side by side.
+    const bool several = group_size(group) > 1;
+    while (several && left != 0 && may_draw_units(group, c) && add_drawn(group, c, left)) {  // not a spin: it adds some
+    }
+    while (left != 0 && add_neighbours(group, c, left)) {  // not a spin: the same
     }
     return left != slabs;
   }
@@ -49,6 +54,16 @@ class slab_maker {
     std::uint32_t unit = 0;
     if (place >= store().control().units || !take_units_for(c, place, unit)) return false;
     count_slabs(c, 1);
+    make_slab(c, unit, place);
+    atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
+    return true;
+  }
+
+ private:
+  // Makes units from `unit` on a slab at `place`, all of its blocks free. One lane.
+  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+    using enum memory_order;
+    using enum thread_scope;
     make_header(c, unit, place);
     fence(release, device);
     WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
@@ -58,34 +73,69 @@ class slab_maker {
     fence(release, device);
     store().table(c, place).store(unit + 1, after_release_fence, device);
     store().hinted(c).mark(place);
-    atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
-    return true;
   }
-
- private:
-  // Takes the units of a slab at `place`. One lane.
+  // Takes the units of a slab of class `c` at `place`: at a multiple of their number, so that a class fills a heap
+  // whatever was where before. One lane.
   //
-  // The slabs of a ledger lie side by side in the order of their places, from a leaf on that its opener chose. So
-  // makers that work at once take units of different leaves, and nobody searches. Where other classes or runs have the
-  // units, the class goes on from the leaf at which a maker ended.
+  // In a large heap makers of slabs of one size draw their units from a region of leaves that is theirs. So makers that
+  // work at once take different units, and nobody searches. In a small heap, where that would leave no room for runs,
+  // and where regions have no units, a maker searches a few leaves.
   WARPHEAP_COLD_FN bool take_units_for(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const {
+    constexpr std::uint32_t bits = bit_tree::leaf_bits;
+    constexpr std::uint32_t large = 256;  // leaves
+    const std::uint32_t size = store().units_of(c);
+    const auto leaves = static_cast<std::uint32_t>((store().control().units + bits - 1) / bits);
+    std::uint32_t leaf = place / (bits / size) % leaves;
+    if (leaves >= large && draw_units(size, leaves, leaf, unit)) return true;
+    return store().free_units().try_take_from(size, place, leaf, unit);
+  }
+  // Takes the next units of the region for slabs of `size` units, if they are free, or some later ones; else `leaf` is
+  // the one that was drawn last. One lane.
+  WARPHEAP_COLD_FN bool draw_units(std::uint32_t size, std::uint32_t leaves, std::uint32_t& leaf,
+                                   std::uint32_t& unit) const {
     using enum memory_order;
     using enum thread_scope;
-    const std::uint32_t size = store().units_of(c);
-    // Those that surely begin and end in one leaf.
-    const std::uint32_t each = bit_tree::leaf_bits / size * size == bit_tree::leaf_bits
-                                   ? bit_tree::leaf_bits / size
-                                   : (bit_tree::leaf_bits + 1 - size) / size;
-    const slab_store::class_state& state = store().of_class(c);
-    const std::uint32_t nth = place - state.opened;
-    const atomic_view passed{store().of_class(c).passed};
-    const std::uint32_t before = passed.load(relaxed, device);
-    const std::uint32_t own = state.first_leaf + nth / each;
-    const std::uint32_t from = own < before ? before : own;
-    std::uint32_t leaf = from;
-    const bool got = store().free_units().try_take_from(size, nth % each, leaf, unit);
-    if (leaf != from) passed.store(leaf, relaxed, device);
-    return got;
+    constexpr std::uint32_t bits = bit_tree::leaf_bits;
+    constexpr std::uint32_t most = 16;
+    const std::uint32_t each = bits % size == 0 ? bits / size : (bits + 1 - size) / size;  // in any leaf
+    const atomic_view region{store().control().regions[size].word};
+    for (std::uint32_t draws = 0; draws < most; ++draws) {  // not a spin: they are bounded
+      slab_region_word drawn{region.fetch_add(1, relaxed, device)};
+      const std::uint32_t slots = drawn.leaves() * each;
+      if (drawn.drawn() == slots) {
+        drawn = next_region(drawn, leaves);
+        region.store(drawn.value + 1, relaxed, device);
+      } else if (drawn.drawn() > slots) {
+        wait_for_region(region, each);
+        continue;
+      }
+      leaf = (drawn.leaf() + drawn.drawn() / each) % leaves;
+      unit = (leaf * bits + size - 1) / size * size + drawn.drawn() % each * size;
+      if (std::uint64_t{unit} + size <= store().control().units && store().free_units().try_take({unit, size})) {
+        return true;
+      }
+    }
+    return false;
+  }
+  // The region after `before`, which is used up. One lane, that which drew the first place after it.
+  WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves) const {
+    const std::uint32_t doubled = before.doubled_again();
+    const std::uint32_t dealt =
+        atomic_view{store().control().frontier}.fetch_add(1u << doubled, memory_order::relaxed, thread_scope::device);
+    std::uint32_t leaf = (dealt + 1) % leaves;  // not the first one, which all sizes begin with
+    std::uint32_t shown = leaf;
+    if (store().free_units().next_leaf(leaf, shown)) leaf = shown;
+    return slab_region_word::make(leaf, doubled, 0);
+  }
+  // Waits a moment for the next region: not for long, so that no lane depends on another one of its warp. One lane.
+  WARPHEAP_COLD_FN static void wait_for_region(atomic_view<std::uint64_t> region, std::uint32_t each) {
+    constexpr int most = 8;
+    backoff wait;
+    for (int looks = 0; looks < most; ++looks) {  // not a spin: they are bounded
+      wait.pause();
+      const slab_region_word seen{region.load(memory_order::relaxed, thread_scope::device)};
+      if (seen.drawn() < seen.leaves() * each) return;
+    }
   }
   // Counts slabs that are about to be made. One lane.
   WARPHEAP_COLD_FN void count_slabs(std::uint32_t c, std::uint32_t slabs) const {
@@ -95,6 +145,47 @@ class slab_maker {
     const std::uint64_t bit = std::uint64_t{1} << c;
     if ((used.load(relaxed, device) & bit) == 0) used.fetch_or(bit, relaxed, device);
     atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), relaxed, device);
+  }
+  // As of the ledger, the same for all lanes. Collective.
+  WARPHEAP_COLD_FN bool may_draw_units(lane_mask group, std::uint32_t c) const {
+    return any(group, is_leader(group) && ledger().may_draw_units(c));
+  }
+  // Adds up to `slabs` slabs, one a lane, of units that the lanes draw as makers for tickets do, and subtracts them;
+  // false if no lane got units. Collective.
+  WARPHEAP_COLD_FN bool add_drawn(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
+    const auto rank = static_cast<std::uint32_t>(group_rank(group));
+    const std::uint32_t place =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device) + rank;
+    std::uint32_t unit = 0;
+    const bool made = rank < slabs && place < store().control().units && take_units_for(c, place, unit);
+    const lane_mask makers = ballot(group, made);
+    const auto count = static_cast<std::uint32_t>(group_size(makers));
+    if (count == 0 && is_leader(group)) ledger().note_dry(c);
+    sync(group);
+    if (count == 0) return false;
+    const std::uint32_t places = begin_slabs(group, c, count);
+    if (made) make_slab(c, unit, places + static_cast<std::uint32_t>(group_rank(makers)));
+    sync(group);
+    if (is_leader(group)) end_slabs(c, places, count);
+    slabs -= count;
+    return true;
+  }
+  // Begins to make `slabs` slabs: returns the place of the first. The lock's holder. Collective.
+  WARPHEAP_COLD_FN std::uint32_t begin_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+    if (is_leader(group)) {
+      count_slabs(c, slabs);
+      hints().begin_change(c);
+    }
+    sync(group);
+    return atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+  }
+  // Tells of `slabs` slabs that were made from `place` on. One lane, for all.
+  WARPHEAP_COLD_FN void end_slabs(std::uint32_t c, std::uint32_t place, std::uint32_t slabs) const {
+    using enum memory_order;
+    using enum thread_scope;
+    atomic_view{store().of_class(c).newest}.store(place, relaxed, device);
+    atomic_view{store().of_class(c).places}.store(place + slabs, release, device);
+    hints().end_change(c);
   }
   // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
@@ -111,20 +202,10 @@ class slab_maker {
   // Step by step, each for all slabs, with the lanes side by side: what a word tells of must be there before the word.
   // A fence between two steps stands for the releases of all stores of the second.
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t slabs) const {
-    using enum memory_order;
-    using enum thread_scope;
-    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
-    if (is_leader(group)) {
-      count_slabs(c, slabs);
-      hints().begin_change(c);
-    }
-    sync(group);
+    const std::uint32_t places = begin_slabs(group, c, slabs);
     make_headers(group, c, unit, places, slabs);
     open_slabs(group, c, unit, places, slabs);
-    if (!is_leader(group)) return;
-    atomic_view{store().of_class(c).newest}.store(places, relaxed, device);
-    atomic_view{store().of_class(c).places}.store(places + slabs, release, device);
-    hints().end_change(c);
+    if (is_leader(group)) end_slabs(c, places, slabs);
   }
   // The headers of slabs from `unit` on, at places from `place` on. Collective.
   WARPHEAP_COLD_FN void make_headers(lane_mask group, std::uint32_t c, std::uint32_t unit, std::uint32_t place,

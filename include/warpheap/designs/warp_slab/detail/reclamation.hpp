@@ -35,15 +35,17 @@ class slab_reclamation {
   /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
   /// had one. The lock's holder. Collective.
   WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const {
+    using enum memory_order;
+    using enum thread_scope;
     bool found = false;
-    const std::uint64_t used =
-        atomic_view{store().control().used_classes}.load(memory_order::relaxed, thread_scope::device);
-    for (std::uint64_t left = shuffle(group, used, leader(group)); left != 0 && !found;
-         left &= left - 1) {  // not a spin: a turn a class
+    std::uint64_t used = atomic_view{store().control().used_classes}.load(relaxed, device);
+    used = shuffle(group, used, leader(group));
+    if (!may_have_whole(group, used)) return false;
+    for (std::uint64_t left = used; left != 0 && !found; left &= left - 1) {  // not a spin: a turn a class
       found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
     }
     sync(group);
-    if (found) look_from_begin(group);
+    if (found && is_leader(group)) ++store().control().reclaims;
     return found;
   }
 
@@ -59,12 +61,60 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
-  // Has makers look for units from the begin of the heap on, where some have come back. Collective.
-  WARPHEAP_COLD_FN void look_from_begin(lane_mask group) const {
-    for (auto c = static_cast<std::uint32_t>(group_rank(group)); c < slab_classes::count;
-         c += static_cast<std::uint32_t>(group_size(group))) {
-      atomic_view{store().of_class(c).passed}.store(0, memory_order::relaxed, thread_scope::device);
+  // False if no slab of the classes `used` was fully free when it was looked at: all lanes look at leaves of all
+  // classes side by side, since one class after the other takes ten times as long. True also where that is not worth
+  // it, with few lanes or many leaves. The lock's holder. Collective.
+  WARPHEAP_COLD_FN bool may_have_whole(lane_mask group, std::uint64_t used) const {
+    constexpr std::uint32_t most = 8;  // leaves for each lane
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    const auto rank = static_cast<std::uint32_t>(group_rank(group));
+    if (2 * lanes < slab_classes::count) return true;
+    // Each lane watches two classes.
+    class_watch low;
+    class_watch high;
+    watch(used, rank, low);
+    watch(used, rank + lanes, high);
+    if (reduce(group, low.leaves + high.leaves, plus{}) > most * lanes) return true;
+    bool whole = false;
+    std::uint32_t leaf = rank;  // the caller's next one, from the first of class `c` on
+    for (std::uint32_t c = 0; c < slab_classes::count; ++c) {
+      const std::uint32_t leaves =
+          shuffle(group, c < lanes ? low.leaves : high.leaves, nth_set_bit(group, static_cast<int>(c % lanes)));
+      for (; leaf < leaves; leaf += lanes) whole = whole || has_whole(c, leaf);
+      leaf -= leaves;
     }
+    // If a change hid a slab from a look above, the watch sees that it had begun.
+    fence(memory_order::acquire, thread_scope::device);
+    group = meet(group);
+    return any(group, whole || !was_quiet(rank, low) || !was_quiet(rank + lanes, high));
+  }
+  struct class_watch {
+    bit_tree::watch before{true, 0};
+    std::uint32_t leaves{0};  // of the set of places; 0: the class has no slab, or does not exist
+  };
+  // Begins to watch class `c`, if it is one of `used`. One lane.
+  WARPHEAP_COLD_FN void watch(std::uint64_t used, std::uint32_t c, class_watch& seen) const {
+    if (c >= slab_classes::count || (used >> c & 1) == 0) return;
+    seen.before = hints().begin_watch(c);
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::acquire, thread_scope::device);
+    seen.leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
+  }
+  WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, const class_watch& seen) const {
+    return seen.leaves == 0 || hints().was_quiet(c, seen.before);
+  }
+  // Whether a slab at places of one leaf seems to have all blocks free. One lane.
+  WARPHEAP_COLD_FN bool has_whole(std::uint32_t c, std::uint32_t leaf) const {
+    const std::uint32_t first = leaf * bit_tree::leaf_bits;
+    std::uint64_t marked = store().hinted(c).leaf_word(leaf);
+    while (marked != 0) {  // not a spin: each turn drops marks
+      for (std::uint64_t some = take_whole_marks(c, first, marked); some != 0; some &= some - 1) {  // a turn a mark
+        const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(some));
+        const std::uint32_t entry = store().table(c, place).load(memory_order::relaxed, thread_scope::device);
+        if (entry != 0 && is_whole(c, entry - 1)) return true;
+      }
+    }
+    return false;
   }
   // Takes slabs of one class back, while no tickets of it count. Collective.
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
@@ -98,7 +148,11 @@ class slab_reclamation {
     leaves = shuffle(group, leaves, leader(group));
     // A look at a few leaves takes less time than an offer of them.
     if (leaves == 0) return {0, ~0u};
-    if (leaves <= static_cast<std::uint32_t>(group_size(group)) / 4) return reclaim_leaves(group, {leaves - 1, leaves});
+    if (leaves <= static_cast<std::uint32_t>(group_size(group)) / 4) {
+      const reclaimed got = reclaim_leaves(group, {leaves - 1, leaves});
+      if (is_leader(group)) job().note(got.slabs);
+      return got;
+    }
     while (any(group, is_leader(group) && job().offer_next())) {  // not a spin: each turn offers other leaves
       take_leaves(group);
     }
@@ -106,7 +160,8 @@ class slab_reclamation {
     return {job().slabs(), job().lowest()};
   }
   // Draws leaves of the job, and takes back what is fully free there, until none is left. As many at a time as keep the
-  // lanes busy: twice as many after a turn that took back less than a slab a lane. Collective.
+  // lanes busy: twice as many after a turn that took back less than a slab a lane, and many at once after a job that
+  // took nothing back. Collective.
   WARPHEAP_COLD_FN void take_leaves(lane_mask group) const {
     std::uint32_t most = 1;
     while (take_next(group, most)) {  // not a spin: each turn draws leaves
@@ -123,8 +178,10 @@ class slab_reclamation {
     mine.count = shuffle(group, mine.count, leader(group));
     if (mine.count == 0) return false;
     const reclaimed got = reclaim_leaves(group, mine);
-    if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    const bool barren = any(group, is_leader(group) && job().is_barren());  // before the holder may begin another
+    if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
+    if (barren && most < lanes / 4) most = lanes / 4;
     most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
     return true;
   }

@@ -113,6 +113,12 @@ class slab_store {
     return atomic_view{control_->slab_units}.load(memory_order::relaxed, thread_scope::device) < control_->units / 2;
   }
 
+  /// Whether units are likely to be found where makers look for them: while less than 15/16 of the heap is slabs.
+  WARPHEAP_FN bool has_units_ahead() const {
+    return atomic_view{control_->slab_units}.load(memory_order::relaxed, thread_scope::device) <
+           control_->units - control_->units / 16;
+  }
+
   /// Gives units back that are a run, or were a slab. One lane.
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const {
     atomic_view{header(unit).owner}.store(0, memory_order::relaxed, thread_scope::device);

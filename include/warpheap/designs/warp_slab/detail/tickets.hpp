@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <warpheap/designs/warp_slab/detail/forecast.hpp>
 #include <warpheap/designs/warp_slab/detail/maker.hpp>
 #include <warpheap/designs/warp_slab/size_classes.hpp>
 #include <warpheap/platform/device.hpp>
@@ -12,9 +13,9 @@ namespace warpheap::detail {
 /// Blocks by tickets of a class's ledger: growth for all who ask at once, each slab made by one lane, side by side with
 /// others, without a lock.
 ///
-/// Of several sizes some more are drawn than are wanted. Nobody claims these, so probes find them: requests for one
-/// size vary from launch to launch by the square root of their number, and the last free blocks of a class are found
-/// slowly.
+/// Of several sizes some more are drawn than are wanted, while a class is small. Nobody claims these, so probes find
+/// them: requests for one size vary from launch to launch by the square root of their number, and the last free blocks
+/// of a class are found slowly.
 ///
 /// Invariant: a lane that drew the first ticket of a place settles the place before any lane of its group waits for
 /// a place. So of the lanes that wait for each other none has to wait for a barrier.
@@ -43,7 +44,7 @@ class slab_tickets {
     const bool leads = asks && is_leader(peers);
     slab_ticket mine{};
     if (leads) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), peers != group);
-    if (mine.wanted != 0) make_slab(c, mine);
+    make_slabs(group, c, mine);
     sync(group);  // other warps wait for these slabs, so none of the group waits before they are settled
     slab_claim first;
     slab_claim second;
@@ -72,14 +73,14 @@ class slab_tickets {
   // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want
   // other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
-    // Of a warp that had blocks of the class before: what one launch lacks, the next ones may lack, too.
-    constexpr std::uint32_t again = 8;
+    constexpr std::uint32_t few = 8;  // slabs, of which a later launch makes no eighth ahead
     const slab_ledger_word seen = ledger().look(c);
     if (seen.is_closed() || !ledger().serves(c)) return {};
-    const slab_seat named{store().seat(c).load(memory_order::relaxed, thread_scope::device)};
     std::uint32_t all = wanted;
-    if (mixed) all += named.is_of(c) ? again : blocks_in_store(seen.blocks(), wanted);
+    if (mixed && seen.blocks() < few * store().blocks_of(c)) all += blocks_in_store(seen.blocks(), wanted);
     if (all > 32) all = 32;
+    const bool again = slab_visit{store().visit().load(memory_order::relaxed, thread_scope::device)}.is_again();
+    all += ledger().slabs_ahead(c, again) * store().blocks_of(c);
     const slab_ledger_word drawn = ledger().draw(c, all);
     if (drawn.is_closed()) return {};
     return {drawn, wanted, all};
@@ -94,12 +95,33 @@ class slab_tickets {
     const std::uint32_t each = root < 4 ? 1u << 14 : root > 6 ? 1u << 11 : 3u << (16 - root);
     return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
   }
-  // Makes the slab whose first block is among those that were drawn, if there is one. One lane.
-  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, const slab_ticket& mine) const {
-    const std::uint64_t from = mine.drawn.blocks();
-    const std::uint32_t place = ledger().place_of(c, from + ledger().first_of(c, 1) - 1);
-    if (ledger().first_of(c, place) >= from + mine.all) return;
-    stop_point("warp_slab.make_slab.drawn");
+  // Makes the slabs whose first blocks are among those that lanes of `group` drew: one that a lane drew by itself, and
+  // several with the help of all lanes. Collective.
+  WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, const slab_ticket& mine) const {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    if (mine.wanted != 0) {
+      const std::uint64_t round_up = mine.drawn.blocks() + ledger().first_of(c, 1) - 1;
+      first = ledger().place_of(c, round_up);
+      count = ledger().place_of(c, round_up + mine.all) - first;
+    }
+    if (count != 0) stop_point("warp_slab.make_slabs.drawn");
+    if (count == 1) make_slab(c, first);
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    for (lane_mask left = ballot(group, count > 1); left != 0; left &= left - 1) {  // not a spin: a turn a lane
+      const int whose = leader(left);
+      const std::uint32_t of_class = shuffle(group, c, whose);
+      const std::uint32_t begin = shuffle(group, first, whose);
+      const std::uint32_t end = begin + shuffle(group, count, whose);
+      for (std::uint32_t place = begin + static_cast<std::uint32_t>(group_rank(group)); place < end; place += lanes) {
+        make_slab(of_class, place);
+      }
+      sync(group);
+    }
+  }
+  // Makes the slab at `place`, which the caller or a lane of its group drew, and settles the place. One lane.
+  WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t place) const {
+    if (place == 0) ledger().note_launch(c);
     ledger().settle(c, maker().make_slab_at(c, place));
   }
   // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.

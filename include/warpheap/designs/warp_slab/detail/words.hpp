@@ -206,4 +206,22 @@ struct unit_owner {
 static_assert(slab_classes::count < 1u << unit_owner::below_shift);
 static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_owner::below_shift));
 
+// Leaves of units that makers of slabs of one size share, and how many places in them were drawn: so each draw is one
+// addition. Each region has twice the leaves of the one before, up to 64: so a heap with few slabs of a size has few
+// such leaves, and regions end seldom where slabs are many. Zero: the first leaf.
+struct slab_region_word {
+  static constexpr int leaf_shift = 32;
+  static constexpr int doubled_shift = 56;
+  std::uint64_t value;
+
+  WARPHEAP_FN static slab_region_word make(std::uint32_t leaf, std::uint32_t doubled, std::uint32_t drawn) {
+    return {std::uint64_t{doubled} << doubled_shift | std::uint64_t{leaf} << leaf_shift | drawn};
+  }
+  WARPHEAP_FN std::uint32_t drawn() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN std::uint32_t leaf() const { return static_cast<std::uint32_t>(value >> leaf_shift) & 0xffffff; }
+  WARPHEAP_FN std::uint32_t leaves() const { return 1u << doubled(); }
+  WARPHEAP_FN std::uint32_t doubled() const { return static_cast<std::uint32_t>(value >> doubled_shift); }
+  WARPHEAP_FN std::uint32_t doubled_again() const { return doubled() < 6 ? doubled() + 1 : 6; }
+};
+
 }  // namespace warpheap
