@@ -125,7 +125,7 @@ struct take_any {
 };
 
 // Where sizes are random each launch wants a little more or less of one. So a class comes to have what the launch with
-// the most requests took of it, and a 32nd part of that in store, or four times the square root of the requests.
+// the most requests took of it, and an eighth at most that a later launch made ahead of need.
 TEST(warp_slab_growth, sizes_at_random_take_little_more_in_later_launches) {
   constexpr std::uint64_t threads = 16384;
   constexpr std::uint64_t later = 7;

@@ -71,6 +71,20 @@ TEST(warp_slab_words, a_hint_says_whose_it_is) {
   }
 }
 
+// Each draw is an addition that leaves the rest of the word as it is, and regions grow to 64 leaves.
+TEST(warp_slab_words, a_region_counts_its_draws) {
+  constexpr std::uint32_t last_leaf = (1u << 19) - 1;
+  slab_region_word region{0};
+  EXPECT_EQ(region.leaves(), 1u);
+  for (const std::uint32_t leaves : {2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
+    region = slab_region_word::make(last_leaf, region.next_log2_leaves(), 0);
+    region.value += 0xfffffff;
+    EXPECT_EQ(region.leaves(), leaves);
+    EXPECT_EQ(region.leaf(), last_leaf);
+    EXPECT_EQ(region.drawn(), 0xfffffffu);
+  }
+}
+
 TEST(warp_slab_words, an_owner_says_what_its_unit_is_part_of) {
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     for (std::uint32_t below = 0; below < classes::units(c); ++below) {

@@ -92,8 +92,9 @@ class bit_tree {
 
   /// Takes a block of `size` neighbours, up to 64, that lies in one leaf and begins at a multiple of `size`. The caller
   /// looks at leaf `leaf` and at a few later leaves that have members, and `leaf` becomes the one where the search
-  /// ended. Of the blocks of a leaf the caller takes the one of number `mine`, so threads that come at once with
-  /// different numbers seldom want the same. False tells nothing of what there is. Any lanes, and beside all others.
+  /// ended. The caller takes block number `mine` of the leaf, or another one if that is not free: threads with
+  /// different numbers seldom want the same block. False tells nothing of what there is. Any lanes, and beside all
+  /// others.
   WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                       std::uint32_t& first) const;
 

@@ -8,8 +8,8 @@
 
 namespace warpheap {
 
-// Whether the caller's grid has more threads than a large GPU runs at once.
-constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;
+constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
+// Whether only a part of the threads of the caller's grid runs at once.
 WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
 // When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0:

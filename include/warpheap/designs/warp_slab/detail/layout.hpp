@@ -57,8 +57,8 @@ struct warp_slab_layout {
     std::uint32_t opened;                // the places that there were then
     std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
     std::uint32_t grown;                 // 1 + the latest launch that made slabs ahead of need, or 0
-    std::uint32_t doubled;               // the same, for warps that malloc and free by turns
-    std::uint32_t dry;                   // 1 + `reclaims` when a ticket found no units, or 0; the lock's holder's
+    std::uint32_t grown_by_half;         // the same, for warps that malloc and free by turns
+    std::uint32_t no_units;              // 1 + `reclaims` when a maker found no units, or 0; the lock's holder's
     alignas(128) std::uint64_t demand;   // slab_demand
     std::uint32_t launch;                // that extended it last, and the places before that; the lock's holder's
     std::uint32_t before;
@@ -76,7 +76,7 @@ struct warp_slab_layout {
     std::uint32_t enough;                 // slabs that are wanted
     std::uint32_t end;                    // the leaf after the first one that is drawn
     std::uint32_t offered;                // leaves from there on downwards
-    std::uint32_t barren;                 // whether the job before took nothing back
+    std::uint32_t found_nothing;          // whether the job before took nothing back
   };
 
   // Where makers take units for slabs of one size, on a line of its own.
@@ -91,10 +91,10 @@ struct warp_slab_layout {
     std::uint32_t slab_units;    // units that are part of slabs
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
     refused_run refused_runs;
-    alignas(128) std::uint32_t frontier;  // leaves that were dealt to regions, counted on past the last one
-    slab_region regions[33];              // by units of a slab; of large heaps
-    alignas(128) std::uint64_t front;     // slab_front; the lock's holder's
-    std::uint32_t reclaims;               // times that slabs were taken back; the lock's holder's
+    alignas(128) std::uint32_t frontier;           // leaves that were dealt to regions, counted on past the last one
+    slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them
+    alignas(128) std::uint64_t front;              // slab_front; the lock's holder's
+    std::uint32_t reclaims;                        // times that slabs were taken back; the lock's holder's
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     class_state of_class[warp_slab_layout::classes::count];

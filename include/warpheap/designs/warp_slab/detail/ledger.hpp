@@ -55,7 +55,7 @@ class slab_ledger {
   }
   /// Notes that the class begins in the caller's launch. By the thread that drew the ticket of the first slab, before
   /// it settles the place. So all later launches see it.
-  WARPHEAP_FN void note_launch(std::uint32_t c) const {
+  WARPHEAP_FN void note_begin(std::uint32_t c) const {
     atomic_view{state(c).began}.store(this_launch(), memory_order::relaxed, thread_scope::device);
   }
   /// How many slabs the caller draws beside what it wants: an eighth of the class for the first that asks in a launch
@@ -68,7 +68,7 @@ class slab_ledger {
     constexpr std::uint32_t few = 8;
     const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
     if (places < few || (!again && begins(c)) || !store().has_units_ahead()) return 0;
-    const atomic_view latest{again ? state(c).doubled : state(c).grown};
+    const atomic_view latest{again ? state(c).grown_by_half : state(c).grown};
     if (latest.load(relaxed, device) == this_launch()) return 0;
     if (latest.exchange(this_launch(), relaxed, device) == this_launch()) return 0;
     if (!store().has_room()) return places / 16;
@@ -127,17 +127,17 @@ class slab_ledger {
     const auto most = static_cast<std::uint32_t>(store().control().units);
     const std::uint32_t beyond = drawn > most ? drawn - most : 0;
     const std::uint32_t failed = atomic_view{state(c).failed}.load(relaxed, device);
-    if (failed != 0) note_dry(c);
+    if (failed != 0) note_no_units(c);
     gaps = failed - beyond;
     atomic_view{state(c).places}.store(drawn - beyond, relaxed, device);
     return true;
   }
   /// Whether makers of slabs of class `c` are likely to come upon units. The lock's holder.
   WARPHEAP_FN bool may_draw_units(std::uint32_t c) const {
-    return store().has_units_ahead() && state(c).dry != store().control().reclaims + 1;
+    return store().has_units_ahead() && state(c).no_units != store().control().reclaims + 1;
   }
   /// Notes that a maker of class `c` found no units. The lock's holder.
-  WARPHEAP_FN void note_dry(std::uint32_t c) const { state(c).dry = store().control().reclaims + 1; }
+  WARPHEAP_FN void note_no_units(std::uint32_t c) const { state(c).no_units = store().control().reclaims + 1; }
   /// Places below this have slabs, since the ledger was opened last. The lock's holder.
   WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
   /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs, or a

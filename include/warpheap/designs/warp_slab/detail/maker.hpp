@@ -20,7 +20,13 @@ namespace warpheap::detail {
 /// covers the time in between for the lock's holder. A search for proof comes with the ledger closed, when no ticket's
 /// slab is in the making.
 ///
-/// Orders: a fence between two steps stands for the releases of all stores of the second.
+/// Invariant of a region: each draw of its word is another place. The one thread that draws the place right past the
+/// last one stores the next region. A place reserves nothing: the set of units decides which thread gets its units.
+///
+/// Orders: a fence between two steps stands for the releases of all stores of the second. Draws of regions and leaves
+/// are relaxed, since they only say where to look, and taking the units acquires.
+///
+/// A maker waits a moment for the next region, and then searches; it depends on no other thread.
 class slab_maker {
  public:
   WARPHEAP_FN explicit slab_maker(const arena& from) : runs_(from) {}
@@ -117,15 +123,15 @@ class slab_maker {
     }
     return false;
   }
-  // The region after `before`, which is used up. One lane, that which drew the first place after it.
+  // The region after `before`, which is used up. One lane, the one that drew the place right past its last one.
   WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves) const {
-    const std::uint32_t doubled = before.doubled_again();
-    const std::uint32_t dealt =
-        atomic_view{store().control().frontier}.fetch_add(1u << doubled, memory_order::relaxed, thread_scope::device);
+    const std::uint32_t log2_leaves = before.next_log2_leaves();
+    const std::uint32_t dealt = atomic_view{store().control().frontier}.fetch_add(
+        1u << log2_leaves, memory_order::relaxed, thread_scope::device);
     std::uint32_t leaf = (dealt + 1) % leaves;  // not the first one, which all sizes begin with
     std::uint32_t shown = leaf;
     if (store().free_units().next_leaf(leaf, shown)) leaf = shown;
-    return slab_region_word::make(leaf, doubled, 0);
+    return slab_region_word::make(leaf, log2_leaves, 0);
   }
   // Waits a moment for the next region: not for long, so that no lane depends on another one of its warp. One lane.
   WARPHEAP_COLD_FN static void wait_for_region(atomic_view<std::uint64_t> region, std::uint32_t each) {
@@ -160,7 +166,7 @@ class slab_maker {
     const bool made = rank < slabs && place < store().control().units && take_units_for(c, place, unit);
     const lane_mask makers = ballot(group, made);
     const auto count = static_cast<std::uint32_t>(group_size(makers));
-    if (count == 0 && is_leader(group)) ledger().note_dry(c);
+    if (count == 0 && is_leader(group)) ledger().note_no_units(c);
     sync(group);
     if (count == 0) return false;
     const std::uint32_t places = begin_slabs(group, c, count);

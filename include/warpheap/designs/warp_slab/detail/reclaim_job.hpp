@@ -45,7 +45,7 @@ class slab_reclaim_job {
   WARPHEAP_COLD_FN std::uint32_t begin(std::uint32_t c, std::uint32_t enough) const {
     using enum memory_order;
     using enum thread_scope;
-    state().barren = state().enough != 0 && slabs() == 0 ? 1 : 0;
+    state().found_nothing = state().enough != 0 && slabs() == 0 ? 1 : 0;
     state().of_class = c;
     state().enough = enough;
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
@@ -67,7 +67,7 @@ class slab_reclaim_job {
     // As many leaves as may do, and twice as many each time: few turns look through all, and few leaves are drawn at
     // once while few slabs are wanted. All at once if hardly any slab is fully free.
     std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + 1 : 2 * before;
-    if (is_barren()) count = state().end;
+    if (found_nothing_before()) count = state().end;
     if (count > state().end) count = state().end;
     state().offered = count;
     atomic_view{state().done}.store(0, relaxed, device);  // released by the offer
@@ -85,7 +85,7 @@ class slab_reclaim_job {
   }
   /// Whether the job before took nothing back, so that this one is likely not to, either. For those that drew, and the
   /// lock's holder.
-  WARPHEAP_FN bool is_barren() const { return state().barren != 0; }
+  WARPHEAP_FN bool found_nothing_before() const { return state().found_nothing != 0; }
   /// Notes that the lock's holder took `slabs` slabs back by itself, in place of the job.
   WARPHEAP_FN void note(std::uint32_t slabs) const {
     atomic_view{state().slabs}.store(slabs, memory_order::relaxed, thread_scope::device);

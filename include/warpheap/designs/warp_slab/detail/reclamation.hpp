@@ -88,6 +88,7 @@ class slab_reclamation {
     group = meet(group);
     return any(group, whole || !was_quiet(rank, low) || !was_quiet(rank + lanes, high));
   }
+  // What a lane remembers of a class at which all lanes look.
   struct class_watch {
     bit_tree::watch before{true, 0};
     std::uint32_t leaves{0};  // of the set of places; 0: the class has no slab, or does not exist
@@ -100,6 +101,7 @@ class slab_reclamation {
         atomic_view{store().of_class(c).places}.load(memory_order::acquire, thread_scope::device);
     seen.leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
   }
+  // Whether no slab of the class can have been missed since `watch`. One lane.
   WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, const class_watch& seen) const {
     return seen.leaves == 0 || hints().was_quiet(c, seen.before);
   }
@@ -179,9 +181,10 @@ class slab_reclamation {
     if (mine.count == 0) return false;
     const reclaimed got = reclaim_leaves(group, mine);
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
-    const bool barren = any(group, is_leader(group) && job().is_barren());  // before the holder may begin another
+    const bool many =
+        any(group, is_leader(group) && job().found_nothing_before());  // before the holder may begin another
     if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
-    if (barren && most < lanes / 4) most = lanes / 4;
+    if (many && most < lanes / 4) most = lanes / 4;
     most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
     return true;
   }

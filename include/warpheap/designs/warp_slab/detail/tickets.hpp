@@ -121,7 +121,7 @@ class slab_tickets {
   }
   // Makes the slab at `place`, which the caller or a lane of its group drew, and settles the place. One lane.
   WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t place) const {
-    if (place == 0) ledger().note_launch(c);
+    if (place == 0) ledger().note_begin(c);
     ledger().settle(c, maker().make_slab_at(c, place));
   }
   // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.

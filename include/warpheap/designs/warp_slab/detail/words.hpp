@@ -211,17 +211,20 @@ static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_
 // such leaves, and regions end seldom where slabs are many. Zero: the first leaf.
 struct slab_region_word {
   static constexpr int leaf_shift = 32;
-  static constexpr int doubled_shift = 56;
+  static constexpr int log2_shift = 56;
   std::uint64_t value;
 
-  WARPHEAP_FN static slab_region_word make(std::uint32_t leaf, std::uint32_t doubled, std::uint32_t drawn) {
-    return {std::uint64_t{doubled} << doubled_shift | std::uint64_t{leaf} << leaf_shift | drawn};
+  WARPHEAP_FN static slab_region_word make(std::uint32_t leaf, std::uint32_t log2_leaves, std::uint32_t drawn) {
+    return {std::uint64_t{log2_leaves} << log2_shift | std::uint64_t{leaf} << leaf_shift | drawn};
   }
   WARPHEAP_FN std::uint32_t drawn() const { return static_cast<std::uint32_t>(value); }
   WARPHEAP_FN std::uint32_t leaf() const { return static_cast<std::uint32_t>(value >> leaf_shift) & 0xffffff; }
-  WARPHEAP_FN std::uint32_t leaves() const { return 1u << doubled(); }
-  WARPHEAP_FN std::uint32_t doubled() const { return static_cast<std::uint32_t>(value >> doubled_shift); }
-  WARPHEAP_FN std::uint32_t doubled_again() const { return doubled() < 6 ? doubled() + 1 : 6; }
+  WARPHEAP_FN std::uint32_t leaves() const { return 1u << log2_leaves(); }
+  WARPHEAP_FN std::uint32_t log2_leaves() const { return static_cast<std::uint32_t>(value >> log2_shift); }
+  WARPHEAP_FN std::uint32_t next_log2_leaves() const {
+    constexpr std::uint32_t most = 6;
+    return log2_leaves() < most ? log2_leaves() + 1 : most;
+  }
 };
 
 }  // namespace warpheap
