@@ -214,6 +214,9 @@ def gpu(
     ] = 3600,
     preset: Annotated[str, typer.Option(help="The survey's preset: quick, default, paper or full.")] = "default",
     test_filter: Annotated[str, typer.Option("--filter", help="Which tests to run, as GoogleTest's filter.")] = "*",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Keep what ended in --out's run of this state; run the other programs.")
+    ] = False,
 ) -> None:
     """Build, test, check and measure on a machine with a GPU and no network.
 
@@ -224,7 +227,7 @@ def gpu(
     from warpheap.gpu.run import run_gpu
     from warpheap.gpu_measures import MEASURES
 
-    job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs)
+    job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs, resume)
     job.check()
     _end_if_checking(context)
     raise typer.Exit(run_gpu(_console(), job, MEASURES, _own_command()))

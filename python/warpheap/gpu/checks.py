@@ -14,6 +14,7 @@ from warpheap.gpu.device import Environment, orders_of_devices
 from warpheap.gpu.expected import longest_first, recorded_costs
 from warpheap.gpu.job import Course
 from warpheap.gpu.result import FAULTS, Head, Result, ResultFile
+from warpheap.gpu.resume import Earlier, earlier_run
 from warpheap.gpu.turns import Gate, Turn, side_by_side
 
 # The checker may take this share of what is left, so that measurements get their turn.
@@ -62,18 +63,23 @@ def _run(
     built: list[Result],
 ) -> None:
     start = time.monotonic()
+    jobs = max(1, min(course.job.jobs, os.cpu_count() or 1))
+    head = _head(course, file.path.stem, scale, jobs)
+    earlier = earlier_run(file.path, head) if course.job.resume else Earlier()
     programs = longest_first(course.programs.tests, _costs(course, file.path.stem))
-    file.begin(_head(course, file.path.stem, scale))
+    programs = [program for program in programs if not earlier.kept(program.name)]
+    file.begin(earlier.first_line(head))
     for result in built:
         file.add(result)
+    file.keep(earlier.results, earlier.seconds)
     for name in course.programs.absent:
         _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
-    jobs = max(1, min(course.job.jobs, os.cpu_count() or 1))
     orders = orders_of_devices()
     environments = dict(zip(programs, cycle(orders)))
     over = f" on {len(orders)} GPUs" if len(orders) > 1 else ""
+    before = f"; {len(earlier.seconds)} more ended in the earlier run" if earlier.seconds else ""
     course.console.print(
-        f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time{over}", highlight=False
+        f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time{over}{before}", highlight=False
     )
     if course.programs.unlisted:
         names = ", ".join(course.programs.unlisted)
@@ -104,7 +110,7 @@ def _run(
     side_by_side([program for program in programs if program.name not in alone], jobs, gate, turn, keep)
     side_by_side([program for program in programs if program.name in alone], 1, gate, turn, keep)
     course.lost = gate.lost
-    file.end(time.monotonic() - start)
+    file.end(earlier.total + time.monotonic() - start)
 
 
 def _keep(course: Course, file: ResultFile, results: list[Result], seconds: float = 0.0) -> None:
@@ -119,7 +125,7 @@ def _costs(course: Course, what: str) -> dict[str, float]:
     return listed or recorded_costs(what, course.facts.get("device", ""))
 
 
-def _head(course: Course, what: str, scale: str) -> Head:
+def _head(course: Course, what: str, scale: str, jobs: int) -> Head:
     facts = course.facts
     return Head(
         what,
@@ -133,4 +139,5 @@ def _head(course: Course, what: str, scale: str) -> Head:
         tuple(course.programs.names),
         "" if course.job.test_filter == "*" else course.job.test_filter,
         course.partial,
+        jobs,
     )

@@ -39,6 +39,7 @@ class Job:
     preset: str
     test_filter: str
     jobs: int  # test programs side by side
+    resume: bool = False  # go on with the tests of an earlier run of the same state
 
     @property
     def parts(self) -> list[str]:

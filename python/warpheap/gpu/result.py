@@ -43,6 +43,8 @@ class Head:
     programs: tuple[str, ...] = ()  # all that are expected, sorted
     filter: str = ""  # the filter of GoogleTest; empty: everything
     partial: str = ""  # why the run cannot be known to be whole; empty: it can
+    jobs: int = 0  # programs side by side; of the first part, if the run was gone on with
+    resumed: tuple[dict[str, Any], ...] = ()  # each time that the run was gone on with: when, and for which programs
 
 
 class ResultFile:
@@ -59,13 +61,20 @@ class ResultFile:
     def begin(self, head: Head) -> None:
         """Start the file with its first line."""
         self.path.write_text("", encoding="utf-8")
-        line = {name: value for name, value in asdict(head).items() if value or name not in ("filter", "partial")}
+        optional = ("filter", "partial", "jobs", "resumed")
+        line = {name: value for name, value in asdict(head).items() if value or name not in optional}
         self._write({"kind": "run"} | line)
 
     def add(self, result: Result) -> None:
         """Keep a result."""
         self.results.append(result)
         self._write(asdict(result))
+
+    def keep(self, results: Iterable[Result], seconds: Mapping[str, float]) -> None:
+        """Keep the results of an earlier run, whose programs took `seconds` each."""
+        for result in results:
+            self.add(result)
+        self.seconds.update(seconds)
 
     def add_program(self, results: Iterable[Result], seconds: float) -> None:
         """Keep the results of one program, which ran for `seconds`."""

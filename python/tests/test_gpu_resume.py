@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The warpheap authors
+# SPDX-License-Identifier: Apache-2.0
+"""A GPU run that goes on with an earlier one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import SECONDS_TO_START
+from gpu_runs import Command, MakeTests, expect, lines, statuses
+
+
+def _resumable(fake_tests: MakeTests, tmp_path: Path) -> tuple[str | Path, ...]:
+    fake_tests("a_cuda", tests="A.good")
+    fake_tests("b_cuda", tests="B.fails")
+    fake_tests("c_cuda", tests="C.hangs C.after")
+    expect(tmp_path, "a_cuda", "b_cuda", "c_cuda")
+    return ("gpu", "--out", tmp_path / "out", "--prebuilt", tmp_path, "--only", "tests", "--jobs", "1", "--resume")
+
+
+def test_a_resumed_run_keeps_what_ended_and_runs_the_rest(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    file = tmp_path / "out" / "tests.jsonl"
+    assert warpheap(*words, "--time-limit", SECONDS_TO_START).code == 1
+    before = lines(file)[0]
+    assert "resumed" not in before, "there was no run to go on with"
+    # Now the first two would end otherwise, and the third one has mended its ways.
+    for name, tests in (("a_cuda", "A.fails"), ("b_cuda", "B.good"), ("c_cuda", "C.good C.after")):
+        fake_tests(name, tests=tests)
+    assert warpheap(*words).code == 1, "a fault stays a fault"
+    assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.good": "ok", "C.after": "ok"}
+    head, end = lines(file)[0], lines(file)[-1]
+    assert head["started"] == before["started"]
+    (part,) = head["resumed"]
+    assert part["again"] == {"c_cuda": "timeout"}
+    assert part["jobs"] == 1
+    assert end["programs"].keys() == {"a_cuda", "b_cuda", "c_cuda"}
+    assert end["counts"]["ok"] == 3
+    assert end["seconds"] > SECONDS_TO_START
+
+
+def test_a_resumed_run_repeats_the_program_that_an_interruption_may_have_cut(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    file = tmp_path / "out" / "tests.jsonl"
+    fake_tests("c_cuda", tests="C.good C.after")
+    warpheap(*words)
+    written = file.read_text().splitlines()
+    file.write_text("\n".join(written[:-2]) + "\n")  # without C.after and the end
+    warpheap(*words)
+    assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.good": "ok", "C.after": "ok"}
+    assert lines(file)[0]["resumed"][0]["again"] == {"c_cuda": "interrupted"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"evidence": "0" * 64}, "another evidence"), ({"scale": "small"}, "another scale"), ({"programs": []}, "other")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_run_of_another_kind_is_not_gone_on_with(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path, changed: dict[str, object], said: str
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    fake_tests("c_cuda", tests="C.good")
+    warpheap(*words)
+    file = tmp_path / "out" / "tests.jsonl"
+    head, *others = lines(file)
+    file.write_text("\n".join(json.dumps(line) for line in ({**head, **changed}, *others)) + "\n")
+    before = file.read_text()
+    done = warpheap(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert "Leave --resume out" in done.err
+    assert file.read_text() == before
