@@ -18,7 +18,7 @@ _UNFINISHED = ("missed", "timeout")
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier run that is gone on with. Where there is none, all of it is empty."""
+    """An earlier run that is gone on with; all of it is empty where a run begins anew."""
 
     started: str = ""  # of its first part, UTC
     jobs: int = 0  # of its first part
