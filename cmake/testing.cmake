@@ -7,11 +7,17 @@ include_guard(GLOBAL)
 include(googletest)
 
 # Programs for the host need no speed of their own, and compile in half the time with little optimisation. The executor
-# under them is optimised.
+# under them is optimised. Under AddressSanitizer with UBSan -Og compiles a suite in two thirds of the time of -O1, and
+# what it makes takes a twentieth longer; without, or under ThreadSanitizer, it loses more than it gains.
 add_library(warpheap_test_options INTERFACE)
+if(WARPHEAP_SANITIZE STREQUAL "address")
+  set(warpheap_test_level -Og)
+else()
+  set(warpheap_test_level -O1)
+endif()
 target_compile_options(
   warpheap_test_options
-  INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-O1>" "${warpheap_gcc_heap}"
+  INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${warpheap_test_level}>" "${warpheap_gcc_heap}"
 )
 
 # warpheap_test_headers(<target> <header>...): the headers for `PRECOMPILED <target>` of warpheap_add_test.

@@ -93,6 +93,18 @@ def test_the_checker_is_understood(exit_code: int, timed_out: bool, output: str,
     assert memcheck._judge(process.Outcome(output, "", exit_code, 1.0, timed_out))[0] == status
 
 
+def test_the_checker_tells_which_test_had_no_time_left_and_which_took_it() -> None:
+    output = (
+        "[ RUN      ] A.quick\n[       OK ] A.quick (10 ms)\n"
+        "[ RUN      ] A.slow\n[       OK ] A.slow (90000 ms)\n"
+        "[ RUN      ] A.last\n"
+    )
+    status, reason = memcheck._judge(process.Outcome(output, "", -9, 100.0, True))
+    assert status == "timeout"
+    assert reason.endswith("in A.last; slowest before it: A.slow 90 s, A.quick 0 s")
+    assert " in " not in memcheck._judge(process.Outcome("", "", -9, 100.0, True))[1]
+
+
 def test_the_checker_tells_which_tests_failed_and_what_the_first_one_said() -> None:
     output = (
         "[ RUN      ] A.good\n[       OK ] A.good (1 ms)\n"

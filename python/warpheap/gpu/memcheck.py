@@ -46,7 +46,7 @@ def _judge(outcome: process.Outcome) -> tuple[str, str]:
     if "Device not supported" in output:
         return "missed", "compute-sanitizer does not support this device or its driver"
     if outcome.timed_out:
-        return "timeout", outcome.describe_end()
+        return "timeout", f"{outcome.describe_end()}{_where(outcome)}"
     if "terminated before first instrumented API call" in output:
         return "skipped", "the program starts no kernel"
     summary = re.search(r"ERROR SUMMARY: (\d+) error", output)
@@ -57,6 +57,16 @@ def _judge(outcome: process.Outcome) -> tuple[str, str]:
     if outcome.exit_code != 0 or summary is None:
         return "crashed", outcome.describe_end()
     return "ok", ""
+
+
+def _where(outcome: process.Outcome) -> str:
+    """The test that was running, and the three that had taken longest; empty if none had begun."""
+    results = list(gtest.read("", outcome))
+    if not results:
+        return ""
+    slowest = sorted(results[:-1], key=lambda result: result.seconds, reverse=True)[:3]
+    before = ", ".join(f"{result.name} {result.seconds:.0f} s" for result in slowest)
+    return f" in {results[-1].name}" + (f"; slowest before it: {before}" if before else "")
 
 
 def _failed_tests(outcome: process.Outcome) -> str:
