@@ -214,8 +214,7 @@ TEST_F(contents_cases, find_nothing_in_a_sound_allocator) {
   EXPECT_TRUE(has(record, "\"baseline_kept\": {\"median\"") && has(record, "\"ratio\": {\"median\"")) << record;
   // Under a tool that slows it down, the reference with its one lock serves fewer sizes, and one copy of the trace.
   const bool small = test::scale_in_force() == test::work_scale::small;
-  for (const std::uint64_t size :
-       small ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{1, 5, 100}) {
+  for (const std::uint64_t size : small ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{1, 5, 100}) {
     EXPECT_EQ((reason_of<memory_access, sound>(options_of("uniform", 33, size), &record)), "");
     EXPECT_TRUE(has(record, "\"read_ratio\": {\"median\"")) << record;
   }

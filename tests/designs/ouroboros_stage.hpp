@@ -264,8 +264,8 @@ inline void append(std::vector<request>& to, const std::vector<request>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-/// A size of a heap, or an amount of work in it: what a host executor does in passing, and what a GPU does; an eighth of
-/// that at a small scale, and no less than on the host.
+/// A size of a heap, or an amount of work in it: what a host executor does in passing, and what a GPU does. At a small
+/// scale a GPU does an eighth, and no less than the host.
 inline std::uint64_t bytes_for(std::uint64_t host, std::uint64_t gpu) {
   if (this_backend == backend::host) return host;
   return scale_in_force() == work_scale::small ? std::max(host, gpu / 8) : gpu;
