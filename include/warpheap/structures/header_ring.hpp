@@ -165,8 +165,8 @@ class header_ring {
   /// one cursor are then apart.
   static constexpr std::uint32_t most_leaps = 32;
   /// Units of a leap, times a number that each thread and each of its leaps has for itself; odd, and 2^32 over the
-  /// golden ratio, so that neighbouring numbers are far apart in a ring of any size. Lengths of chunks in its place make
-  /// threads meet: where blocks of one unit lie, a thousand threads land within a thousand units.
+  /// golden ratio, so that neighbouring numbers are far apart in a ring of any size. With lengths of chunks in its
+  /// place threads meet: where blocks of one unit lie, a thousand threads land within a thousand units.
   static constexpr std::uint32_t leap = 0x9e3779b9;
 
   /// Walks that others disturbed, the first one included, after which a take proves that there is no place. A proof
