@@ -91,10 +91,10 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
 }
 
 // Returns a place near `wish` where a chunk begins, or `none` if no chunk begins at the few places that it looks at.
-// Chunks of an empty heap begin at multiples of their size, a power of two. So it looks at the multiple before `wish` of
-// the least power of two that `wanted` fits in, and then at places with fewer and fewer low bits. Not down to the last
-// bit: a large chunk begins there, which many threads would come to, and whose first units are soon a block. Never at 0:
-// a walk that comes there has seen the end.
+// Chunks of an empty heap begin at multiples of their size, a power of two. So it looks at the multiple before `wish`
+// of the least power of two that `wanted` fits in, and then at places with fewer low bits. Not down to the last bit: a
+// large chunk begins there, which many threads would come to, and whose first units are soon a block. Never at 0: a
+// walk that comes there has seen the end.
 template <class Header, std::uint32_t Cursors>
 WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t wish, std::uint32_t wanted) const {
   constexpr int most_looks = 3;
