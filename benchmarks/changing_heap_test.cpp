@@ -202,26 +202,26 @@ using changing_heap = with_children;
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)
 
 TEST_F(changing_heap, gives_all_again_to_another_size) {
-  const outcome result = sound_result_of<shift>(options_of("after_16", 100, 1024));
+  const outcome result = sound_result_of<shift>(options_of("after_16", 500, 1024));
   EXPECT_EQ(result.median("share"), 1) << result.record;
   EXPECT_EQ(result.number("share", "count"), 2) << "as many as iterations";
   for (const char* time : {"fill", "fresh", "slowdown"}) EXPECT_GE(result.median(time), 0) << time;
-  // Of both heaps each round of a hundred got all or some, and a last one nothing.
+  // Of both heaps each round of five hundred got all or some, and a last one nothing.
   EXPECT_TRUE(result.says("\"refused\": ")) << result.record;
-  EXPECT_EQ((sound_result_of<shift>(options_of("after_8192", 100, 16)).median("share")), 1);
+  EXPECT_EQ((sound_result_of<shift>(options_of("after_8192", 500, 16)).median("share")), 1);
 }
 
 TEST_F(changing_heap, that_keeps_its_memory_for_the_first_size_has_no_share) {
-  const outcome result = sound_result_of<shift, sticky>(options_of("after_64", 100, 1024));
+  const outcome result = sound_result_of<shift, sticky>(options_of("after_64", 500, 1024));
   EXPECT_EQ(result.median("share"), 0) << result.record;
   EXPECT_GT(result.median("fresh"), 0);
   EXPECT_TRUE(result.says("\"fill\": null")) << "no time without a block: " << result.record;
-  EXPECT_EQ((sound_result_of<shift, sticky>(options_of("after_64", 100, 64)).median("share")), 1)
+  EXPECT_EQ((sound_result_of<shift, sticky>(options_of("after_64", 500, 64)).median("share")), 1)
       << "the first size again";
 }
 
 // The reference walks over all its blocks for each request, and the least block has 16 bytes: so the heap is small.
-run_options options_of_phases(std::uint64_t most) { return small_run("thread", 125, most, std::uint64_t{1} << 14, 2); }
+run_options options_of_phases(std::uint64_t most) { return small_run("thread", 512, most, std::uint64_t{1} << 14, 2); }
 
 TEST_F(changing_heap, has_phases_without_a_refusal_if_nothing_is_lost) {
   run_options options = options_of_phases(256);
@@ -321,7 +321,7 @@ TEST_F(changing_heap, that_loses_what_is_freed_is_seen) {
 }
 
 TEST_F(changing_heap, that_does_not_tell_what_it_loses_has_figures_that_do) {
-  EXPECT_EQ((result_of<shift, silently_hoarding>(options_of("after_64", 100, 32)).median("share")), 0);
+  EXPECT_EQ((result_of<shift, silently_hoarding>(options_of("after_64", 500, 32)).median("share")), 0);
   const outcome phased = result_of<phases, silently_hoarding>(options_of("thread", 500, 256));
   EXPECT_GT(phased.median("refused"), 0.5) << phased.record;
   const outcome leaked = result_of<scarce, silently_leaking>(options_of("twice", 1, 64));

@@ -81,6 +81,7 @@ def test_calls_and_memory_are_counted(laboratory: Laboratory, way_in: tuple[str,
         "cuMemCreate": [1, 0, 90],
         "cuMemRetainAllocationHandle": [1, 0, 0],
         "cuMemRelease": [2, 0, 90],
+        "cuMemGetInfo_v2": [2, 0, 0],
     }
     assert end.memory() == {
         "device": [1, 7, 2560],
@@ -99,7 +100,7 @@ def test_what_a_program_looks_up_is_told(laboratory: Laboratory) -> None:
     assert looked_up["linked"] == {}
     assert looked_up["opened"]["cuMemAlloc_v2"] == 1 and "cuGetProcAddress_v2" not in looked_up["opened"]
     assert looked_up["opened"].keys() == looked_up["everywhere"].keys()
-    assert "cuMemGetInfo_v2" not in looked_up["opened"]
+    assert looked_up["opened"]["cuMemGetInfo_v2"] == 1
     assert looked_up["table"]["cuGetProcAddress_v2"] == 2
     assert looked_up["first-table"]["cuGetProcAddress"] == 1
     assert "cuMemFreeAsync" in looked_up["table"] and "cuMemFreeAsync_ptsz" not in looked_up["table"]

@@ -265,6 +265,24 @@ def test_the_range_of_a_block_is_the_blocks(laboratory: Laboratory, way_in: tupl
     assert [line.split()[-1] for line in told[3:]] == ["1", "1"]
 
 
+def free_bytes(end: End) -> list[int]:
+    """What `cuMemGetInfo` told, each time."""
+    return [int(line.split()[0]) for line in end.printed.splitlines() if "info" in line]
+
+
+def test_free_memory_is_the_drivers_and_the_pools(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    # The stand-in's pool does not take its memory of the driver, which has no more than 1 GiB: so other memory is used.
+    steps = split("managed:500000000 info take:1000 info take:5000 info give:1 info give:2 info")
+    before, one, both, large, none = free_bytes(pooled(laboratory, *steps, options=way_in))
+    assert (one - both, large - both, none - large) == (5120, 1024, 5120)
+    assert none > before, "what the pool keeps is free to the program"
+
+
+def test_free_memory_is_the_drivers_without_a_pool(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    end = laboratory.run(laboratory.program, "table", *split("take:1000 info give:0 info"), options=way_in)
+    assert [told - (1 << 30) for told in free_bytes(end)] == [-1000, 0]
+
+
 def test_attributes_of_a_block_are_the_blocks(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     end = pooled(laboratory, "take:1000", "attributes:0:999", "async:70", "attributes:1:3", options=way_in)
     told = [line for line in end.printed.splitlines() if "attributes" in line]

@@ -42,6 +42,7 @@ driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t wi
 driver_result cuMemAllocManaged(device_address* block, size_t bytes, unsigned flags);
 driver_result cuMemFree_v2(device_address block);
 driver_result cuMemGetAddressRange_v2(device_address* base, size_t* bytes, device_address address);
+driver_result cuMemGetInfo_v2(size_t* free_bytes, size_t* bytes);
 
 driver_result cuPointerGetAttribute(void* value, int attribute, device_address address);
 driver_result cuPointerGetAttributes(unsigned count, int* attributes, void** values, device_address address);

@@ -33,6 +33,20 @@ driver_result cuMemAlloc_v2(device_address* block, size_t bytes) {
   return result;
 }
 
+/* What the pool has free a program can have: by a block of the pool, or by one of the driver, which gets it first. */
+driver_result cuMemGetInfo_v2(size_t* free_bytes, size_t* bytes) {
+  __typeof__(&cuMemGetInfo_v2) real = REAL(cuMemGetInfo_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(free_bytes, bytes);
+  if (result == DRIVER_SUCCESS && free_bytes != NULL) {
+    const uint64_t more = pool_free_bytes();
+    const uint64_t most = bytes != NULL && *bytes > *free_bytes ? *bytes - *free_bytes : 0;
+    *free_bytes += bytes == NULL || more < most ? more : most;
+  }
+  note_call(CALL_cuMemGetInfo_v2, result);
+  return result;
+}
+
 driver_result cuMemAllocPitch_v2(device_address* block, size_t* pitch, size_t width, size_t height, unsigned element) {
   __typeof__(&cuMemAllocPitch_v2) real = REAL(cuMemAllocPitch_v2);
   if (real == NULL) return DRIVER_NOT_FOUND;

@@ -57,13 +57,19 @@ static bool is_used(void) {
   return now == UNTRIED || (now == READY && state_has_pools());
 }
 
-static void look_at_reserved(struct device_pool* pool) {
-  if (pool->pool == NULL || atomic_load_explicit(&pool->is_lost, memory_order_relaxed)) return;
-  wh_pool_statistics figures = {.struct_bytes = sizeof figures};
+/* False if the pool is gone, or was never made. */
+static bool figures_of(const struct device_pool* pool, wh_pool_statistics* figures) {
+  if (pool->pool == NULL || atomic_load_explicit(&pool->is_lost, memory_order_relaxed)) return false;
+  figures->struct_bytes = sizeof *figures;
   pool_enter();
-  const wh_pool_status status = library->statistics_of(pool->pool, &figures);
+  const wh_pool_status status = library->statistics_of(pool->pool, figures);
   pool_leave();
-  if (status == WH_POOL_OK) {
+  return status == WH_POOL_OK;
+}
+
+static void look_at_reserved(struct device_pool* pool) {
+  wh_pool_statistics figures = {0};
+  if (figures_of(pool, &figures)) {
     atomic_store_explicit(&pool->reserved, figures.peak_committed_bytes, memory_order_relaxed);
   }
 }
@@ -323,6 +329,16 @@ bool pool_spare(void) {
   }
   work_end();
   return sum != 0;
+}
+
+uint64_t pool_free_bytes(void) {
+  /* Without a pool the driver's functions for contexts may not have been looked up yet. */
+  if (!is_used() || atomic_load_explicit(&pool_count, memory_order_acquire) == 0) return 0;
+  const struct device_pool* const pool = known(context_current());
+  wh_pool_statistics figures = {0};
+  if (pool == NULL || !figures_of(pool, &figures)) return 0;
+  /* Other threads may take blocks between the two figures. */
+  return figures.committed_bytes > figures.live_bytes ? figures.committed_bytes - figures.live_bytes : 0;
 }
 
 void pool_forget(stream_handle stream) {

@@ -37,6 +37,8 @@ driver_result pool_give_in_order(int pool, const struct given* given, stream_han
 
 /* Gives what all pools have free to the driver, which had no memory left; true if that was anything. */
 bool pool_spare(void);
+/* Bytes that the pool of the current context has from the driver and no block is in; 0 without a pool. */
+uint64_t pool_free_bytes(void);
 /* To be called before the program destroys a stream. */
 void pool_forget(stream_handle stream);
 /* The program has reset the device: its pool and all blocks of that are gone, and the driver serves from here on. */

@@ -11,6 +11,7 @@
 #include <string>
 #include <support/payload.hpp>
 #include <support/random.hpp>
+#include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <utility>
 #include <vector>
@@ -263,8 +264,11 @@ inline void append(std::vector<request>& to, const std::vector<request>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
+/// A size of a heap, or an amount of work in it: what a host executor does in passing, and what a GPU does. At a small
+/// scale a GPU does an eighth, and no less than the host.
 inline std::uint64_t bytes_for(std::uint64_t host, std::uint64_t gpu) {
-  return this_backend == backend::host ? host : gpu;
+  if (this_backend == backend::host) return host;
+  return scale_in_force() == work_scale::small ? std::max(host, gpu / 8) : gpu;
 }
 
 /// The schedules of these tests: many sequences of few steps.

@@ -97,7 +97,11 @@ pieces pieces_of(stage<A>& s) {
 }
 
 // On a GPU memory goes back in pieces of 2 MiB: sixteen of them, or four under a memory checker.
-std::uint64_t heap_bytes() { return bytes_for(256_KiB, scale_in_force() == work_scale::small ? 8_MiB : 32_MiB); }
+// A GPU's memory comes in pieces of 2 MiB, of which a heap needs some.
+std::uint64_t heap_bytes() {
+  if (this_backend == backend::host) return 256_KiB;
+  return scale_in_force() == work_scale::small ? 8_MiB : 32_MiB;
+}
 
 TYPED_TEST(ouroboros_trim, a_heap_that_was_full_of_one_size_serves_another_as_a_new_one_does) {
   if (looks_at_orders) GTEST_SKIP() << "it_finds_all_that_traffic_leaves has the orders of this test";

@@ -118,8 +118,7 @@ struct aligned_ring_request {
 ///
 /// A take walks the ring from a cursor on. It locks a free chunk, absorbs the free chunks after it as long as it is too
 /// small, cuts its block out of it, and moves the cursor past the block. A thread that gets nothing from a chunk leaps
-/// ahead by a distance of its own, `most_leaps` times, and then walks. A give makes the chunk free: one atomic
-/// operation.
+/// to a place of its own, up to `most_leaps` times, and then walks. A give makes the chunk free: one atomic operation.
 ///
 /// The headers lie side by side in a table, one for each unit, and not before the blocks as in the original. So no
 /// header becomes user data when its chunk is absorbed, and a thread that is late can do no harm there: an absorbed
@@ -162,9 +161,13 @@ class header_ring {
     typename per_multiprocessor<std::uint32_t>::cell cursors[Cursors];
   };
 
-  /// Chunks from which a take leaps, each thread another distance, until it walks from chunk to chunk. Threads that
-  /// begin at one cursor are then apart.
+  /// Leaps that a take makes, each thread to other places, until it walks from chunk to chunk. Threads that begin at
+  /// one cursor are then apart.
   static constexpr std::uint32_t most_leaps = 32;
+  /// Units of a leap, times a number that each thread and each of its leaps has for itself; odd, and 2^32 over the
+  /// golden ratio, so that neighbouring numbers are far apart in a ring of any size. With lengths of chunks in its
+  /// place threads meet: where blocks of one unit lie, a thousand threads land within a thousand units.
+  static constexpr std::uint32_t leap = 0x9e3779b9;
 
   /// Walks that others disturbed, the first one included, after which a take proves that there is no place. A proof
   /// keeps all others from taking for a walk or two, so it must be rare while places are free and contended for.
@@ -223,7 +226,7 @@ class header_ring {
   static constexpr std::uint32_t one_leap = 8 * one_walk;  // leaps that are left
   static_assert(most_walks * one_walk <= walks);
 
-  WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish) const;
+  WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish, std::uint32_t wanted) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
   template <class Request>
   WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted,

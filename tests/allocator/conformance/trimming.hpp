@@ -100,7 +100,7 @@ struct take_listed_kernel {
 /// anything. After each step blocks are where they were, or moved, and all that the heap hands out can be written to.
 template <class A>
 void operations_follow_each_other(findings& found, std::uint64_t bytes) {
-  constexpr std::uint64_t each = 96;
+  constexpr std::uint64_t each = refuses_in_linear_time<A>() ? 768 : 96;
   constexpr std::uint64_t count = 32;
   trial<A> t{found, bytes, {.reserve_bytes = 8 * bytes}};
   t.share_owners();
@@ -160,8 +160,10 @@ void operations_follow_each_other(findings& found) {
     found.skip("grow and individual_free");
   } else {
     if (!device_can_map()) return found.skip("memory that can be mapped");
+    // On a GPU memory comes in pieces of 2 MiB; all of these heaps have one at least.
+    const std::uint64_t times = this_backend == backend::host ? 1 : scale_in_force() == work_scale::small ? 16 : 64;
     for (const std::uint64_t bytes : {136_KiB, 200'000ul, 1_MiB + 4_KiB}) {
-      if (found.empty()) operations_follow_each_other<A>(found, this_backend == backend::cuda ? 64 * bytes : bytes);
+      if (found.empty()) operations_follow_each_other<A>(found, times * bytes);
     }
   }
 }

@@ -30,7 +30,7 @@ namespace warpheap {
 ///   place     a granule that a request may begin at: a multiple of the request's own size
 ///   cursor    where requests begin to walk
 ///   walk      a look at each chunk in turn, to the end of the ring
-///   leap      a step of a walk over many chunks, each thread by another distance; not in a walk that proves
+///   leap      a step of a walk to a place that each thread has for itself; not in a walk that proves
 ///
 /// Call tree, downwards only
 ///   malloc                            malloc.hpp

@@ -90,20 +90,24 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
   return first;
 }
 
-// Returns a place where a chunk begins, or 0: that of `wish`, or one before it, after high bits of `wish` that lead
-// beyond the ring are cleared. Chunks of an empty heap begin at multiples of powers of two, so there few more bits are
-// cleared.
+// Returns a place near `wish` where a chunk begins, or `none` if no chunk begins at the few places that it looks at.
+// Chunks of an empty heap begin at multiples of their size, a power of two. So it looks at the multiple before `wish`
+// of the least power of two that `wanted` fits in, and then at places with fewer low bits. Not down to the last bit: a
+// large chunk begins there, which many threads would come to, and whose first units are soon a block. Never at 0: a
+// walk that comes there has seen the end.
 template <class Header, std::uint32_t Cursors>
-WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t wish) const {
+WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t wish, std::uint32_t wanted) const {
+  constexpr int most_looks = 3;
   // Fewer registers than a division takes.
   std::uint32_t at = wish % (std::uint32_t{2} << highest_bit(units()));
   if (at >= units()) at /= 2;
+  at &= ~std::uint32_t{0} << highest_bit(2 * wanted - 1);
   WARPHEAP_ROLLED
-  while (at != 0) {  // not a spin: clears a bit each time
-    if ((header(at).look() & (ring_word::free | ring_word::allocated)) != 0) break;
+  for (int looks = 0; at != 0 && looks < most_looks; ++looks) {
+    if ((header(at).look() & (ring_word::free | ring_word::allocated)) != 0) return at;
     at &= at - 1;
   }
-  return at;
+  return none;
 }
 
 template <class Header, std::uint32_t Cursors>
@@ -126,13 +130,16 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
     } else if ((seen & ring_word::allocated) == 0) {
       doubt |= disturbed;
     }
-    if (doubt >= one_leap && next != 0) {
+    WARPHEAP_ROLLED
+    while (doubt >= one_leap && next != 0) {  // not a spin: each turn is a leap less
       doubt -= one_leap;
       // All threads that found nothing here would meet again in the next chunk. Thread 0 goes there, and each other one
-      // as many lengths further as its index says.
-      const std::uint32_t length = next - at < wanted.units ? wanted.units : next - at;
+      // to a place of its own, and to another one with each leap.
       const auto index = static_cast<std::uint32_t>(grid_thread_index());
-      if (index != 0) next = begin_near(next + index * length);  // modulo 2^32: any place will do
+      const std::uint32_t there = index == 0 ? next : begin_near(next + (index + doubt) * leap, wanted.units);
+      if (there == none) continue;
+      next = there;
+      break;
     }
     at = next;
     if (at != 0) continue;
