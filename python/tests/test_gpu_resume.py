@@ -75,3 +75,20 @@ def test_a_run_of_another_kind_is_not_gone_on_with(
     assert said in done.err
     assert "Leave --resume out" in done.err
     assert file.read_text() == before
+
+
+def test_a_part_of_another_kind_is_told_before_any_part_runs(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    fake_tests("a_cuda", tests="A.good")
+    expect(tmp_path, "a_cuda")
+    words = ("gpu", "--out", tmp_path / "out", "--prebuilt", tmp_path, "--only", "tests,memcheck", "--resume")
+    warpheap(*words)
+    tests, checked = (tmp_path / "out" / f"{what}.jsonl" for what in ("tests", "memcheck"))
+    head, *others = lines(checked)
+    checked.write_text("\n".join(json.dumps(line) for line in ({**head, "driver": "another"}, *others)) + "\n")
+    before = tests.read_text()
+    done = warpheap(*words)
+    assert done.code == 2
+    assert "another driver" in done.err
+    assert tests.read_text() == before

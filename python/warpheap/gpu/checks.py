@@ -48,6 +48,13 @@ def run_memcheck(course: Course, built: list[Result]) -> None:
     _run(course, "memcheck", course.files["memcheck"], memcheck.SCALE, gate, work, built)
 
 
+def check_resumed(course: Course) -> None:
+    """Raises `UsageError` if a file that is to be gone on with is of another run; before any part takes its time."""
+    scales = {"tests": scale_of_tests(), "memcheck": memcheck.SCALE}
+    for what, file in course.files.items() if course.job.resume else ():
+        earlier_run(file.path, _head(course, what, scales[what]))
+
+
 def scale_of_tests() -> str:
     """How much work the tests do, by the environment that they inherit."""
     return os.environ.get("WARPHEAP_TEST_SCALE") or "normal"
@@ -63,15 +70,11 @@ def _run(
     built: list[Result],
 ) -> None:
     start = time.monotonic()
-    jobs = max(1, min(course.job.jobs, os.cpu_count() or 1))
-    head = _head(course, file.path.stem, scale, jobs)
+    head = _head(course, file.path.stem, scale)
     earlier = earlier_run(file.path, head) if course.job.resume else Earlier()
     programs = longest_first(course.programs.tests, _costs(course, file.path.stem))
     programs = [program for program in programs if not earlier.kept(program.name)]
-    file.begin(earlier.first_line(head))
-    for result in built:
-        file.add(result)
-    file.keep(earlier.results, earlier.seconds)
+    file.begin(earlier.first_line(head), [*built, *earlier.results], earlier.seconds)
     for name in course.programs.absent:
         _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
     orders = orders_of_devices()
@@ -79,7 +82,7 @@ def _run(
     over = f" on {len(orders)} GPUs" if len(orders) > 1 else ""
     before = f"; {len(earlier.seconds)} more ended in the earlier run" if earlier.seconds else ""
     course.console.print(
-        f"[bold]{file.path.stem}[/]: {len(programs)} programs, {jobs} at a time{over}{before}", highlight=False
+        f"[bold]{file.path.stem}[/]: {len(programs)} programs, {head.jobs} at a time{over}{before}", highlight=False
     )
     if course.programs.unlisted:
         names = ", ".join(course.programs.unlisted)
@@ -107,7 +110,7 @@ def _run(
         _keep(course, file, turn.results, turn.seconds)
 
     alone = course.programs.alone
-    side_by_side([program for program in programs if program.name not in alone], jobs, gate, turn, keep)
+    side_by_side([program for program in programs if program.name not in alone], head.jobs, gate, turn, keep)
     side_by_side([program for program in programs if program.name in alone], 1, gate, turn, keep)
     course.lost = gate.lost
     file.end(earlier.total + time.monotonic() - start)
@@ -125,7 +128,7 @@ def _costs(course: Course, what: str) -> dict[str, float]:
     return listed or recorded_costs(what, course.facts.get("device", ""))
 
 
-def _head(course: Course, what: str, scale: str, jobs: int) -> Head:
+def _head(course: Course, what: str, scale: str) -> Head:
     facts = course.facts
     return Head(
         what,
@@ -139,5 +142,5 @@ def _head(course: Course, what: str, scale: str, jobs: int) -> Head:
         tuple(course.programs.names),
         "" if course.job.test_filter == "*" else course.job.test_filter,
         course.partial,
-        jobs,
+        max(1, min(course.job.jobs, os.cpu_count() or 1)),
     )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from warpheap.files import write_text
 from warpheap.record import ParseError, parse
 from warpheap.record.check import is_number, is_text
 
@@ -50,7 +51,8 @@ class Head:
 class ResultFile:
     """Results on disk, each as soon as it is known.
 
-    The file that lies at `path` is replaced by `begin`; until `end`, the file has no last line that says it is whole.
+    `begin` replaces the file that lies at `path`, all at once: an interruption leaves the old file or the new one. Until
+    `end`, the file has no last line that says it is whole.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,23 +60,18 @@ class ResultFile:
         self.results: list[Result] = []
         self.seconds: dict[str, float] = {}  # of each program, its start included
 
-    def begin(self, head: Head) -> None:
-        """Start the file with its first line."""
-        self.path.write_text("", encoding="utf-8")
+    def begin(self, head: Head, kept: Iterable[Result] = (), seconds: Mapping[str, float] | None = None) -> None:
+        """Start the file with its first line and the results `kept` of an earlier run, whose programs took `seconds`."""
         optional = ("filter", "partial", "jobs", "resumed")
         line = {name: value for name, value in asdict(head).items() if value or name not in optional}
-        self._write({"kind": "run"} | line)
+        self.results = list(kept)
+        self.seconds = dict(seconds or {})
+        write_text(self.path, (_text(each) for each in [{"kind": "run"} | line, *map(asdict, self.results)]))
 
     def add(self, result: Result) -> None:
         """Keep a result."""
         self.results.append(result)
         self._write(asdict(result))
-
-    def keep(self, results: Iterable[Result], seconds: Mapping[str, float]) -> None:
-        """Keep the results of an earlier run, whose programs took `seconds` each."""
-        for result in results:
-            self.add(result)
-        self.seconds.update(seconds)
 
     def add_program(self, results: Iterable[Result], seconds: float) -> None:
         """Keep the results of one program, which ran for `seconds`."""
@@ -90,7 +87,11 @@ class ResultFile:
 
     def _write(self, line: Mapping[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.write(_text(line))
+
+
+def _text(line: Mapping[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def count(results: Iterable[Result]) -> dict[str, int]:

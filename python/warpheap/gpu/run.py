@@ -39,6 +39,7 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
         course = Course(console, job, state, facts, programs, device, command, deadline, files, partial)
         if partial and files:
             console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
+        checks.check_resumed(course)
         if "tests" in files:
             checks.run_tests(course, built)
         if "memcheck" in files:
