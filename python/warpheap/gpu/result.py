@@ -51,8 +51,8 @@ class Head:
 class ResultFile:
     """Results on disk, each as soon as it is known.
 
-    `begin` replaces the file that lies at `path`, all at once: an interruption leaves the old file or the new one. Until
-    `end`, the file has no last line that says it is whole.
+    `begin` replaces the file that lies at `path`, all at once: an interruption leaves the old file or the new one.
+    Until `end`, the file has no last line that says it is whole.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +61,7 @@ class ResultFile:
         self.seconds: dict[str, float] = {}  # of each program, its start included
 
     def begin(self, head: Head, kept: Iterable[Result] = (), seconds: Mapping[str, float] | None = None) -> None:
-        """Start the file with its first line and the results `kept` of an earlier run, whose programs took `seconds`."""
+        """Start the file with its first line and what is `kept` of an earlier run, whose programs took `seconds`."""
         optional = ("filter", "partial", "jobs", "resumed")
         line = {name: value for name, value in asdict(head).items() if value or name not in optional}
         self.results = list(kept)
