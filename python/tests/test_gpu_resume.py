@@ -41,6 +41,19 @@ def test_a_resumed_run_keeps_what_ended_and_runs_the_rest(
     assert end["seconds"] > SECONDS_TO_START
 
 
+def test_a_program_with_a_fault_is_not_repeated_for_what_it_lacks(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    file = tmp_path / "out" / "tests.jsonl"
+    fake_tests("c_cuda", tests="C.fails C.hangs")
+    assert warpheap(*words, "--time-limit", SECONDS_TO_START).code == 1
+    fake_tests("c_cuda", tests="C.good")
+    (tmp_path / "bin" / "a_cuda").unlink()  # and one that is not there any more keeps what it said
+    assert warpheap(*words).code == 1
+    assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.fails": "failed", "C.hangs": "timeout"}
+
+
 def test_a_resumed_run_repeats_the_program_that_an_interruption_may_have_cut(
     warpheap: Command, fake_tests: MakeTests, tmp_path: Path
 ) -> None:

@@ -76,7 +76,8 @@ def _run(
     programs = [program for program in programs if not earlier.kept(program.name)]
     file.begin(earlier.first_line(head), [*built, *earlier.results], earlier.seconds)
     for name in course.programs.absent:
-        _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
+        if not earlier.kept(name):
+            _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
     orders = orders_of_devices()
     environments = dict(zip(programs, cycle(orders)))
     over = f" on {len(orders)} GPUs" if len(orders) > 1 else ""

@@ -12,8 +12,9 @@ from warpheap.gpu.result import Head, Result, read_lines
 
 # What both runs have to share. The list of programs belongs to the state, unless another folder was built.
 _SHARED = ("evidence", "sources", "device", "driver", "scale", "filter", "partial", "programs")
-# Words of a program that was not run to its end. What failed or crashed did, and stays.
+# Words of a program that was not run to its end, unless a part of it had a fault of its own, which stays.
 _UNFINISHED = ("missed", "timeout")
+_STAYS = ("failed", "crashed")
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Earlier:
 def earlier_run(path: Path, head: Head) -> Earlier:
     """The run that `path` holds, for a run that begins with `head`.
 
-    A program is kept if none of its results is `missed` or `timeout`; also if one is `failed` or `crashed`, for a
-    fault stays what it is. Raises `UsageError` if the file is of another state, machine, scale or filter.
+    A program is kept if none of its results is `missed` or `timeout`. It is kept, too, if one is `failed` or `crashed`,
+    since a fault stays what it is. Raises `UsageError` if the file is of another state, machine, scale or filter.
     """
     lines = read_lines(path)
     if not lines or lines[0].get("kind") != "run":
@@ -53,8 +54,9 @@ def earlier_run(path: Path, head: Head) -> Earlier:
     _refuse_another(path, first, head)
     results = [Result(**line) for line in lines if line.get("kind") in ("build", "test", "memcheck")]
     end: dict[str, Any] = lines[-1] if lines[-1].get("kind") == "end" else {}
-    again = _unfinished(results)
-    if not end and results:
+    faulty = {each.program for each in results if each.status in _STAYS}
+    again = {name: status for name, status in _unfinished(results).items() if name not in faulty}
+    if not end and results and results[-1].program not in faulty:
         again.setdefault(results[-1].program, "interrupted")  # its last lines may be missing
     kept = [each for each in results if each.kind != "build" and each.program not in again]
     seconds = {each.program: 0.0 for each in kept}
