@@ -62,15 +62,34 @@ def test_a_resumed_run_repeats_the_program_that_an_interruption_may_have_cut(
     fake_tests("c_cuda", tests="C.good C.after")
     warpheap(*words)
     written = file.read_text().splitlines()
-    file.write_text("\n".join(written[:-2]) + "\n")  # without C.after and the end
+    file.write_text("\n".join(written[:-2]) + "\n" + written[-2][:9])  # without C.after and the end
     warpheap(*words)
     assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.good": "ok", "C.after": "ok"}
     assert lines(file)[0]["resumed"][0]["again"] == {"c_cuda": "interrupted"}
 
 
+def test_runs_that_are_killed_between_programs_lose_nothing(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    file = tmp_path / "out" / "tests.jsonl"
+    fake_tests("c_cuda", tests="C.good")
+    warpheap(*words)
+    for name in ("a_cuda", "b_cuda", "c_cuda"):
+        fake_tests(name, tests="X.fails")
+    for _ in range(2):
+        file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")  # without the end
+        warpheap(*words)
+        assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.good": "ok"}
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [({"evidence": "0" * 64}, "another evidence"), ({"scale": "small"}, "another scale"), ({"programs": []}, "other")],
+    [
+        ({"evidence": "0" * 64}, "another evidence"),
+        ({"scale": "small"}, "another scale"),
+        ({"programs": []}, "other programs"),
+    ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_run_of_another_kind_is_not_gone_on_with(

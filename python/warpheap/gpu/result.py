@@ -75,8 +75,10 @@ class ResultFile:
 
     def add_program(self, results: Iterable[Result], seconds: float) -> None:
         """Keep the results of one program, which ran for `seconds`."""
-        for result in results:
-            self.add(result)
+        added = list(results)
+        self.results += added
+        self._write(*map(asdict, added))  # at once, so that a killed run leaves all of them, none, or half a line
+        for result in added:
             if result.status != "missed":
                 self.seconds[result.program] = round(seconds, 3)
 
@@ -85,9 +87,9 @@ class ResultFile:
         counts = count(self.results)
         self._write({"kind": "end", "seconds": round(seconds, 1), "counts": counts, "programs": self.seconds})
 
-    def _write(self, line: Mapping[str, Any]) -> None:
+    def _write(self, *lines: Mapping[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(_text(line))
+            stream.write("".join(map(_text, lines)))
 
 
 def _text(line: Mapping[str, Any]) -> str:

@@ -56,8 +56,8 @@ def earlier_run(path: Path, head: Head) -> Earlier:
     end: dict[str, Any] = lines[-1] if lines[-1].get("kind") == "end" else {}
     faulty = {each.program for each in results if each.status in _STAYS}
     again = {name: status for name, status in _unfinished(results).items() if name not in faulty}
-    if not end and results and results[-1].program not in faulty:
-        again.setdefault(results[-1].program, "interrupted")  # its last lines may be missing
+    if results and results[-1].program not in faulty and _is_cut(path):
+        again.setdefault(results[-1].program, "interrupted")  # its last lines are missing
     kept = [each for each in results if each.kind != "build" and each.program not in again]
     seconds = {each.program: 0.0 for each in kept}
     for each in kept:
@@ -72,6 +72,11 @@ def earlier_run(path: Path, head: Head) -> Earlier:
         end.get("seconds", 0.0),
         again,
     )
+
+
+def _is_cut(path: Path) -> bool:
+    """True if the file ends within a line: the run was killed while it wrote the results of its last program."""
+    return not path.read_bytes().endswith(b"\n")
 
 
 def _unfinished(results: Iterable[Result]) -> dict[str, str]:
