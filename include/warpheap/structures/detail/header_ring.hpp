@@ -136,7 +136,8 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
       // All threads that found nothing here would meet again in the next chunk. Thread 0 goes there, and each other one
       // to a place of its own, and to another one with each leap.
       const auto index = static_cast<std::uint32_t>(grid_thread_index());
-      const std::uint32_t there = index == 0 ? next : begin_near(next + (index * most_leaps + doubt / one_leap) * leap, wanted.units);
+      const std::uint32_t number = index * most_leaps + doubt / one_leap;
+      const std::uint32_t there = index == 0 ? next : begin_near(next + number * leap, wanted.units);
       if (there == none) continue;
       next = there;
       break;
