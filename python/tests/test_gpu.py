@@ -101,8 +101,14 @@ def test_the_checker_tells_which_test_had_no_time_left_and_which_took_it() -> No
     )
     status, reason = memcheck._judge(process.Outcome(output, "", -9, 100.0, True))
     assert status == "timeout"
-    assert reason.endswith("in A.last; slowest before it: A.slow 90 s, A.quick 0 s")
+    assert reason.endswith("in A.last; slowest before: A.slow 90 s, A.quick 0 s")
     assert " in " not in memcheck._judge(process.Outcome("", "", -9, 100.0, True))[1]
+    failed = "[ RUN      ] A.bad\n[  FAILED  ] A.bad (7 ms)\n[ RUN      ] A.slow\n"
+    assert memcheck._judge(process.Outcome(failed, "", -9, 9.0, True))[1].endswith(
+        "in A.slow; slowest before: A.bad 0 s"
+    )
+    ended = failed + "[       OK ] A.slow (9000 ms)\n"
+    assert " after its last test; " in memcheck._judge(process.Outcome(ended, "", -9, 99.0, True))[1]
 
 
 def test_the_checker_tells_which_tests_failed_and_what_the_first_one_said() -> None:

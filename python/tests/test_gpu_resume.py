@@ -77,17 +77,38 @@ def test_runs_that_are_killed_between_programs_lose_nothing(
     warpheap(*words)
     for name in ("a_cuda", "b_cuda", "c_cuda"):
         fake_tests(name, tests="X.fails")
-    for _ in range(2):
+    for earlier in range(2):
         file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")  # without the end
         warpheap(*words)
         assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.good": "ok"}
+        assert [part["again"] for part in lines(file)[0]["resumed"]] == [{}] * (earlier + 1)
+
+
+def test_a_faulty_program_whose_results_were_cut_is_not_whole(
+    warpheap: Command, fake_tests: MakeTests, tmp_path: Path
+) -> None:
+    words = _resumable(fake_tests, tmp_path)
+    file = tmp_path / "out" / "tests.jsonl"
+    fake_tests("c_cuda", tests="C.fails C.after")
+    warpheap(*words)
+    written = file.read_text().splitlines()
+    file.write_text("\n".join(written[:-2]) + "\n" + written[-2][:9])  # without C.after and the end
+    warpheap(*words)
+    assert statuses(file) == {"A.good": "ok", "B.fails": "failed", "C.fails": "failed", "c_cuda": "missed"}
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"evidence": "0" * 64}, "another evidence"),
+        ({"sources": "0" * 64}, "another sources"),
+        ({"device": "another"}, "another device"),
         ({"scale": "small"}, "another scale"),
+        ({"filter": "A.*"}, "another filter"),
+        ({"partial": "no list of programs"}, "another partial"),
+        ({"kind": "walk"}, "does not begin with the line of a run"),
+        ({"programs": None}, "does not begin with the line of a run"),
+        ({"evidence": ""}, "does not name the state"),
         ({"programs": []}, "other programs"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -101,12 +122,15 @@ def test_a_run_of_another_kind_is_not_gone_on_with(
     file = tmp_path / "out" / "tests.jsonl"
     head, *others = lines(file)
     file.write_text("\n".join(json.dumps(line) for line in ({**head, **changed}, *others)) + "\n")
-    before = file.read_text()
+    folder = {each.name: each.read_bytes() for each in file.parent.iterdir()}
     done = warpheap(*words)
     assert done.code == 2
     assert said in done.err
     assert "Leave --resume out" in done.err
-    assert file.read_text() == before
+    after = {each.name: each.read_bytes() for each in file.parent.iterdir()}
+    if "programs" not in said and "partial" not in said:  # these are known after a build
+        assert after == folder
+    assert after[file.name] == folder[file.name]
 
 
 def test_a_part_of_another_kind_is_told_before_any_part_runs(

@@ -4,17 +4,19 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 from warpheap import terminal
 from warpheap.gpu import build, gtest, memcheck
+from warpheap.gpu.build import State
 from warpheap.gpu.device import Environment, orders_of_devices
 from warpheap.gpu.expected import longest_first, recorded_costs
-from warpheap.gpu.job import Course
+from warpheap.gpu.job import CHECKS, Course, Job
 from warpheap.gpu.result import FAULTS, Head, Result, ResultFile
-from warpheap.gpu.resume import Earlier, earlier_run
+from warpheap.gpu.resume import Earlier, earlier_run, refuse_another
 from warpheap.gpu.turns import Gate, Turn, side_by_side
 
 # The checker may take this share of what is left, so that measurements get their turn.
@@ -48,11 +50,20 @@ def run_memcheck(course: Course, built: list[Result]) -> None:
     _run(course, "memcheck", course.files["memcheck"], memcheck.SCALE, gate, work, built)
 
 
-def check_resumed(course: Course) -> None:
-    """Raises `UsageError` if a file that is to be gone on with is of another run; before any part takes its time."""
-    scales = {"tests": scale_of_tests(), "memcheck": memcheck.SCALE}
-    for what, file in course.files.items() if course.job.resume else ():
-        earlier_run(file.path, _head(course, what, scales[what]))
+def check_job(job: Job, state: State, facts: Mapping[str, Any]) -> None:
+    """Raises `UsageError` if a file of the folder cannot be gone on with; before anything is built or written."""
+    own = {"evidence": state.evidence, "sources": state.sources, "filter": _filter(job)}
+    own |= {name: facts.get(name, "") for name in ("device", "driver")}
+    for what in CHECKS:
+        if job.resume and what in job.parts:
+            refuse_another(job.out / f"{what}.jsonl", own | {"scale": _scale(what)})
+
+
+def check_programs(course: Course) -> None:
+    """Raises `UsageError` if a file that is to be gone on with has other programs; before any part takes its time."""
+    for what, file in course.files.items():
+        if course.job.resume:
+            earlier_run(file.path, _head(course, what, _scale(what)))
 
 
 def scale_of_tests() -> str:
@@ -74,7 +85,8 @@ def _run(
     earlier = earlier_run(file.path, head) if course.job.resume else Earlier()
     programs = longest_first(course.programs.tests, _costs(course, file.path.stem))
     programs = [program for program in programs if not earlier.kept(program.name)]
-    file.begin(earlier.first_line(head), [*built, *earlier.results], earlier.seconds)
+    first = earlier.first_line(head, {program.name for program in programs})
+    file.begin(first, [*built, *earlier.results], earlier.seconds)
     for name in course.programs.absent:
         if not earlier.kept(name):
             _keep(course, file, [Result(kind, name, name, "missed", 0.0, "it was not built")])
@@ -141,7 +153,15 @@ def _head(course: Course, what: str, scale: str) -> Head:
         facts["started"],
         scale,
         tuple(course.programs.names),
-        "" if course.job.test_filter == "*" else course.job.test_filter,
+        _filter(course.job),
         course.partial,
         max(1, min(course.job.jobs, os.cpu_count() or 1)),
     )
+
+
+def _filter(job: Job) -> str:
+    return "" if job.test_filter == "*" else job.test_filter
+
+
+def _scale(what: str) -> str:
+    return memcheck.SCALE if what == "memcheck" else scale_of_tests()

@@ -150,6 +150,23 @@ def read(program: str, outcome: process.Outcome) -> Iterator[Result]:
         yield Result("test", program, running[0], status, round(max(outcome.seconds - passed, 0), 3), reason)
 
 
+def course_of(outcome: process.Outcome) -> tuple[str, list[tuple[float, str]]]:
+    """The test that was running when the process ended, or no name; and seconds and name of each that had ended.
+
+    Unlike `read` it goes on after a failure. Tests that run within a test are left out, as there.
+    """
+    running: list[str] = []
+    ended_tests: list[tuple[float, str]] = []
+    for line in outcome.stdout.splitlines():
+        if started := _RUN.search(line):
+            running.append(started[1])
+        elif (ended := _END.search(line)) and ended[2] in running:
+            del running[running.index(ended[2]) :]
+            if not running:
+                ended_tests.append((int(ended[3]) / 1000, ended[2]))
+    return running[0] if running else "", ended_tests
+
+
 def _text(lines: Sequence[str]) -> str:
     text = " | ".join(line.strip() for line in lines if line.strip())
     # Places in the source are told from the checkout on: where it lies on this machine is nobody's business.

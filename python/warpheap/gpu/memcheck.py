@@ -61,12 +61,10 @@ def _judge(outcome: process.Outcome) -> tuple[str, str]:
 
 def _where(outcome: process.Outcome) -> str:
     """The test that was running, and the three that had taken longest; empty if none had begun."""
-    results = list(gtest.read("", outcome))
-    if not results:
-        return ""
-    slowest = sorted(results[:-1], key=lambda result: result.seconds, reverse=True)[:3]
-    before = ", ".join(f"{result.name} {result.seconds:.0f} s" for result in slowest)
-    return f" in {results[-1].name}" + (f"; slowest before it: {before}" if before else "")
+    running, ended = gtest.course_of(outcome)
+    slowest = ", ".join(f"{name} {seconds:.0f} s" for seconds, name in sorted(ended, reverse=True)[:3])
+    where = f" in {running}" if running else " after its last test" if ended else ""
+    return where + (f"; slowest before: {slowest}" if slowest else "")
 
 
 def _failed_tests(outcome: process.Outcome) -> str:

@@ -107,8 +107,8 @@ def count(results: Iterable[Result]) -> dict[str, int]:
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """The objects of a file that a run has left. Lines that are no results are left out; no file has none."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = path.read_text(encoding="utf-8", errors="replace")  # a killed process may have cut a letter
+    except OSError:
         return []
     objects = []
     for line in text.splitlines():
@@ -132,7 +132,10 @@ def _is_sound(line: dict[str, Any]) -> bool:
         )
     if line.get("kind") == "end":
         programs = line.get("programs")
-        return isinstance(programs, dict) and all(map(is_number, programs.values()))
+        times = [line.get("seconds", 0), *(programs.values() if isinstance(programs, dict) else ())]
+        return isinstance(programs, dict) and all(map(is_number, times))
+    if line.get("kind") == "run":
+        return all(isinstance(line.get(name, []), list) for name in ("programs", "resumed"))
     return True
 
 

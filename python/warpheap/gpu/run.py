@@ -29,6 +29,7 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
     tools = {name: path for name in ("cmake", "nvcc", "compute-sanitizer") if (path := build.find_tool(name))}
     fingerprints = {"sources": state.sources, "evidence": state.evidence}
     facts = describe_machine(tools) | {name: value for name, value in fingerprints.items() if value}
+    checks.check_job(job, state, facts)
     folder.begin(job.out, facts)
     records: list[Record] = []
     try:
@@ -39,7 +40,7 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
         course = Course(console, job, state, facts, programs, device, command, deadline, files, partial)
         if partial and files:
             console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
-        checks.check_resumed(course)
+        checks.check_programs(course)
         if "tests" in files:
             checks.run_tests(course, built)
         if "memcheck" in files:
@@ -49,10 +50,10 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
                 records += _attempt(course, part, measures.parts[part])
     except KeyboardInterrupt:
         console.print(
-            f"\nInterrupted: what was found so far is in {job.out}. The same command begins the tests anew and",
+            f"\nInterrupted: what was found so far is in {job.out}. The same command goes on with the measurement; with",
             markup=False,
         )
-        console.print("goes on with the measurement.")
+        console.print("--resume it goes on with the tests, too, and else it begins them anew.")
         return INTERRUPTED
     if records:
         tests, checked = (_results(course, part) for part in CHECKS)
