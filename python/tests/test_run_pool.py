@@ -278,6 +278,21 @@ def test_free_memory_is_the_drivers_and_the_pools(laboratory: Laboratory, way_in
     assert none > before, "what the pool keeps is free to the program"
 
 
+def test_free_memory_of_a_pool_does_not_count_while_it_cannot_serve(
+    laboratory: Laboratory, way_in: tuple[str, ...]
+) -> None:
+    steps = split("managed:500000000 info take:1000 info capture info end-capture info reset:0 info")
+    before, pooled_too, captured, after, lost = free_bytes(pooled(laboratory, *steps, options=way_in))
+    assert pooled_too == after > before
+    assert captured == lost == before
+
+
+def test_free_memory_is_never_more_than_there_is(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
+    # In the stand-in's driver nothing is in use but what the library of pools took.
+    (told,) = free_bytes(pooled(laboratory, *split("take:1000 info"), options=way_in))
+    assert told == 1 << 30
+
+
 def test_free_memory_is_the_drivers_without_a_pool(laboratory: Laboratory, way_in: tuple[str, ...]) -> None:
     end = laboratory.run(laboratory.program, "table", *split("take:1000 info give:0 info"), options=way_in)
     assert [told - (1 << 30) for told in free_bytes(end)] == [-1000, 0]

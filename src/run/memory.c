@@ -37,9 +37,10 @@ driver_result cuMemAlloc_v2(device_address* block, size_t bytes) {
 driver_result cuMemGetInfo_v2(size_t* free_bytes, size_t* bytes) {
   __typeof__(&cuMemGetInfo_v2) real = REAL(cuMemGetInfo_v2);
   if (real == NULL) return DRIVER_NOT_FOUND;
+  /* The pool first: what it takes from the driver in between is then counted once. */
+  const uint64_t more = pool_free_bytes();
   const driver_result result = real(free_bytes, bytes);
   if (result == DRIVER_SUCCESS && free_bytes != NULL) {
-    const uint64_t more = pool_free_bytes();
     const uint64_t most = bytes != NULL && *bytes > *free_bytes ? *bytes - *free_bytes : 0;
     *free_bytes += bytes == NULL || more < most ? more : most;
   }

@@ -334,9 +334,13 @@ bool pool_spare(void) {
 uint64_t pool_free_bytes(void) {
   /* Without a pool the driver's functions for contexts may not have been looked up yet. */
   if (!is_used() || atomic_load_explicit(&pool_count, memory_order_acquire) == 0) return 0;
+  /* While a graph is captured no block comes from a pool, and the driver gets nothing of it. */
+  if (!work_begin()) return 0;
   const struct device_pool* const pool = known(context_current());
   wh_pool_statistics figures = {0};
-  if (pool == NULL || !figures_of(pool, &figures)) return 0;
+  const bool is_told = pool != NULL && figures_of(pool, &figures);
+  work_end();
+  if (!is_told) return 0;
   /* Other threads may take blocks between the two figures. */
   return figures.committed_bytes > figures.live_bytes ? figures.committed_bytes - figures.live_bytes : 0;
 }

@@ -97,7 +97,6 @@ pieces pieces_of(stage<A>& s) {
 }
 
 // On a GPU memory goes back in pieces of 2 MiB: sixteen of them, or four under a memory checker.
-// A GPU's memory comes in pieces of 2 MiB, of which a heap needs some.
 std::uint64_t heap_bytes() {
   if (this_backend == backend::host) return 256_KiB;
   return scale_in_force() == work_scale::small ? 8_MiB : 32_MiB;

@@ -164,9 +164,8 @@ class header_ring {
   /// Leaps that a take makes, each thread to other places, until it walks from chunk to chunk. Threads that begin at
   /// one cursor are then apart.
   static constexpr std::uint32_t most_leaps = 32;
-  /// Units of a leap, times a number that each thread and each of its leaps has for itself; odd, and 2^32 over the
-  /// golden ratio, so that neighbouring numbers are far apart in a ring of any size. With lengths of chunks in its
-  /// place threads meet: where blocks of one unit lie, a thousand threads land within a thousand units.
+  /// What part of the ring a thread leaps to, in units of 2^-32, modulo the ring, is this times a number that each leap
+  /// of each thread has for itself. By 2^32 over the golden ratio, neighbouring numbers are far apart in any ring.
   static constexpr std::uint32_t leap = 0x9e3779b9;
 
   /// Walks that others disturbed, the first one included, after which a take proves that there is no place. A proof
@@ -226,7 +225,7 @@ class header_ring {
   static constexpr std::uint32_t one_leap = 8 * one_walk;  // leaps that are left
   static_assert(most_walks * one_walk <= walks);
 
-  WARPHEAP_FN std::uint32_t begin_near(std::uint32_t wish, std::uint32_t wanted) const;
+  WARPHEAP_FN std::uint32_t begin_near(std::uint32_t fraction, std::uint32_t wanted) const;
   WARPHEAP_FN void carve(std::uint32_t at, std::uint32_t next, std::uint32_t first, std::uint32_t units) const;
   template <class Request>
   WARPHEAP_FN std::uint32_t visit(std::uint32_t at, std::uint32_t& next, const Request& wanted,

@@ -50,10 +50,10 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
                 records += _attempt(course, part, measures.parts[part])
     except KeyboardInterrupt:
         console.print(
-            f"\nInterrupted: what was found so far is in {job.out}. The same command goes on with the measurement; with",
+            f"\nInterrupted: what was found so far is in {job.out}. The same command goes on with the measurement.",
             markup=False,
         )
-        console.print("--resume it goes on with the tests, too, and else it begins them anew.")
+        console.print("It begins the tests anew, or goes on with them if --resume is added.")
         return INTERRUPTED
     if records:
         tests, checked = (_results(course, part) for part in CHECKS)

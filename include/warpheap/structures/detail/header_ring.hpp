@@ -90,17 +90,17 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::visit(std::uint32_t at, 
   return first;
 }
 
-// Returns a place near `wish` where a chunk begins, or `none` if no chunk begins at the few places that it looks at.
-// Chunks of an empty heap begin at multiples of their size, a power of two. So it looks at the multiple before `wish`
-// of the least power of two that `wanted` fits in, and then at places with fewer low bits. Not down to the last bit: a
-// large chunk begins there, which many threads would come to, and whose first units are soon a block. Never at 0: a
-// walk that comes there has seen the end.
+// Returns a place where a chunk begins, near that which `fraction` is of the ring, in units of 2^-32; or `none` if no
+// chunk begins at the few places that it looks at.
+//
+// Chunks of an empty heap begin at multiples of their size, a power of two. So it looks at the multiple before that
+// place of the least power of two that `wanted` fits in, and then at places with fewer low bits. Not down to the last
+// bit: a large chunk begins there, which many threads would come to, and whose first units are soon a block. Never at
+// 0: a walk that comes there has seen the end.
 template <class Header, std::uint32_t Cursors>
-WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t wish, std::uint32_t wanted) const {
+WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::begin_near(std::uint32_t fraction, std::uint32_t wanted) const {
   constexpr int most_looks = 3;
-  // Fewer registers than a division takes.
-  std::uint32_t at = wish % (std::uint32_t{2} << highest_bit(units()));
-  if (at >= units()) at /= 2;
+  std::uint32_t at = split(std::uint64_t{fraction} * units()).high;
   at &= ~std::uint32_t{0} << highest_bit(2 * wanted - 1);
   WARPHEAP_ROLLED
   for (int looks = 0; at != 0 && looks < most_looks; ++looks) {
@@ -137,7 +137,7 @@ WARPHEAP_FN std::uint32_t header_ring<Header, Cursors>::take(Request wanted) con
       // to a place of its own, and to another one with each leap.
       const auto index = static_cast<std::uint32_t>(grid_thread_index());
       const std::uint32_t number = index * most_leaps + doubt / one_leap;
-      const std::uint32_t there = index == 0 ? next : begin_near(next + number * leap, wanted.units);
+      const std::uint32_t there = index == 0 ? next : begin_near((next + number) * leap, wanted.units);
       if (there == none) continue;
       next = there;
       break;
