@@ -183,8 +183,9 @@ using namespace known;
 using namespace test::mutants;
 using namespace test_of_cases;
 
-run_options options_of(const char* mode, std::uint64_t threads = 100, std::uint64_t size = 32) {
-  return small_run(mode, threads, size, std::uint64_t{1} << 16, 2);
+run_options options_of(const char* mode, std::uint64_t threads = 100, std::uint64_t size = 32,
+                       std::uint64_t heap_bytes = std::uint64_t{1} << 16) {
+  return small_run(mode, threads, size, heap_bytes, 2);
 }
 
 template <class Case, class A = sound>
@@ -201,27 +202,34 @@ using changing_heap = with_children;
 #define EXPECT_CAUGHT(measured, allocator, options, words) \
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)
 
+// A heap is filled by a launch for each five hundred blocks, and launches are dear on a GPU: so few blocks fill it.
+constexpr std::uint64_t shifting_bytes = std::uint64_t{1} << 14;
+
 TEST_F(changing_heap, gives_all_again_to_another_size) {
-  const outcome result = sound_result_of<shift>(options_of("after_16", 500, 1024));
+  const outcome result = sound_result_of<shift>(options_of("after_16", 500, 1024, shifting_bytes));
   EXPECT_EQ(result.median("share"), 1) << result.record;
   EXPECT_EQ(result.number("share", "count"), 2) << "as many as iterations";
   for (const char* time : {"fill", "fresh", "slowdown"}) EXPECT_GE(result.median(time), 0) << time;
   // Of both heaps each round of five hundred got all or some, and a last one nothing.
   EXPECT_TRUE(result.says("\"refused\": ")) << result.record;
-  EXPECT_EQ((sound_result_of<shift>(options_of("after_8192", 500, 16)).median("share")), 1);
+  EXPECT_EQ((sound_result_of<shift>(options_of("after_8192", 500, 16, shifting_bytes)).median("share")), 1);
 }
 
 TEST_F(changing_heap, that_keeps_its_memory_for_the_first_size_has_no_share) {
-  const outcome result = sound_result_of<shift, sticky>(options_of("after_64", 500, 1024));
+  const outcome result = sound_result_of<shift, sticky>(options_of("after_64", 500, 1024, shifting_bytes));
   EXPECT_EQ(result.median("share"), 0) << result.record;
   EXPECT_GT(result.median("fresh"), 0);
   EXPECT_TRUE(result.says("\"fill\": null")) << "no time without a block: " << result.record;
-  EXPECT_EQ((sound_result_of<shift, sticky>(options_of("after_64", 500, 64)).median("share")), 1)
+  EXPECT_EQ((sound_result_of<shift, sticky>(options_of("after_64", 500, 64, shifting_bytes)).median("share")), 1)
       << "the first size again";
 }
 
 // The reference walks over all its blocks for each request, and the least block has 16 bytes: so the heap is small.
-run_options options_of_phases(std::uint64_t most) { return small_run("thread", 512, most, std::uint64_t{1} << 14, 2); }
+run_options options_of_phases(std::uint64_t most) {
+  run_options options = small_run("thread", 512, most, std::uint64_t{1} << 14, 2);
+  options.warmup = 0;  // a launch for each of ten phases
+  return options;
+}
 
 TEST_F(changing_heap, has_phases_without_a_refusal_if_nothing_is_lost) {
   run_options options = options_of_phases(256);

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <support/child_process.hpp>
 #include <support/scale.hpp>
@@ -23,6 +22,7 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/platform.hpp>
 
+#include "case_outcome.hpp"
 #include "cases/memory_access.hpp"
 #include "cases/trace.hpp"
 #include "cases/work_generation.hpp"
@@ -33,6 +33,8 @@
 
 namespace warpheap::bench::contents_test {
 namespace {
+
+using namespace test_of_cases;
 
 using sound = test::locked_list<>;
 
@@ -93,16 +95,7 @@ struct for_whole_warps : sound {
 };
 
 run_options options_of(const char* mode, std::uint64_t threads = 300, std::uint64_t size = 64) {
-  run_options options;
-  options.mode = mode;
-  options.threads = threads;
-  options.size = size;
-  options.heap_bytes = std::uint64_t{1} << 20;
-  options.iterations = 2;
-  options.warmup = 1;
-  // The policy of a GPU, where only some rounds are judged.
-  options.verify = verify_policy::ends;
-  return options;
+  return small_run(mode, threads, size, std::uint64_t{1} << 20, 2);
 }
 
 run_options replay_of(const std::string& phases, int operations) {
@@ -125,18 +118,7 @@ std::string reason_of(const run_options& options, std::string* text = nullptr) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Runs a case, prints why it is not ok and ends the process: with 0 if it is.
-template <class Case, class A>
-[[noreturn]] void run_and_exit(const run_options& options) {
-  const std::string reason = reason_of<Case, A>(options);
-  std::fprintf(stderr, "%s\n", reason.c_str());
-  std::exit(reason.empty() ? 0 : 1);
-}
-
-class contents_cases : public testing::Test {
- protected:
-  void SetUp() override { test::start_children_anew(); }
-};
+using contents_cases = with_children;
 
 #define EXPECT_CAUGHT(measured, allocator, options, words) \
   WARPHEAP_EXPECT_CAUGHT((run_and_exit<measured, allocator>(options)), words)

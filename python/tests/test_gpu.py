@@ -93,6 +93,20 @@ def test_the_checker_is_understood(exit_code: int, timed_out: bool, output: str,
     assert memcheck._judge(process.Outcome(output, "", exit_code, 1.0, timed_out))[0] == status
 
 
+def test_the_checker_has_less_to_do_than_a_run_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checker = tmp_path / "checker"
+    checker.write_text(
+        '#!/bin/sh\necho "$WARPHEAP_TEST_SCALE, $WARPHEAP_TEST_SEEDS seed, $KEPT" > "$KEPT"\n'
+        'echo "========= ERROR SUMMARY: 0 errors"\n'
+    )
+    checker.chmod(0o755)
+    monkeypatch.setattr(memcheck, "find_tool", lambda _: checker)
+    monkeypatch.setenv("WARPHEAP_TEST_SEEDS", "9")
+    kept = tmp_path / "kept"
+    assert memcheck.check(tmp_path / "a_cuda", "*", 60, {"KEPT": str(kept)}).status == "ok"
+    assert kept.read_text() == f"small, 1 seed, {kept}\n"
+
+
 def test_the_checker_tells_which_test_had_no_time_left_and_which_took_it() -> None:
     output = (
         "[ RUN      ] A.quick\n[       OK ] A.quick (10 ms)\n"

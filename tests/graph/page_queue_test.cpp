@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <set>
 #include <stdexcept>
+#include <support/busy_device.hpp>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
+#include <utility>
 #include <vector>
 #include <warpheap/graph/page_queue.hpp>
 
@@ -96,6 +98,21 @@ struct too_large_kernel {
     right[0] = heap.malloc(page_bytes + 1) == nullptr && heap.usable_size(nullptr) == page_bytes ? 1 : 0;
   }
 };
+
+// Its memory is mapped, and a fill that ran after its end would end the context.
+TEST(page_queue, ends_after_what_was_started_before) {
+  const busy_device busy;
+  busy.begin();
+  { const page_queue_heap heap(64 * page_bytes, page_bytes); }
+  {
+    page_queue_heap heap(64 * page_bytes, page_bytes);
+    busy.begin();
+    heap.reset();
+    const page_queue_heap moved = std::move(heap);
+    EXPECT_EQ(moved.size(), 64 * page_bytes);
+  }
+  EXPECT_NO_THROW(synchronise());
+}
 
 TEST(page_queue, refuses_what_is_no_page) {
   const page_queue_heap heap{page_bytes, page_bytes};

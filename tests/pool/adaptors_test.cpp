@@ -12,6 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <support/busy_device.hpp>
 #include <support/random.hpp>
 #include <thread>
 #include <utility>
@@ -204,6 +205,23 @@ TEST(checked_pool, finds_what_a_kernel_writes_beside_a_block) {
   void* const b = guarded.allocate(100);
   device_fill(b, 1, 101);
   EXPECT_THROW(guarded.deallocate(b), damaged_block);
+}
+
+// A pool gives mapped memory back without waiting for the device: a fill that ran later would end the context.
+TEST(checked_pool, leaves_no_fill_to_run_after_a_call) {
+  if (!machine_available()) GTEST_SKIP() << "there is no device";
+  const test::busy_device busy;
+  memory_access late = device_access();
+  late.fill = [&busy, fill = late.fill](void* to, unsigned char value, std::uint64_t bytes) {
+    busy.begin();
+    fill(to, value, bytes);
+  };
+  {
+    pool blocks(std::make_unique<device_space>(mib));
+    checked_adaptor guarded(blocks, late);
+    guarded.deallocate(guarded.allocate(100));
+  }
+  EXPECT_NO_THROW(synchronise());
 }
 
 TEST_F(adaptors, containers_of_the_standard_library_use_a_pool) {

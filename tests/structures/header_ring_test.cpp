@@ -212,7 +212,8 @@ struct before_cursor_kernel {
 };
 
 TYPED_TEST(header_ring_of, a_long_ring_is_searched_to_its_end) {
-  const ring_memory<TypeParam> memory{(1 << 17) + 100, (1 << 17) + 100};
+  const auto units = static_cast<std::uint32_t>(scaled(1 << 17, 1 << 17) + 100);
+  const ring_memory<TypeParam> memory{units, units};
   launch({1, 1}, before_cursor_kernel{}, memory.view());
   synchronise();
 }

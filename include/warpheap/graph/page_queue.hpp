@@ -59,10 +59,14 @@ class page_queue_heap {
   /// another page size, for less than one page or more than `most_pages`, and what `device_range` throws when the
   /// machine has not the memory.
   explicit page_queue_heap(std::uint64_t bytes, std::uint32_t page_bytes = 64);
+  page_queue_heap(page_queue_heap&&) noexcept = default;
+  page_queue_heap& operator=(page_queue_heap&&) noexcept = default;
+  /// Waits for the launches before it, and gives the memory back.
+  ~page_queue_heap();
 
   /// The heap for kernels, as long as this object.
   page_queue_ref ref() const;
-  /// Takes all pages back. Nobody uses them.
+  /// Takes all pages back. Nobody uses them. Ordered as a launch is.
   void reset();
 
   std::uint64_t size() const { return std::uint64_t{pages_} * page_bytes_; }  ///< bytes of all pages

@@ -99,6 +99,11 @@ class device_range {
 inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {
   target::device_fill(destination, value, bytes);
 }
+/// As `device_fill`, and waits until the bytes are written, and all launches before. What gives mapped memory back does
+/// not wait for a fill that is still to run.
+inline void device_fill_now(void* destination, unsigned char value, std::uint64_t bytes) {
+  target::device_fill_now(destination, value, bytes);
+}
 /// Copies `bytes` bytes between any two of host and device memory and waits until it is done, and all launches before.
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   target::device_copy(destination, source, bytes);

@@ -13,8 +13,11 @@ from warpheap.gpu.result import Result
 
 # What the checker exits with when it found something; GoogleTest's own failure is 1.
 _FOUND = 99
-# Tests run reduced sizes: the checker slows kernels down by a factor of ten to a hundred.
+# Tests run reduced sizes: the checker slows kernels down by a factor of ten to a hundred, and each launch takes about
+# a tenth of a second beside other programs. Tests that try seeds try one: the others are for what kernels compute, and
+# the run without the checker has them.
 SCALE = "small"
+SEEDS = "1"
 
 
 def check(program: Path, wanted: str, time_limit: float, environment: Environment) -> Result:
@@ -35,7 +38,8 @@ def check(program: Path, wanted: str, time_limit: float, environment: Environmen
     ]  # fmt: skip
     if not is_example(program):
         command += [f"--gtest_filter={wanted}", "--gtest_color=no"]
-    outcome = process.run(command, time_limit, environment={**environment, "WARPHEAP_TEST_SCALE": SCALE})
+    reduced = {"WARPHEAP_TEST_SCALE": SCALE, "WARPHEAP_TEST_SEEDS": SEEDS}
+    outcome = process.run(command, time_limit, environment={**environment, **reduced})
     status, reason = _judge(outcome)
     return Result("memcheck", program.name, program.name, status, round(outcome.seconds, 3), reason)
 

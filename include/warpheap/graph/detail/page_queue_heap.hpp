@@ -78,6 +78,13 @@ inline page_queue_heap::page_queue_heap(std::uint64_t bytes, std::uint32_t page_
   reset();
 }
 
+// Memory that is mapped is not kept for the fill of a `reset` that has not run yet.
+inline page_queue_heap::~page_queue_heap() {
+  if (metadata_.data() == nullptr) return;  // moved from
+  const scoped_device own{metadata_.context(), std::nothrow};
+  if (own.is_current()) detail::await_launches();
+}
+
 inline std::uint32_t page_queue_heap::places() const {
   return static_cast<std::uint32_t>(next_power_of_two(std::max(pages_, index_ring::least_capacity)));
 }

@@ -162,6 +162,10 @@ inline void device_release(void* memory) noexcept { cuda_ignore(cudaFree(memory)
 inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {
   cuda_must(cudaMemsetAsync(destination, value, bytes, cudaStreamLegacy), "filling device memory");
 }
+inline void device_fill_now(void* destination, unsigned char value, std::uint64_t bytes) {
+  device_fill(destination, value, bytes);
+  cuda_must(cudaStreamSynchronize(cudaStreamLegacy), "filling device memory");
+}
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   cuda_must(cudaMemcpy(destination, source, bytes, cudaMemcpyDefault), "copying device memory");
 }

@@ -99,6 +99,9 @@ inline void device_release(void* memory) noexcept { ::operator delete(memory, al
 inline void device_fill(void* destination, unsigned char value, std::uint64_t bytes) {
   std::memset(destination, value, bytes);
 }
+inline void device_fill_now(void* destination, unsigned char value, std::uint64_t bytes) {
+  device_fill(destination, value, bytes);
+}
 inline void device_copy(void* destination, const void* source, std::uint64_t bytes) {
   // An empty copy may come with null pointers, which memcpy does not take.
   if (bytes != 0) std::memcpy(destination, source, bytes);

@@ -20,14 +20,15 @@ namespace warpheap {
 
 /// How an adaptor reads and writes the memory of blocks.
 struct memory_access {
-  std::function<void(void* to, unsigned char value, std::uint64_t bytes)> fill;  ///< writes bytes
+  std::function<void(void* to, unsigned char value, std::uint64_t bytes)> fill;  ///< writes bytes, and returns then
   std::function<void(void* host, const void* block, std::uint64_t bytes)> read;  ///< copies bytes to host memory
 };
-/// For device, pinned and managed memory. Reading waits for all launches before.
+/// For device, pinned and managed memory. Each call waits for all launches before, and for its own bytes: after a call
+/// the block may go to another stream, which waits for no fill, and the source may unmap its memory.
 inline memory_access device_access() {
   return {[](void* to, unsigned char value, std::uint64_t bytes) {
             const relaxed_capture_mode mode;
-            device_fill(to, value, bytes);
+            device_fill_now(to, value, bytes);
           },
           [](void* host, const void* block, std::uint64_t bytes) {
             const relaxed_capture_mode mode;
