@@ -8,6 +8,12 @@
 
 namespace warpheap::test {
 
+struct add_up {
+  WARPHEAP_FN void operator()(std::uint32_t* cell, std::uint64_t times) const {
+    for (; times != 0; --times) atomic_view{*cell}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+  }
+};
+
 /// Keeps a GPU busy for some 100 ms from each `begin` on, so that what is started after it runs late. On the host a
 /// launch has ended when it returns, and nothing runs late.
 class busy_device {
@@ -16,11 +22,6 @@ class busy_device {
   void begin() const { launch(grid_shape{1, 32}, add_up{}, cell_.data(), scaled(10, 200'000)); }
 
  private:
-  struct add_up {
-    WARPHEAP_FN void operator()(std::uint32_t* cell, std::uint64_t times) const {
-      for (; times != 0; --times) atomic_view{*cell}.fetch_add(1, memory_order::relaxed, thread_scope::device);
-    }
-  };
   device_array<std::uint32_t> cell_;
 };
 
