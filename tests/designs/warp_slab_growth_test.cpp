@@ -95,6 +95,42 @@ TEST(warp_slab_growth, a_first_launch_takes_little_more_than_it_asks_for) {
   });
 }
 
+/// Each thread takes and gives back blocks of some sizes, one at a time.
+struct come_and_go {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, int sizes, int times) const {
+    for (int i = 0; i < times; ++i) {
+      void* const block = heap.malloc(bytes << i % sizes);
+      require(block != nullptr, "there is room");
+      heap.free(block);
+    }
+  }
+};
+
+// Threads that run after others have ended take what these gave back, also in the launch in which the class begins.
+TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for_each) {
+  constexpr std::uint64_t bytes = 64;
+  constexpr std::uint64_t at_once = std::uint64_t{1} << 18;
+  constexpr std::uint64_t threads = at_once + at_once / 4 * (this_backend == backend::cuda ? 16 : 1);
+  const heap<warp_slab> heap{std::uint64_t{256} << 20};
+  launch(grid_shape::covering(threads, 256), come_and_go{}, heap.ref(), bytes, 1, 1);
+  synchronise();
+  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, at_once + at_once / 8);
+  EXPECT_EQ(heap.stats().live_bytes, 0);
+}
+
+// A warp draws new blocks without a look once a launch. What else it wants it takes of what came back: on the host,
+// where a few blocks of the grid run at a time, hardly any size needs a block for each thread.
+TEST(warp_slab_growth, warps_do_not_take_new_blocks_for_each_size_that_they_want) {
+  constexpr int sizes = 3;  // so many blocks of 16 to 64 bytes are less than half of the heap, if all are there at once
+  const heap<warp_slab> heap{std::uint64_t{4} << 20};
+  launch(grid_shape::covering(1 << 14, 256), come_and_go{}, heap.ref(), std::uint64_t{16}, sizes, 4 * sizes);
+  synchronise();
+  std::uint64_t all = 0;
+  for (const auto& each : heap.allocator_stats().classes) all += each.blocks * each.block_bytes;
+  EXPECT_LE(all, this_backend == backend::host ? heap.size() / 4 : heap.size() * 3 / 4);
+  EXPECT_EQ(heap.stats().live_bytes, 0);
+}
+
 // What was enough for one launch and is not for the next has varied, by a small part.
 TEST(warp_slab_growth, a_class_that_grows_in_a_later_launch_grows_by_little) {
   constexpr std::uint64_t threads = 8192;

@@ -39,7 +39,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
 ///   region       leaves of units that makers of slabs of one size share, in a large heap
 ///   peers        lanes that want one class of one heap; the leader of them claims
-///   visit        the launch in which a warp last repeated probes
+///   visit        the launch in which a warp last came the cold way
 ///   news         counter of a class that changes when waiting warps should look again
 ///
 /// Call tree, downwards only; the file of a part has its name
@@ -49,7 +49,9 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |- sharing: take_anywhere        one probe a lane -> probes: look_anywhere -> claims: claim_for_seat
 ///   |  |- take_elsewhere       cold                                 elsewhere.hpp
 ///   |  |  |- hints: put_back_of         a foreign claim
-///   |  |  |- take_first                 no seat yet, in the launch in which a class begins -> tickets: take
+///   |  |  |- take_first               no seat yet, in the launch in which a class begins
+///   |  |  |  |- rounds: look_at_older       not from the grid's begin on -> probes, sharing: take_seen
+///   |  |  |  '- tickets: take_first, take   several classes
 ///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> maker
 ///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to
 ///   |  |  '- take_along_hints           in turns:

@@ -79,6 +79,15 @@ class slab_claims {
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     return without_foreign(claim_for_seat(c, look, wanted));
   }
+  /// The blocks `look` of a word, of tickets that the caller drew, and others of the word for those that are gone; as
+  /// `go_to`. One lane.
+  WARPHEAP_FN slab_claim go_to_drawn(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
+    std::uint32_t left = 0;
+    const slab_claim got = claim(c, look.word, look.free, left);
+    if ((got.blocks != look.free) | got.foreign()) return go_on(c, got, left, wanted);
+    store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+    return got;
+  }
   WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const {
     return without_foreign(claim_at_home(c, wanted));
   }
@@ -95,6 +104,16 @@ class slab_claims {
   }
 
  private:
+  // What was claimed of a word, and some of those that were `left` there. One lane.
+  WARPHEAP_COLD_FN slab_claim go_on(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
+    if (got.foreign()) return without_foreign(got);
+    wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
+    if (left != 0) got.blocks |= claim(c, got.word, choose(left, wanted), left).blocks;
+    if (got.serves(0)) {
+      store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+    }
+    return got;
+  }
   // What was claimed, or nothing if that is foreign: then it goes back at once. One lane.
   WARPHEAP_FN slab_claim without_foreign(slab_claim got) const {
     if (!got.foreign()) return got;

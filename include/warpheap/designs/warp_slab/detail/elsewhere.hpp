@@ -7,8 +7,9 @@
 // The cold way of a request: what the seat and one probe of each lane lack.
 //
 // A warp that asks for the first time in the launch in which its classes begin draws tickets at once: others do so,
-// too, and hardly any block is free. Another begins with one more of such probes, and then a few at several words each,
-// as long as some see free blocks. A quick one leaves few of the lanes that lack a block, unless hardly any are free.
+// too, and hardly any block is free, unless threads have ended before. Probes would find blocks that others made for
+// their tickets. Another warp begins with one more of such probes, and then a few at several words each, as long as
+// some see free blocks. A quick one leaves few of the lanes that lack a block, unless hardly any are free.
 // Then a look at several words of the latest slabs, which are the likeliest to have blocks where a class has just
 // grown. Then hints lead on, in turns, each of which ends with the class extended or refused if it found nothing.
 
@@ -38,13 +39,25 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   return take_along_hints(group, c, found);
 }
 
-// Blocks by tickets for a warp that has no seat in any class that its lanes want, if all these begin. Collective.
+// Blocks by tickets for a warp that has no seat in any class that its lanes want, if all these begin, and the warp
+// comes for the first time in its launch. So what a warp draws without a look is bounded, also if it wants many sizes,
+// or loses its seats to others in a small heap. Warps that run after others look at what came back. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32_t c, void* found) const {
-  const bool wants = found == nullptr;
-  const slab_seat named{store().seat(c).load(memory_order::relaxed, thread_scope::device)};
-  const bool first = wants && !named.is_of(c) && tickets().ledger().begins(c);
+  using enum memory_order;
+  using enum thread_scope;
+  bool asks = found == nullptr;
+  const slab_visit last{store().visit().load(relaxed, device)};
+  const slab_seat named{store().seat(c).load(relaxed, device)};
+  const bool first = !named.is_of(c) && tickets().ledger().begins(c) && !last.is_now();
+  if (!all(group, !asks || first)) return found;
+  if (is_leader(group)) store().visit().store(last.next().value, relaxed, device);
+  if (!runs_from_the_start()) found = rounds().look_at_older(group, c, asks, found);
+  const lane_mask asking = ballot(group, asks);
+  if (asking == 0) return found;
+  const std::uint32_t of_one = shuffle(group, c, leader(asking));
+  if (ballot(group, asks && c == of_one) == asking) return tickets().take_first(group, asking, of_one, found);
   bool there = false;
-  return all(group, !wants || first) ? tickets().take(group, c, first, found, there) : found;
+  return tickets().take(group, c, asks, found, there);
 }
 
 // Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were two for

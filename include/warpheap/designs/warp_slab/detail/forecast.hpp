@@ -9,12 +9,14 @@
 namespace warpheap {
 
 constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
+// Whether the caller runs from the beginning of its grid on, as far as blocks begin in the order of their numbers.
+WARPHEAP_FN inline bool runs_from_the_start() { return grid_warp_index() < threads_at_once / warp_width; }
 // Whether only a part of the threads of the caller's grid runs at once.
 WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
-// When a warp last looked at more words than one for each lane: the launch, and whether it did so there before. 0:
-// never. It decides how much room a class is given and nothing else, so it may be wrong: warps of a small heap share
-// one, and launch numbers wrap around.
+// When a warp last drew tickets without a look, or looked at more words than one for each lane: the launch, and whether
+// it did so there before. 0: never. It decides how much room a class is given and nothing else, so it may be wrong:
+// warps of a small heap share one, and launch numbers wrap around.
 struct slab_visit {
   static constexpr std::uint32_t again_bit = 1;
   static constexpr std::uint32_t ever_bit = 2;

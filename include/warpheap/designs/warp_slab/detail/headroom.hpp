@@ -18,8 +18,11 @@ namespace warpheap::detail {
 /// when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what
 /// others lack; beyond that, and for warps that come for the first time, only `slab_extension` adds slabs.
 ///
-/// All lanes of a group call together. They do not wait for the heap's lock. A group that takes the lock closes the
-/// class's ledger, so it waits for threads that make slabs for tickets, which wait for no other thread.
+/// The slabs are made for tickets that nobody holds, with the ledger open: others go on drawing. Within a launch the
+/// heap's lock keeps groups from growing a class side by side; no group waits for it. Between launches one group of a
+/// launch grows a class.
+///
+/// All lanes of a group call together. No call waits for another thread.
 class slab_headroom {
  public:
   using look_kind = slab_probes::look_kind;
@@ -47,7 +50,7 @@ class slab_headroom {
     const lane_mask askers = ballot(group, asks);
     if (askers == 0) return;
     c = shuffle(group, c, leader(askers));
-    if (is_crowded(group, c, enough)) add_room(group, c);
+    if (is_crowded(group, c, enough)) add_room(group, c, enough == room_within_launch);
   }
 
  private:
@@ -96,22 +99,32 @@ class slab_headroom {
     const std::uint32_t all = reduce(group, free, plus{});
     return all < words * enough && all > words * enough / 8;
   }
-  // Adds slabs. One group of the heap at a time; others go on. Collective.
-  WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c) const {
-    using enum memory_order;
-    using enum thread_scope;
-    store().control().lock.try_hold(group, [&] {
-      // Steps that a warp can take within some ten microseconds.
-      constexpr std::uint32_t most = 2048;
-      const std::uint32_t limit =
-          most / (store().words_of(c) > store().units_of(c) ? store().words_of(c) : store().units_of(c));
-      const bool was_open = reclamation().compaction().close_ledger(group, c);
-      const std::uint32_t half = atomic_view{store().of_class(c).places}.load(relaxed, device) / 2 + 1;
-      const bool added = maker().add_slabs(group, c, half < limit ? half : limit);
-      sync(group);  // the leader releases with the news what all lanes did
-      if (was_open && is_leader(group)) maker().ledger().open(c);
-      if (added && is_leader(group)) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
-    });
+  // Adds slabs that no thread waits for: for those who come again within a launch half of the class, one group of the
+  // heap at a time; else a part of it, for the first group that asks in a launch. Others go on. Collective.
+  WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c, bool within_launch) const {
+    if (within_launch) {
+      store().control().lock.try_hold(group, [&] { add_slabs(group, c, half_of(c)); });
+    } else {
+      std::uint32_t slabs = 0;
+      if (is_leader(group)) slabs = maker().ledger().slabs_ahead(c, false, 1);
+      add_slabs(group, c, slabs);
+    }
+  }
+  // As many slabs as the leader says. Collective.
+  WARPHEAP_COLD_FN void add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+    if (!any(group, is_leader(group) && slabs != 0)) return;
+    growth().tickets().make_ahead(group, c, slabs);
+    if (!is_leader(group)) return;
+    atomic_view{store().of_class(c).news}.fetch_add(1, memory_order::release, thread_scope::device);
+  }
+  // Half as many slabs as the class has, as far as a warp can make them within some ten microseconds.
+  WARPHEAP_COLD_FN std::uint32_t half_of(std::uint32_t c) const {
+    constexpr std::uint32_t most = 2048;  // steps
+    const std::uint32_t steps = store().words_of(c) > store().units_of(c) ? store().words_of(c) : store().units_of(c);
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+    const std::uint32_t half = places / 2 + 1;
+    return half < most / steps ? half : most / steps;
   }
   // True for one seat in eight and warp: so many look closer, since a closer look takes its time.
   WARPHEAP_FN static bool is_picked(std::uint32_t word) {

@@ -49,13 +49,13 @@ struct warp_slab_layout {
     std::uint32_t newest;               // the first place of the latest extension
     std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
     std::uint32_t slab_blocks;
+    std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
     alignas(128) std::uint32_t news;     // times that there was reason to look again, the extensions among them
     std::uint64_t refused;               // the latest attempt that found nothing
     alignas(128) std::uint64_t ledger;   // slab_ledger_word: blocks that tickets were drawn for
     alignas(128) std::uint32_t settled;  // places that have a slab, or had a ticket and could not get one
     alignas(128) std::uint32_t failed;   // those without a slab, since the ledger was opened
     std::uint32_t opened;                // the places that there were then
-    std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
     std::uint32_t grown;                 // 1 + the latest launch that made slabs ahead of need, or 0
     std::uint32_t grown_by_half;         // the same, for warps that malloc and free by turns
     std::uint32_t no_units;              // 1 + `reclaims` when a maker found no units, or 0; the lock's holder's

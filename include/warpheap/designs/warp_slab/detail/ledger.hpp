@@ -49,10 +49,7 @@ class slab_ledger {
     return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
   }
   /// Whether class `c` begins: it has no slab, or got its first one in the caller's launch.
-  WARPHEAP_FN bool begins(std::uint32_t c) const {
-    const std::uint32_t began = atomic_view{state(c).began}.load(memory_order::relaxed, thread_scope::device);
-    return began == 0 || began == this_launch();
-  }
+  WARPHEAP_FN bool begins(std::uint32_t c) const { return probes().begins(c); }
   /// Notes that the class begins in the caller's launch. By the thread that drew the ticket of the first slab, before
   /// it settles the place. So all later launches see it.
   WARPHEAP_FN void note_begin(std::uint32_t c) const {
@@ -61,18 +58,18 @@ class slab_ledger {
   /// How many slabs the caller draws beside what it wants: an eighth of the class for the first that asks in a launch
   /// in which the class does not begin, or a fifth where only a part of the grid runs at once; half of it for the first
   /// of those that malloc and free by turns, which come `again`; a 16th when half of the heap is slabs. Otherwise 0, as
-  /// for a class of few slabs. One lane.
-  WARPHEAP_COLD_FN std::uint32_t slabs_ahead(std::uint32_t c, bool again) const {
+  /// for a class of few slabs, unless `least` are wanted, once a launch. One lane.
+  WARPHEAP_COLD_FN std::uint32_t slabs_ahead(std::uint32_t c, bool again, std::uint32_t least = 0) const {
     using enum memory_order;
     using enum thread_scope;
     constexpr std::uint32_t few = 8;
     const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
-    if (places < few || (!again && begins(c)) || !store().has_units_ahead()) return 0;
+    if ((places < few && least == 0) || (!again && begins(c)) || !store().has_units_ahead()) return 0;
     const atomic_view latest{again ? state(c).grown_by_half : state(c).grown};
     if (latest.load(relaxed, device) == this_launch()) return 0;
     if (latest.exchange(this_launch(), relaxed, device) == this_launch()) return 0;
-    if (!store().has_room()) return places / 16;
-    return places / (again ? 2 : has_more_threads_than_run() ? 5 : 8);
+    const std::uint32_t slabs = places / (!store().has_room() ? 16 : again ? 2 : has_more_threads_than_run() ? 5 : 8);
+    return slabs < least ? least : slabs;
   }
   /// The count as it is now. Relaxed: a draw decides.
   WARPHEAP_FN slab_ledger_word look(std::uint32_t c) const {
@@ -100,15 +97,10 @@ class slab_ledger {
   }
   /// The table's entry of `place`, of which the caller drew a ticket when the count was `drawn`: waits until it is
   /// settled. 0: some place of the class got no slab, or the ledger was closed since; then the ticket is void.
-  WARPHEAP_COLD_FN std::uint32_t entry_of(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
-    using enum memory_order;
-    using enum thread_scope;
+  WARPHEAP_FN std::uint32_t entry_of(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
     if (place >= store().control().units) return 0;  // the table has no such place
-    for (backoff wait;; wait.pause()) {
-      const std::uint32_t entry = store().table(c, place).load(acquire, device);
-      if (entry != 0) return entry;
-      if (atomic_view{state(c).failed}.load(relaxed, device) != 0 || !look(c).counts(drawn)) return 0;
-    }
+    const std::uint32_t entry = store().table(c, place).load(memory_order::acquire, thread_scope::device);
+    return entry != 0 ? entry : await_entry(c, place, drawn);
   }
 
   /// Closes the ledger and waits until all places are settled that tickets were drawn for; false if it was closed
@@ -157,8 +149,21 @@ class slab_ledger {
   }
 
  private:
-  // The caller's launch, as `began` has it.
-  WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
+  // As `entry_of`. Thousands of warps wait side by side, each for one of a few hundred slabs. So most looks are at the
+  // entry, since looks of all at the words of the class would keep those from the makers. One lane.
+  WARPHEAP_COLD_FN std::uint32_t await_entry(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
+    using enum memory_order;
+    using enum thread_scope;
+    constexpr std::uint32_t each = 8;  // looks at the entry for one at the class
+    std::uint32_t looks = 0;
+    for (backoff wait;; wait.pause()) {
+      const std::uint32_t entry = store().table(c, place).load(acquire, device);
+      if (entry != 0) return entry;
+      if (++looks % each != 0) continue;
+      if (atomic_view{state(c).failed}.load(relaxed, device) != 0 || !look(c).counts(drawn)) return 0;
+    }
+  }
+  WARPHEAP_FN static std::uint32_t this_launch() { return slab_probes::this_launch(); }
   WARPHEAP_FN slab_store::class_state& state(std::uint32_t c) const { return store().of_class(c); }
   // The logarithm of the numbers that a place has: of blocks, rounded up.
   WARPHEAP_FN int shift(std::uint32_t c) const { return highest_bit(2 * store().blocks_of(c) - 1); }

@@ -59,8 +59,8 @@ class slab_maker {
     using enum thread_scope;
     std::uint32_t unit = 0;
     if (place >= store().control().units || !take_units_for(c, place, unit)) return false;
-    count_slabs(c, 1);
     make_slab(c, unit, place);
+    count_slabs(c, 1);
     atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
     return true;
   }

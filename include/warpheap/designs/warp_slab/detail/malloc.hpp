@@ -52,7 +52,9 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
   if (rank != 0 && got.foreign()) got = {};                 // the first of the peers puts the blocks back
   group = warp_request::of(met, &store().control()).lanes;  // who uses another heap is no help
-  sharing().take_anywhere(group, c, got, block);
+  // A warp without a seat is likely to ask for the first time, of classes that begin: there, blocks are for who drew
+  // tickets of them, and probes would take these.
+  if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
   if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });

@@ -24,6 +24,14 @@ class slab_probes {
   WARPHEAP_FN const slab_hints& hints() const { return claims_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return claims_.store(); }
 
+  /// Whether class `c` begins: it has no slab, or got its first one in the caller's launch.
+  WARPHEAP_FN bool begins(std::uint32_t c) const {
+    const std::uint32_t began =
+        atomic_view{store().of_class(c).began}.load(memory_order::relaxed, thread_scope::device);
+    return began == 0 || began == this_launch();
+  }
+  /// The caller's launch, as `began` has it.
+  WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
   /// Words that one lane reads side by side, since each load waits for memory.
   static constexpr std::uint32_t looks_at_once = 4;
   /// How far a probe goes.
@@ -35,16 +43,16 @@ class slab_probes {
 
   /// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
   WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const {
-    using enum memory_order;
-    using enum thread_scope;
-    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
-    const word_halves at_place = split(std::uint64_t{spread(number)} * places);
-    const std::uint32_t entry = store().table(c, at_place.high).load(relaxed, device);
-    // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
-    const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
-    // Of a small heap's slabs some of these words do not exist. They are of no class, either.
-    const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
-    return {at, slab_word{store().word(at).load(relaxed, device)}.free_of(c)};
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+    return look_below(c, places, number);
+  }
+  /// As `look_anywhere`, of the first half of the slabs: in a launch in which the class begins, those who made the
+  /// others have yet to take what they made them for.
+  WARPHEAP_COLD_FN slab_look look_at_older(std::uint32_t c, std::uint32_t number) const {
+    const std::uint32_t places =
+        atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
+    return look_below(c, places / 2, number);
   }
   /// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in
   /// use lie together. Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
@@ -99,6 +107,18 @@ class slab_probes {
   }
 
  private:
+  // The word of the places below `places` to which `number` is scattered.
+  WARPHEAP_FN slab_look look_below(std::uint32_t c, std::uint32_t places, std::uint32_t number) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const word_halves at_place = split(std::uint64_t{spread(number)} * places);
+    const std::uint32_t entry = store().table(c, at_place.high).load(relaxed, device);
+    // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
+    const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
+    // Of a small heap's slabs some of these words do not exist. They are of no class, either.
+    const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
+    return {at, slab_word{store().word(at).load(relaxed, device)}.free_of(c)};
+  }
   // The look that saw more blocks free.
   WARPHEAP_FN static slab_look freer(slab_look a, slab_look b) { return popcount(b.free) > popcount(a.free) ? b : a; }
 

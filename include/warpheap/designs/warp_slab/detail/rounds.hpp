@@ -43,6 +43,26 @@ class slab_rounds {
     group = meet(group);
     return any(group, found == nullptr) && any(group, look.free != 0);
   }
+  /// One look of each lane at the older slabs, for lanes that ask, while their classes begin: `found`, or what is
+  /// found. Afterwards a lane asks if its class is to grow for it: it lacks its block, and less than a quarter of what
+  /// was seen is free. Collective.
+  ///
+  /// So threads that run after others have ended take what these gave back, and threads that malloc and free by turns
+  /// seldom look twice.
+  WARPHEAP_COLD_FN void* look_at_older(lane_mask group, std::uint32_t c, bool& asks, void* found) const {
+    constexpr int enough = 8;  // free blocks of a word
+    const lane_mask lacking = ballot(group, asks);
+    c = shuffle(group, c, slab_sharing::whom_to_help(lacking, asks));
+    const std::uint32_t number = grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index());
+    slab_look look = probes().look_at_older(c, number);
+    const lane_mask helpers = match(group, c);
+    const lane_mask roomy = ballot(group, popcount(look.free) >= enough) & helpers;
+    const bool has_room = 2 * group_size(roomy) >= group_size(helpers);
+    if (!has_room) look.free = 0;
+    found = take_seen_alone(group, lacking, c, look, found);
+    asks = asks && found == nullptr && !has_room;
+    return found;
+  }
   /// The looks of a later turn, at what was added since: `found`, or what is found if that is null. Collective.
   WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const {
     found = take_at_home(group, c, found);

@@ -50,15 +50,37 @@ class slab_tickets {
     slab_claim second;
     if (mine.wanted != 0) claim(c, mine, first, second);
     const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
-    first = {shuffle(met, first.word, leader(peers)), shuffle(met, first.blocks, leader(peers))};
-    second = {shuffle(met, second.word, leader(peers)), shuffle(met, second.blocks, leader(peers))};
+    void* const block = deal(met, peers, c, first, second);
     if (!asks) return found;
     there = first.word != slab_claim::nowhere;
-    const int rank = group_rank(peers);
-    const int firsts = popcount(first.blocks);
-    if (rank < firsts) return claims().block_of(classes::bytes(c), first, rank);
-    if (rank - firsts < popcount(second.blocks)) return claims().block_of(classes::bytes(c), second, rank - firsts);
-    return found;
+    return block;
+  }
+  /// As `take`, for lanes `wanting` of `group`, which all want class `c`: `found`, or a block, or null. One lane draws
+  /// for all, and nothing beside what is wanted. It makes a slab, and waits for one, by itself: a class that begins is
+  /// as quick as this way is short. Collective.
+  WARPHEAP_COLD_FN void* take_first(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
+    slab_claim first;
+    slab_claim second;
+    if (lane_bit() == lowest_alone(wanting)) {
+      const slab_ticket mine = draw_first(c, static_cast<std::uint32_t>(group_size(wanting)));
+      if (mine.wanted != 0) claim(c, mine, first, second);
+    }
+    const lane_mask met = meet(group);  // what the leader acquired is acquired for all
+    void* const block = deal(met, wanting, c, first, second);
+    return found == nullptr ? block : found;
+  }
+
+  /// Makes `slabs` slabs, as the leader says, that nobody waits for: tickets for their blocks are drawn, and probes
+  /// find these. All lanes of `group` help. Collective.
+  WARPHEAP_COLD_FN void make_ahead(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+    slab_ticket mine{};
+    if (is_leader(group) && ledger().serves(c) && !ledger().look(c).is_closed()) {
+      mine.all = slabs * store().blocks_of(c);
+      mine.drawn = ledger().draw(c, mine.all);
+      mine.wanted = mine.drawn.is_closed() ? 0 : 1;
+    }
+    make_slabs(group, c, mine);
+    sync(group);
   }
 
  private:
@@ -95,6 +117,17 @@ class slab_tickets {
     const std::uint32_t each = root < 4 ? 1u << 14 : root > 6 ? 1u << 11 : 3u << (16 - root);
     return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
   }
+  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; makes the slab whose first block is among them. One
+  // lane.
+  WARPHEAP_COLD_FN slab_ticket draw_first(std::uint32_t c, std::uint32_t wanted) const {
+    const std::uint32_t blocks = store().blocks_of(c);
+    if (!ledger().serves(c)) return {};
+    const slab_ledger_word drawn = ledger().draw(c, wanted);
+    if (drawn.is_closed()) return {};
+    const std::uint32_t place = ledger().place_of(c, drawn.blocks() + blocks - 1);
+    if (ledger().place_of(c, drawn.blocks() + blocks - 1 + wanted) != place) make_slab(c, place);
+    return {drawn, wanted, wanted};
+  }
   // Makes the slabs whose first blocks are among those that lanes of `group` drew: one that a lane drew by itself, and
   // several with the help of all lanes. Collective.
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, const slab_ticket& mine) const {
@@ -125,12 +158,17 @@ class slab_tickets {
     ledger().settle(c, maker().make_slab_at(c, place));
   }
   // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.
-  WARPHEAP_COLD_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
+  WARPHEAP_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
     const std::uint64_t from = mine.drawn.blocks();
     const std::uint32_t room = 32 - static_cast<std::uint32_t>(from % 32);
     const std::uint32_t here = mine.wanted < room ? mine.wanted : room;
     first = claim_of(c, mine.drawn, from, here);
-    if (here != mine.wanted) second = claim_of(c, mine.drawn, from + here, mine.wanted - here);
+    if (here != mine.wanted) second = claim_next(c, mine.drawn, from + here, mine.wanted - here);
+  }
+  // As `claim_of`, apart. One lane.
+  WARPHEAP_COLD_FN slab_claim claim_next(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
+                                         std::uint32_t count) const {
+    return claim_of(c, drawn, from, count);
   }
   // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there
   // is no slab. One lane.
@@ -141,7 +179,19 @@ class slab_tickets {
     if (entry == 0) return {};
     const auto in_slab = static_cast<std::uint32_t>(from - ledger().first_of(c, place));
     const std::uint32_t free = low_bits(static_cast<int>(count)) << in_slab % 32;
-    return claims().go_to(c, {word_number::make(entry - 1, in_slab / 32), free}, count);
+    return claims().go_to_drawn(c, {word_number::make(entry - 1, in_slab / 32), free}, count);
+  }
+
+  // The caller's block, by its rank among `peers`, of what their leader claimed first and second, or null; tells the
+  // caller what was claimed first. Collective.
+  WARPHEAP_FN void* deal(lane_mask met, lane_mask peers, std::uint32_t c, slab_claim& first, slab_claim second) const {
+    first = {shuffle(met, first.word, leader(peers)), shuffle(met, first.blocks, leader(peers))};
+    second = {shuffle(met, second.word, leader(peers)), shuffle(met, second.blocks, leader(peers))};
+    const int rank = group_rank(peers);
+    const int later = rank - popcount(first.blocks);
+    const slab_claim mine = later < 0 ? first : second;
+    const int nth = later < 0 ? rank : later;
+    return nth < popcount(mine.blocks) ? claims().block_of(classes::bytes(c), mine, nth) : nullptr;
   }
 
   slab_maker maker_;
