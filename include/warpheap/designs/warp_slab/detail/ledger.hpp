@@ -149,12 +149,12 @@ class slab_ledger {
   }
 
  private:
-  // As `entry_of`. Thousands of warps wait side by side, each for one of a few hundred slabs. So most looks are at the
-  // entry, since looks of all at the words of the class would keep those from the makers. One lane.
+  // As `entry_of`. On a GPU thousands of warps wait side by side, each for one of a few hundred slabs. So most looks
+  // there are at the entry, since looks of all at the words of the class would keep those from the makers. One lane.
   WARPHEAP_COLD_FN std::uint32_t await_entry(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
     using enum memory_order;
     using enum thread_scope;
-    constexpr std::uint32_t each = 8;  // looks at the entry for one at the class
+    constexpr std::uint32_t each = this_backend == backend::cuda ? 8 : 1;  // looks at the entry for one at the class
     std::uint32_t looks = 0;
     for (backoff wait;; wait.pause()) {
       const std::uint32_t entry = store().table(c, place).load(acquire, device);
