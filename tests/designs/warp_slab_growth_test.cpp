@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <designs/warp_slab_kernels.hpp>
+#include <map>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
+#include <vector>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 #include <warpheap/heap.hpp>
 
@@ -106,17 +108,86 @@ struct come_and_go {
   }
 };
 
-// Threads that run after others have ended take what these gave back, also in the launch in which the class begins.
+// Threads that run after others have ended take what these gave back, also in the launch in which the class begins. Of
+// the heap's size each warp here has a record of its own of when it came.
 TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for_each) {
   if (looks_at_orders) GTEST_SKIP() << "it counts blocks, and the sanitizer looks at accesses";
+  constexpr bool on_host = this_backend == backend::host;
   constexpr std::uint64_t bytes = 64;
   constexpr std::uint64_t at_once = std::uint64_t{1} << 18;
-  constexpr std::uint64_t threads = at_once + at_once / 4 * (this_backend == backend::cuda ? 16 : 1);
-  const heap<warp_slab> heap{std::uint64_t{256} << 20};
+  constexpr std::uint64_t threads = on_host ? at_once + at_once / 4 : 8 * at_once;
+  const heap<warp_slab> heap{std::uint64_t{on_host ? 2 : 8} << 30};
   launch(grid_shape::covering(threads, 256), come_and_go{}, heap.ref(), bytes, 1, 1);
   synchronise();
-  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, at_once + at_once / 8);
+  // On a GPU about `at_once` threads have a block at a time, and the class grows until most words are a quarter free.
+  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, on_host ? at_once + at_once / 8 : threads / 2 + at_once / 8);
   EXPECT_EQ(heap.stats().live_bytes, 0);
+}
+
+/// Each thread takes a block of one size and one of another, and keeps both.
+struct take_two {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes) const {
+    require(heap.malloc(bytes) != nullptr && heap.malloc(2 * bytes) != nullptr, "there is room");
+  }
+};
+
+// Threads that want two sizes do not malloc and free by turns, so no class is given half as much again.
+TEST(warp_slab_growth, a_second_size_is_given_little_more_than_is_asked_for) {
+  constexpr std::uint64_t threads = 1 << 14;
+  constexpr std::uint64_t bytes = 64;
+  const heap<warp_slab> heap{std::uint64_t{256} << 20};
+  launch(grid_shape::covering(threads, 256), take_two{}, heap.ref(), bytes);
+  synchronise();
+  for (const std::uint64_t each : {bytes, 2 * bytes}) {
+    EXPECT_LE(heap.allocator_stats().of(each).blocks, threads * 5 / 4) << each << " bytes";
+  }
+}
+
+/// Two warps fill slabs of one size, and the first gives a few blocks back. Then a warp at the end of a large grid
+/// wants more blocks of that size than came back, and others of a size that nobody had.
+struct want_two_sizes {
+  static constexpr std::uint32_t last = (1u << 18) / warp_width + 64;  // more warps than run at once
+
+  WARPHEAP_FN static std::uint64_t size_of(int lane) { return lane < warp_width / 2 ? 512 : 1024; }
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, void** kept, std::uint32_t* ready) const {
+    const std::uint32_t warp = grid_warp_index();
+    const int lane = lane_index();
+    const atomic_view done{*ready};
+    if (warp < 2) {
+      void* block = heap.malloc(512);
+      if (warp == 0 && lane % 4 == 0) {
+        heap.free(block);
+        block = nullptr;
+      }
+      kept[warp * warp_width + static_cast<std::uint32_t>(lane)] = block;
+      done.fetch_add(1, memory_order::release, thread_scope::device);
+    } else if (warp == last) {
+      for (backoff wait; done.load(memory_order::acquire, thread_scope::device) != 2 * warp_width;) wait.pause();
+      kept[2 * warp_width + lane] = heap.malloc(size_of(lane));
+    }
+  }
+};
+
+// A lane that is not served by a look has no part in what the lanes of another size draw.
+TEST(warp_slab_growth, a_warp_that_comes_late_gets_blocks_of_the_sizes_that_it_wants) {
+  const heap<warp_slab> heap{std::uint64_t{64} << 20};
+  const device_array<void*> kept(3 * warp_width);
+  const device_array<std::uint32_t> ready(1);
+  launch(grid_shape{want_two_sizes::last + 1, warp_width}, want_two_sizes{}, heap.ref(), kept.data(), ready.data());
+  const std::vector<void*> blocks = kept.to_host();
+  std::map<std::uint64_t, std::uint64_t> ends;  // by address
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    const auto at = reinterpret_cast<std::uint64_t>(blocks[i]);
+    ASSERT_TRUE(at != 0 || i < warp_width) << i;
+    if (at == 0) continue;
+    const std::uint64_t size = i < 2 * warp_width ? 512 : want_two_sizes::size_of(static_cast<int>(i - 2 * warp_width));
+    EXPECT_TRUE(ends.emplace(at, at + size).second) << "two threads have one block";
+  }
+  std::uint64_t end = 0;
+  for (const auto& [at, after] : ends) {
+    EXPECT_GE(at, end) << "a block lies in another one";
+    end = after;
+  }
 }
 
 // A warp draws new blocks without a look once a launch. What else it wants it takes of what came back: on the host,

@@ -20,8 +20,9 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
 /// the size. Frees of a warp into one word are one operation, too. A warp that finds nothing at its seat looks, with
 /// the help of all lanes that called with it, at words anywhere. Then it draws a ticket: a number that tells it a block
-/// of a slab that is not made yet, and who makes it. Where there is no memory for more slabs it follows hints, then
-/// takes whole slabs back from other sizes. A size that is crowded gets slabs ahead of need. Sizes:
+/// of a slab that is not made yet, and who makes it. A warp that asks for a new size draws before it looks. Where there
+/// is no memory for more slabs it follows hints, then takes whole slabs back from other sizes. A size that is crowded
+/// gets slabs ahead of need. Sizes:
 /// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
 /// size can lie. docs/design/warp_slab.md explains it all.
 ///
@@ -39,7 +40,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
 ///   region       leaves of units that makers of slabs of one size share, in a large heap
 ///   peers        lanes that want one class of one heap; the leader of them claims
-///   visit        the launch in which a warp last came the cold way
+///   visit        the launch in which a warp last came the cold way, and what it did there
 ///   news         counter of a class that changes when waiting warps should look again
 ///
 /// Call tree, downwards only; the file of a part has its name
@@ -52,8 +53,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |  |- take_first               no seat yet, in the launch in which a class begins
 ///   |  |  |  |- rounds: look_at_older       not from the grid's begin on -> probes, sharing: take_seen
 ///   |  |  |  '- tickets: take_first, take   several classes
-///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> maker
-///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to
+///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> tickets
+///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to_drawn
 ///   |  |  '- take_along_hints           in turns:
 ///   |  |     |- rounds: look_again      the home word, the latest slabs
 ///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
@@ -164,9 +165,10 @@ class warp_slab {
   WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
 
   // elsewhere.hpp
-  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, bool probed,
+                                        void* found) const;
   WARPHEAP_COLD_FN void* take_first(lane_mask group, std::uint32_t c, void* found) const;
-  WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const;
+  WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, std::uint32_t each, bool wants) const;
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                           void*& found) const;

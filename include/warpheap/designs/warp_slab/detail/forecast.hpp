@@ -14,24 +14,30 @@ WARPHEAP_FN inline bool runs_from_the_start() { return grid_warp_index() < threa
 // Whether only a part of the threads of the caller's grid runs at once.
 WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
-// When a warp last drew tickets without a look, or looked at more words than one for each lane: the launch, and whether
-// it did so there before. 0: never. It decides how much room a class is given and nothing else, so it may be wrong:
-// warps of a small heap share one, and launch numbers wrap around.
+// When a warp last came the cold way: the launch, and what it did there: whether it drew tickets before a look, whether
+// it looked for room, and whether it did so twice. 0: never. It decides how much room a class is given, and whether a
+// warp may draw before it looks, and nothing else. So it may be wrong: warps of a small heap share one, and launch
+// numbers wrap around.
 struct slab_visit {
   static constexpr std::uint32_t again_bit = 1;
-  static constexpr std::uint32_t ever_bit = 2;
-  static constexpr int launch_shift = 2;
+  static constexpr std::uint32_t looked_bit = 2;
+  static constexpr std::uint32_t drew_bit = 4;
+  static constexpr int launch_shift = 3;
   std::uint32_t value;
 
-  WARPHEAP_FN bool is_now() const { return (value | again_bit) == (now() | again_bit); }
-  WARPHEAP_FN bool is_again() const { return value == (now() | again_bit); }
-  // After one more.
-  WARPHEAP_FN slab_visit next() const { return {now() | (is_now() ? again_bit : 0)}; }
+  // Whether the warp came in this launch.
+  WARPHEAP_FN bool came_now() const { return value != 0 && ((value ^ now()) >> launch_shift) == 0; }
+  // Whether it looked for room in this launch, and whether twice.
+  WARPHEAP_FN bool is_now() const { return came_now() && (value & looked_bit) != 0; }
+  WARPHEAP_FN bool is_again() const { return came_now() && (value & again_bit) != 0; }
+  // After one more look for room.
+  WARPHEAP_FN slab_visit next() const { return {present() | looked_bit | (is_now() ? again_bit : 0)}; }
+  // After a draw before a look.
+  WARPHEAP_FN slab_visit drawn() const { return {present() | drew_bit}; }
 
  private:
-  WARPHEAP_FN static std::uint32_t now() {
-    return static_cast<std::uint32_t>(launch_number() << launch_shift) | ever_bit;
-  }
+  WARPHEAP_FN static std::uint32_t now() { return static_cast<std::uint32_t>(launch_number() << launch_shift); }
+  WARPHEAP_FN std::uint32_t present() const { return came_now() ? value : now(); }
 };
 
 // How far a grid has come: the launch, and below it how many of its blocks have begun at least.

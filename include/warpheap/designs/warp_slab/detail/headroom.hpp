@@ -16,13 +16,14 @@ namespace warpheap::detail {
 /// So a class whose words are seen to be crowded is given more slabs, if the warp that sees it has come this way
 /// before: within the launch, or in a large grid ever. Nobody needs that: it only makes later calls quicker. It ends
 /// when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what
-/// others lack; beyond that, and for warps that come for the first time, only `slab_extension` adds slabs.
+/// others lack; beyond that, and for warps that come for the first time, only tickets and `slab_extension` add slabs.
 ///
-/// The slabs are made for tickets that nobody holds, with the ledger open: others go on drawing. Within a launch the
-/// heap's lock keeps groups from growing a class side by side; no group waits for it. Between launches one group of a
-/// launch grows a class.
+/// The slabs are made for tickets that nobody holds, with the ledger open: others go on drawing. Between launches one
+/// group of a launch grows a class. Within a launch the heap's lock keeps groups from growing a class side by side, and
+/// no group waits for it. Its holder closes the ledger of a class of which no tickets are drawn, and then waits for
+/// threads that make slabs for earlier tickets, which wait for no other thread.
 ///
-/// All lanes of a group call together. No call waits for another thread.
+/// All lanes of a group call together.
 class slab_headroom {
  public:
   using look_kind = slab_probes::look_kind;
@@ -102,19 +103,32 @@ class slab_headroom {
   // Adds slabs that no thread waits for: for those who come again within a launch half of the class, one group of the
   // heap at a time; else a part of it, for the first group that asks in a launch. Others go on. Collective.
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c, bool within_launch) const {
-    if (within_launch) {
-      store().control().lock.try_hold(group, [&] { add_slabs(group, c, half_of(c)); });
-    } else {
-      std::uint32_t slabs = 0;
-      if (is_leader(group)) slabs = maker().ledger().slabs_ahead(c, false, 1);
-      add_slabs(group, c, slabs);
+    const slab_ledger& ledger = maker().ledger();
+    const bool draws = any(group, is_leader(group) && ledger.serves(c) && !ledger.look(c).is_closed());
+    if (!draws || within_launch) {
+      store().control().lock.try_hold(group, [&] { add_half(group, c); });
+      return;
     }
+    std::uint32_t slabs = 0;
+    if (is_leader(group)) slabs = ledger.slabs_ahead(c, false, 1);
+    if (any(group, slabs != 0)) tell(group, c, growth().tickets().make_ahead(group, c, slabs));
   }
-  // As many slabs as the leader says. Collective.
-  WARPHEAP_COLD_FN void add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
-    if (!any(group, is_leader(group) && slabs != 0)) return;
-    growth().tickets().make_ahead(group, c, slabs);
-    if (!is_leader(group)) return;
+  // Adds about half as many slabs as the class has: for tickets that nobody holds or, if none are drawn of the class,
+  // with its ledger closed. The lock's holder. Collective.
+  WARPHEAP_COLD_FN void add_half(lane_mask group, std::uint32_t c) const {
+    const std::uint32_t slabs = half_of(c);
+    bool added = growth().tickets().make_ahead(group, c, slabs);
+    if (!added) {
+      const bool was_open = reclamation().compaction().close_ledger(group, c);
+      added = maker().add_slabs(group, c, slabs);
+      sync(group);  // the leader releases with the news what all lanes did
+      if (was_open && is_leader(group)) maker().ledger().open(c);
+    }
+    tell(group, c, added);
+  }
+  // Tells those who wait that there is reason to look again, if slabs were `added`. Collective.
+  WARPHEAP_COLD_FN void tell(lane_mask group, std::uint32_t c, bool added) const {
+    if (!added || !is_leader(group)) return;
     atomic_view{store().of_class(c).news}.fetch_add(1, memory_order::release, thread_scope::device);
   }
   // Half as many slabs as the class has, as far as a warp can make them within some ten microseconds.

@@ -13,7 +13,8 @@ namespace warpheap::detail {
 ///
 /// Several slabs are made by the group of the heap's lock holder, with the ledger of the class closed, and all of its
 /// lanes write side by side: while units are likely to be come upon each lane a slab of its own, and then slabs of
-/// neighbouring units. One slab is made by a lane of the group that drew the first ticket of its place.
+/// neighbouring units. Slabs for tickets are made by lanes of the group that drew the first tickets of their places,
+/// with the ledger open.
 ///
 /// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
 /// places and `places`. A search that finds no block must not miss those of a slab in the making. A change of the class
@@ -59,8 +60,9 @@ class slab_maker {
     using enum thread_scope;
     std::uint32_t unit = 0;
     if (place >= store().control().units || !take_units_for(c, place, unit)) return false;
+    note_used(c);
     make_slab(c, unit, place);
-    count_slabs(c, 1);
+    count_slabs(c, 1);  // others wait for the slab, and not for the count
     atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
     return true;
   }
@@ -143,14 +145,20 @@ class slab_maker {
       if (seen.drawn() < seen.leaves() * each) return;
     }
   }
-  // Counts slabs that are about to be made. One lane.
-  WARPHEAP_COLD_FN void count_slabs(std::uint32_t c, std::uint32_t slabs) const {
+  // Notes that the class has a slab, before there is one: who has taken back its blocks finds it among the used ones.
+  // The release of the slab's entry releases it. One lane.
+  WARPHEAP_COLD_FN void note_used(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view used{store().control().used_classes};
     const std::uint64_t bit = std::uint64_t{1} << c;
     if ((used.load(relaxed, device) & bit) == 0) used.fetch_or(bit, relaxed, device);
-    atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), relaxed, device);
+  }
+  // Counts units of slabs that are made. The maker of a ticket's slab settles its place after it, so nobody takes the
+  // slab back before it is counted. One lane.
+  WARPHEAP_COLD_FN void count_slabs(std::uint32_t c, std::uint32_t slabs) const {
+    atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), memory_order::relaxed,
+                                                        thread_scope::device);
   }
   // As of the ledger, the same for all lanes. Collective.
   WARPHEAP_COLD_FN bool may_draw_units(lane_mask group, std::uint32_t c) const {
@@ -179,6 +187,7 @@ class slab_maker {
   // Begins to make `slabs` slabs: returns the place of the first. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint32_t begin_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     if (is_leader(group)) {
+      note_used(c);
       count_slabs(c, slabs);
       hints().begin_change(c);
     }

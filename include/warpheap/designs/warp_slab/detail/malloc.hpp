@@ -4,8 +4,8 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// The way of a request: blocks of slabs at the seat of the warp, then at a word that each lane probes. What these lack
-// is found on the cold way (elsewhere.hpp), and what no slab serves is a run (large.hpp).
+// The way of a request: blocks of slabs at the seat of the warp, then, if it has one, at a word that each lane probes.
+// What these lack is found on the cold way (elsewhere.hpp), and what no slab serves is a run (large.hpp).
 //
 // There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes
 // that came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops
@@ -52,11 +52,12 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
   if (rank != 0 && got.foreign()) got = {};                 // the first of the peers puts the blocks back
   group = warp_request::of(met, &store().control()).lanes;  // who uses another heap is no help
-  // A warp without a seat is likely to ask for the first time, of classes that begin: there, blocks are for who drew
-  // tickets of them, and probes would take these.
-  if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
+  // A group without a seat mostly asks for the first time, of classes that begin: there, blocks are for who drew
+  // tickets of them, and a probe would take these. If it is not so, the cold way probes.
+  const bool probes = any(group, got.word != slab_claim::nowhere);
+  if (probes) sharing().take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
-  block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
+  block = cold_call([*this, group, c, block, got, probes] { return take_elsewhere(group, c, got, probes, block); });
   if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });
   sync(group);
   return block;

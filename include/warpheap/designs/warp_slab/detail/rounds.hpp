@@ -44,8 +44,8 @@ class slab_rounds {
     return any(group, found == nullptr) && any(group, look.free != 0);
   }
   /// One look of each lane at the older slabs, for lanes that ask, while their classes begin: `found`, or what is
-  /// found. Afterwards a lane asks if its class is to grow for it: it lacks its block, and less than a quarter of what
-  /// was seen is free. Collective.
+  /// found. Afterwards a lane asks if its class is to grow for it: it lacks its block, and of most words that were seen
+  /// less than a quarter is free. Collective.
   ///
   /// So threads that run after others have ended take what these gave back, and threads that malloc and free by turns
   /// seldom look twice.

@@ -67,12 +67,12 @@ class slab_tickets {
     }
     const lane_mask met = meet(group);  // what the leader acquired is acquired for all
     void* const block = deal(met, wanting, c, first, second);
-    return found == nullptr ? block : found;
+    return (wanting & lane_bit()) != 0 ? block : found;  // a lane that wants another class may have none yet
   }
 
   /// Makes `slabs` slabs, as the leader says, that nobody waits for: tickets for their blocks are drawn, and probes
-  /// find these. All lanes of `group` help. Collective.
-  WARPHEAP_COLD_FN void make_ahead(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
+  /// find these. All lanes of `group` help. False if no tickets are drawn of the class, for now. Collective.
+  WARPHEAP_COLD_FN bool make_ahead(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     slab_ticket mine{};
     if (is_leader(group) && ledger().serves(c) && !ledger().look(c).is_closed()) {
       mine.all = slabs * store().blocks_of(c);
@@ -80,7 +80,8 @@ class slab_tickets {
       mine.wanted = mine.drawn.is_closed() ? 0 : 1;
     }
     make_slabs(group, c, mine);
-    sync(group);
+    sync(group);  // the leader releases with its news what all lanes did
+    return any(group, mine.wanted != 0);
   }
 
  private:
@@ -125,7 +126,10 @@ class slab_tickets {
     const slab_ledger_word drawn = ledger().draw(c, wanted);
     if (drawn.is_closed()) return {};
     const std::uint32_t place = ledger().place_of(c, drawn.blocks() + blocks - 1);
-    if (ledger().place_of(c, drawn.blocks() + blocks - 1 + wanted) != place) make_slab(c, place);
+    if (ledger().place_of(c, drawn.blocks() + blocks - 1 + wanted) != place) {
+      stop_point("warp_slab.make_slabs.drawn");
+      make_slab(c, place);
+    }
     return {drawn, wanted, wanted};
   }
   // Makes the slabs whose first blocks are among those that lanes of `group` drew: one that a lane drew by itself, and
