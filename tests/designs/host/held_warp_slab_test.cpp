@@ -202,29 +202,32 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
 }
 
 // A lane drew the first ticket of a slab and is held before it makes the slab. The next ticket is of the same slab, and
-// its holder waits.
+// its holder waits, whichever of the two ways to draw they take.
 TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   const std::uint32_t c = class_of(512);
   const slab_heap heap(4, [](const warp_slab&) {});
-  for_few_lanes(2, [&](few_lanes lanes) {
-    heap.reset();
-    held_lane maker{"warp_slab.make_slabs.drawn", {.thread = 0}};
-    void* blocks[2] = {};
-    std::uint64_t drawn = 0;
-    lanes.run([self = heap.allocator(), c, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {
-      if (lane == 1) {
-        maker->await();
-        *drawn = ledger_of(self).look(c).blocks();
-        maker->release();
-      }
-      blocks[lane] = take_by_ticket(self, c);
+  for (const bool first : {false, true}) {
+    for_few_lanes(2, [&](few_lanes lanes) {
+      heap.reset();
+      held_lane maker{"warp_slab.make_slabs.drawn", {.thread = 0}};
+      void* blocks[2] = {};
+      std::uint64_t drawn = 0;
+      lanes.run(
+          [self = heap.allocator(), c, first, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {
+            if (lane == 1) {
+              maker->await();
+              *drawn = ledger_of(self).look(c).blocks();
+              maker->release();
+            }
+            blocks[lane] = first ? take_first_ticket(self, c) : take_by_ticket(self, c);
+          });
+      EXPECT_EQ(drawn, 1u);
+      EXPECT_NE(blocks[0], nullptr);
+      EXPECT_NE(blocks[1], nullptr);
+      EXPECT_NE(blocks[0], blocks[1]);
+      EXPECT_EQ(heap.places(c), 1u);
     });
-    EXPECT_EQ(drawn, 1u);
-    EXPECT_NE(blocks[0], nullptr);
-    EXPECT_NE(blocks[1], nullptr);
-    EXPECT_NE(blocks[0], blocks[1]);
-    EXPECT_EQ(heap.places(c), 1u);
-  });
+  }
 }
 
 // The lock's holder has closed a ledger of which a lane drew, and is held before it waits for that lane's slab. Another

@@ -36,16 +36,18 @@ void close_and_open(const warp_slab& self, std::uint32_t c, std::uint32_t most) 
   ledger_of(self).open(c);
 }
 
-// Lanes 0 and 1 draw of one class, and lane 2 closes its ledger.
+// Lanes 0 and 1 draw of one class, and lane 2 closes its ledger. `first`: they draw as in the launch in which the class
+// begins.
 struct draw_against_close {
   warp_slab self;
   std::uint32_t c;
+  bool first;
   void operator()(std::uint64_t* out, unsigned lane) const {
     if (lane == 2) {
       close_and_open(self, c, 2);
       return;
     }
-    out[lane] = reinterpret_cast<std::uint64_t>(take_by_ticket(self, c));
+    out[lane] = reinterpret_cast<std::uint64_t>(first ? take_first_ticket(self, c) : take_by_ticket(self, c));
     if (out[lane] != 0) return;
     // The slab that the ticket was of is listed, so a search has its block.
     out[lane] = reinterpret_cast<std::uint64_t>(search(self, lane_bit(), lane_bit(), c));
@@ -54,16 +56,18 @@ struct draw_against_close {
 
 using heap_of_tickets = explored_heap<warp_slab, 4 * slab_classes::unit_bytes>;
 
-TEST(explored_slab_tickets, two_draws_against_a_close) {
+void explore_draws_against_a_close(bool first) {
   heap_of_tickets heap;
   heap.set_up([](const warp_slab&) {});
   expect_all_clean(explore_snapshot(
-      heap.memory(), 3, draw_against_close{heap.self(), class_of(512)},
+      heap.memory(), 3, draw_against_close{heap.self(), class_of(512), first},
       [](const results& out) {
         return out[0] != 0 && out[0] == out[1] ? std::string{"two threads have one block"} : std::string{};
       },
       few_switches(2)));
 }
+TEST(explored_slab_tickets, two_draws_against_a_close) { explore_draws_against_a_close(false); }
+TEST(explored_slab_tickets, two_first_draws_against_a_close) { explore_draws_against_a_close(true); }
 
 // Of the one unit lanes 0 and 1 make a slab of different classes, so one of them finds none. Lane 2 closes both
 // ledgers.

@@ -36,6 +36,10 @@ inline void* take_by_ticket(const warp_slab& self, std::uint32_t c) {
   bool there = false;
   return top(self).growth().tickets().take(lane_bit(), c, true, nullptr, there);
 }
+// As `take_by_ticket`, on the way of a warp without a seat, in the launch in which the class begins.
+inline void* take_first_ticket(const warp_slab& self, std::uint32_t c) {
+  return top(self).growth().tickets().take_first(lane_bit(), lane_bit(), c, nullptr);
+}
 inline bool add_slabs(const warp_slab& self, lane_mask group, std::uint32_t c, std::uint32_t slabs) {
   close_ledger(self, group, c);
   const bool added = top(self).maker().add_slabs(group, c, slabs);
