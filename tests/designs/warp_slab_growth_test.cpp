@@ -10,6 +10,7 @@
 #include <designs/warp_slab_kernels.hpp>
 #include <map>
 #include <support/random.hpp>
+#include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
@@ -113,6 +114,7 @@ struct come_and_go {
 TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for_each) {
   if (looks_at_orders) GTEST_SKIP() << "it counts blocks, and the sanitizer looks at accesses";
   constexpr bool on_host = this_backend == backend::host;
+  if (!on_host && scale_in_force() == work_scale::small) GTEST_SKIP() << "a grid of two million threads";
   constexpr std::uint64_t bytes = 64;
   constexpr std::uint64_t at_once = std::uint64_t{1} << 18;
   constexpr std::uint64_t threads = on_host ? at_once + at_once / 4 : 8 * at_once;
@@ -127,7 +129,9 @@ TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for
 /// Each thread takes a block of one size and one of another, and keeps both.
 struct take_two {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes) const {
-    require(heap.malloc(bytes) != nullptr && heap.malloc(2 * bytes) != nullptr, "there is room");
+    const void* const one = heap.malloc(bytes);
+    const void* const other = heap.malloc(2 * bytes);
+    require(one != nullptr && other != nullptr, "there is room");
   }
 };
 
@@ -141,6 +145,35 @@ TEST(warp_slab_growth, a_second_size_is_given_little_more_than_is_asked_for) {
   for (const std::uint64_t each : {bytes, 2 * bytes}) {
     EXPECT_LE(heap.allocator_stats().of(each).blocks, threads * 5 / 4) << each << " bytes";
   }
+}
+
+/// Threads from `first` on take a block each.
+struct take_from {
+  WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint64_t bytes, std::uint64_t first, void** kept) const {
+    const std::uint64_t self = grid_thread_index();
+    kept[self] = self < first ? nullptr : heap.malloc(bytes);
+  }
+};
+
+// A class that lost all slabs begins once more, and not in each launch from then on: other warps that ask for as many
+// blocks as are free take these.
+TEST(warp_slab_growth, a_class_that_lost_its_slabs_does_not_begin_in_each_launch) {
+  constexpr std::uint64_t threads = 1024;
+  constexpr std::uint64_t bytes = 256;
+  constexpr int launches = 12;
+  const heap<warp_slab> heap{std::uint64_t{8} << 20};
+  const std::uint64_t all = heap.size() / bytes;
+  const device_array<void*> kept(all);
+  const auto take = [&](std::uint64_t size, std::uint64_t first, std::uint64_t count) {
+    launch(grid_shape::covering(first + count, 128), take_from{}, heap.ref(), size, first, kept.data());
+    launch(grid_shape::covering(first + count, 128), give_one{}, heap.ref(), kept.data());
+  };
+  take(bytes, 0, threads);
+  take(4 * bytes, 0, all / 4);
+  for (int i = 1; i <= launches; ++i) take(bytes, i * threads, threads);
+  synchronise();
+  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, 3 * threads);
+  EXPECT_EQ(heap.stats().live_bytes, 0);
 }
 
 /// Two warps fill slabs of one size, and the first gives a few blocks back. Then a warp at the end of a large grid

@@ -10,7 +10,9 @@ namespace warpheap::test {
 
 struct add_up {
   WARPHEAP_FN void operator()(std::uint32_t* cell, std::uint64_t times) const {
-    for (; times != 0; --times) atomic_view{*cell}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    // Each addition waits for the one before, whose result it looks at.
+    const atomic_view sum{*cell};
+    while (times != 0 && sum.fetch_add(1, memory_order::relaxed, thread_scope::device) != ~0u) --times;
   }
 };
 

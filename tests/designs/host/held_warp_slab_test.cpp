@@ -230,6 +230,39 @@ TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   }
 }
 
+// A lane drew a block that another one has, saw others free in the word, and is held. Meanwhile the block comes back,
+// and the slab is taken back and becomes one of another class. The lane gets none of that one's blocks, and loses none.
+TEST(held_warp_slab, a_lane_that_drew_takes_nothing_of_a_slab_that_changed) {
+  const std::uint32_t c = class_of(512);
+  const std::uint32_t other = class_of(256);
+  const slab_heap heap(1, [c](const warp_slab& self) {
+    add_slabs(self, lane_bit(), c, 1);
+    claim_of(self, c, 0, 1);
+  });
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane late{"warp_slab.go_on.left", {.thread = 0}};
+    std::uint32_t got = 0;
+    bool changed = false;
+    lanes.run([self = heap.allocator(), c, other, late = &late, got = &got, changed = &changed](unsigned lane) {
+      if (lane == 0) {
+        *got = go_to_drawn(self, c, {word_at(0), 1}, 1).blocks;
+        return;
+      }
+      late->await();
+      fence(memory_order::release, thread_scope::device);
+      put_back(self, {word_at(0), 1});
+      *changed = reclaim(self, lane_bit(), 1) && add_slabs(self, lane_bit(), other, 1);
+      late->release();
+    });
+    EXPECT_TRUE(changed);
+    EXPECT_EQ(got, 0u);
+    std::uint32_t left = 0;
+    in_one_lane([self = heap.allocator(), other, to = &left] { *to = claim_of(self, other, 0, ~0u); });
+    EXPECT_EQ(left, ~0u) << "a block of the other class is lost";
+  });
+}
+
 // The lock's holder has closed a ledger of which a lane drew, and is held before it waits for that lane's slab. Another
 // lane, whose tickets are void, does not wait.
 TEST(held_warp_slab, a_ticket_of_a_closed_ledger_waits_for_nobody) {

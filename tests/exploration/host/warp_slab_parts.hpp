@@ -55,6 +55,9 @@ inline slab_claim claim(const warp_slab& self, std::uint32_t c, std::uint32_t at
                         std::uint32_t& left) {
   return claims_claim(top(self).claims(), c, at, chosen, left);
 }
+inline slab_claim go_to_drawn(const warp_slab& self, std::uint32_t c, slab_look look, std::uint32_t wanted) {
+  return top(self).claims().go_to_drawn(c, look, wanted);
+}
 inline slab_claim without_foreign(const warp_slab& self, slab_claim got) {
   return claims_without_foreign(top(self).claims(), got);
 }

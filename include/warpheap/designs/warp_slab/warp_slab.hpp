@@ -20,9 +20,9 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
 /// the size. Frees of a warp into one word are one operation, too. A warp that finds nothing at its seat looks, with
 /// the help of all lanes that called with it, at words anywhere. Then it draws a ticket: a number that tells it a block
-/// of a slab that is not made yet, and who makes it. A warp that asks for a new size draws before it looks. Where there
-/// is no memory for more slabs it follows hints, then takes whole slabs back from other sizes. A size that is crowded
-/// gets slabs ahead of need. Sizes:
+/// of a slab that is not made yet, and who makes it. A warp that asks for new sizes alone draws before it looks. Where
+/// there is no memory for more slabs it follows hints, then takes whole slabs back from other sizes. A size that is
+/// crowded gets slabs ahead of need. Sizes:
 /// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
 /// size can lie. docs/design/warp_slab.md explains it all.
 ///

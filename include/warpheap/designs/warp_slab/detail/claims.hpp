@@ -104,11 +104,13 @@ class slab_claims {
   }
 
  private:
-  // What was claimed of a word, and some of those that were `left` there. One lane.
+  // What was claimed of a word, and some of those that were `left` there, as `go_to`. One lane.
   WARPHEAP_COLD_FN slab_claim go_on(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
-    if (got.foreign()) return without_foreign(got);
-    wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
-    if (left != 0) got.blocks |= claim(c, got.word, choose(left, wanted), left).blocks;
+    if (!got.foreign() && left != 0) {
+      stop_point("warp_slab.go_on.left");
+      got = claim_more(c, got, left, wanted);
+    }
+    got = without_foreign(got);
     if (got.serves(0)) {
       store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
     }
@@ -140,10 +142,13 @@ class slab_claims {
                                      std::uint32_t wanted) const {
     std::uint32_t left = 0;
     const slab_claim got = claim(c, at, tried, left);
-    if (got.blocks == tried || left == 0) return got;
+    return got.blocks == tried || left == 0 ? got : claim_more(c, got, left, wanted);
+  }
+  // What was claimed of a word before, which is not foreign, and others of those `left` there, `wanted` in all. While
+  // the caller has a block the slab stays what it is; if it has none, what it gets may be foreign. One lane.
+  WARPHEAP_FN slab_claim claim_more(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
     wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
-    // While there is a block of the first try, the slab stays what it is.
-    const slab_claim more = claim(c, at, choose(left, wanted), left);
+    const slab_claim more = claim(c, got.word, choose(left, wanted), left);
     return {more.word, got.blocks | more.blocks};
   }
   // Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another

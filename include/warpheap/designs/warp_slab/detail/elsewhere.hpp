@@ -17,7 +17,7 @@
 namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
-// `probed`: each lane has looked at a word before. Collective.
+// `probed`: each lane has looked at a word before, if any lane lacked a block that had nothing to put back. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, bool probed,
                                                         void* found) const {
   group = meet(group);

@@ -73,7 +73,8 @@ class slab_headroom {
     }
     last.value = shuffle(group, last.value, leader(group));
     if (last.is_now()) return room_within_launch;
-    return last.value != 0 && has_more_threads_than_run() ? room_between_launches : 0;
+    const bool came_before = last.value != 0 && !last.came_now();
+    return came_before && has_more_threads_than_run() ? room_between_launches : 0;
   }
   // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const {
@@ -105,18 +106,19 @@ class slab_headroom {
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c, bool within_launch) const {
     const slab_ledger& ledger = maker().ledger();
     const bool draws = any(group, is_leader(group) && ledger.serves(c) && !ledger.look(c).is_closed());
-    if (!draws || within_launch) {
-      store().control().lock.try_hold(group, [&] { add_half(group, c); });
-      return;
-    }
     std::uint32_t slabs = 0;
-    if (is_leader(group)) slabs = ledger.slabs_ahead(c, false, 1);
-    if (any(group, slabs != 0)) tell(group, c, growth().tickets().make_ahead(group, c, slabs));
+    if (is_leader(group)) slabs = within_launch ? half_of(c) : ledger.slabs_ahead(c, false, 1);
+    slabs = shuffle(group, slabs, leader(group));
+    if (slabs == 0) return;
+    if (draws && !within_launch) {
+      tell(group, c, growth().tickets().make_ahead(group, c, slabs));
+    } else {
+      store().control().lock.try_hold(group, [&] { add_slabs(group, c, slabs); });
+    }
   }
-  // Adds about half as many slabs as the class has: for tickets that nobody holds or, if none are drawn of the class,
-  // with its ledger closed. The lock's holder. Collective.
-  WARPHEAP_COLD_FN void add_half(lane_mask group, std::uint32_t c) const {
-    const std::uint32_t slabs = half_of(c);
+  // Adds slabs: for tickets that nobody holds or, if none are drawn of the class, with its ledger closed. The lock's
+  // holder. Collective.
+  WARPHEAP_COLD_FN void add_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     bool added = growth().tickets().make_ahead(group, c, slabs);
     if (!added) {
       const bool was_open = reclamation().compaction().close_ledger(group, c);

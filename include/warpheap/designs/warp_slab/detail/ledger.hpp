@@ -48,7 +48,7 @@ class slab_ledger {
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
   }
-  /// Whether class `c` begins: it has no slab, or got its first one in the caller's launch.
+  /// Whether class `c` begins: it has no slab, or got its first one by a ticket in the caller's launch.
   WARPHEAP_FN bool begins(std::uint32_t c) const { return probes().begins(c); }
   /// Notes that the class begins in the caller's launch. By the thread that drew the ticket of the first slab, before
   /// it settles the place. So all later launches see it.
