@@ -204,6 +204,10 @@ using changing_heap = with_children;
 
 // A heap is filled by a launch for each five hundred blocks, and launches are dear on a GPU: so few blocks fill it.
 constexpr std::uint64_t shifting_bytes = std::uint64_t{1} << 14;
+// Threads that ask for more than there is: all wait for the one lock of the reference, so the heap is small, too.
+run_options options_of_scarcity(const char* mode, std::uint64_t size) {
+  return options_of(mode, 1, size, std::uint64_t{1} << 14);
+}
 
 TEST_F(changing_heap, gives_all_again_to_another_size) {
   const outcome result = sound_result_of<shift>(options_of("after_16", 500, 1024, shifting_bytes));
@@ -299,7 +303,7 @@ TEST_F(changing_heap, knows_its_largest_block) {
 
 TEST_F(changing_heap, serves_some_of_what_is_too_much) {
   for (const char* mode : {"twice", "tight", "twice_mixed", "tight_mixed"}) {
-    const outcome result = sound_result_of<scarce>(options_of(mode, 1, 256));
+    const outcome result = sound_result_of<scarce>(options_of_scarcity(mode, 256));
     EXPECT_GT(result.median("time"), 0) << result.record;
     EXPECT_GT(result.median("served"), 0.1) << result.record;
     EXPECT_LE(result.median("served"), 1) << result.record;
@@ -321,10 +325,10 @@ TEST(demand, is_twice_the_heap_or_a_tenth_more) {
 }
 
 TEST_F(changing_heap, that_loses_what_is_freed_is_seen) {
-  EXPECT_CAUGHT(scarce, hoarding, options_of("twice", 1, 64), "are live after all blocks were freed|served none");
+  EXPECT_CAUGHT(scarce, hoarding, options_of_scarcity("twice", 64), "are live after all blocks were freed|served none");
   EXPECT_CAUGHT(shift, hoarding, options_of("after_64"), "are live after all blocks were freed");
   EXPECT_CAUGHT(phases, hoarding, options_of("thread"), "are live after all blocks were freed");
-  EXPECT_CAUGHT(scarce, leaking, options_of("twice", 1, 64), "are live after all blocks were freed");
+  EXPECT_CAUGHT(scarce, leaking, options_of_scarcity("twice", 64), "are live after all blocks were freed");
   EXPECT_CAUGHT(phases, leaking, options_of("thread"), "are live after all blocks were freed");
 }
 
@@ -332,10 +336,10 @@ TEST_F(changing_heap, that_does_not_tell_what_it_loses_has_figures_that_do) {
   EXPECT_EQ((result_of<shift, silently_hoarding>(options_of("after_64", 500, 32)).median("share")), 0);
   const outcome phased = result_of<phases, silently_hoarding>(options_of("thread", 500, 256));
   EXPECT_GT(phased.median("refused"), 0.5) << phased.record;
-  const outcome leaked = result_of<scarce, silently_leaking>(options_of("twice", 1, 64));
+  const outcome leaked = result_of<scarce, silently_leaking>(options_of_scarcity("twice", 64));
   EXPECT_GT(leaked.median("again"), 0.5) << leaked.record;
   EXPECT_LT(leaked.median("again"), 0.95) << leaked.record;
-  EXPECT_CAUGHT(scarce, silently_hoarding, options_of("twice", 1, 64), "served none");
+  EXPECT_CAUGHT(scarce, silently_hoarding, options_of_scarcity("twice", 64), "served none");
 }
 
 TEST_F(changing_heap, releases_at_once_or_block_by_block) {
@@ -361,17 +365,17 @@ TEST_F(changing_heap, cases_find_blocks_that_overlap) {
   EXPECT_CAUGHT(shift, overlapping, options_of("after_64", 100, 40), "overlap another|blocks overlap|lost what was");
   EXPECT_CAUGHT(phases, overlapping, options_of("thread", 100, 320), "overlap another|blocks overlap|lost what was");
   EXPECT_CAUGHT(huge, overlapping, options_of("single", 32, 5000), "overlap");
-  EXPECT_CAUGHT(scarce, overlapping, options_of("twice", 1, 40), "overlap|lost what was written to them");
+  EXPECT_CAUGHT(scarce, overlapping, options_of_scarcity("twice", 40), "overlap|lost what was written to them");
   EXPECT_CAUGHT(arena_release, overlapping, options_of("thread", 70, 20), "lost what was written to them");
 }
 
 TEST_F(changing_heap, cases_find_blocks_that_are_granted_twice) {
   EXPECT_CAUGHT(shift, double_granting, options_of("after_64"), "blocks overlap|overlap another|lost what");
   EXPECT_CAUGHT(phases, double_granting, options_of("thread"), "blocks overlap|overlap another|lost what");
-  EXPECT_CAUGHT(scarce, double_granting, options_of("twice", 1, 64), "overlap|lost what was written to them");
+  EXPECT_CAUGHT(scarce, double_granting, options_of_scarcity("twice", 64), "overlap|lost what was written to them");
   EXPECT_CAUGHT(arena_release, double_granting, options_of("thread", 70), "lost what was written to them|overlap");
   EXPECT_CAUGHT(shift, never_null, options_of("after_64"), "blocks overlap");
-  EXPECT_CAUGHT(scarce, never_null, options_of("twice", 1, 64), "blocks overlap|lost what was written to them");
+  EXPECT_CAUGHT(scarce, never_null, options_of_scarcity("twice", 64), "blocks overlap|lost what was written to them");
   EXPECT_CAUGHT(huge, never_null, options_of("single", 32, 20'000), "overlap");
 }
 
