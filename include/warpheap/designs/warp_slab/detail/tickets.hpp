@@ -127,7 +127,7 @@ class slab_tickets {
     if (drawn.is_closed()) return {};
     const std::uint32_t place = ledger().place_of(c, drawn.blocks() + blocks - 1);
     if (ledger().place_of(c, drawn.blocks() + blocks - 1 + wanted) != place) {
-      stop_point("warp_slab.make_slabs.drawn");
+      stop_point("warp_slab.draw_first.drawn");
       make_slab(c, place);
     }
     return {drawn, wanted, wanted};
