@@ -209,7 +209,7 @@ TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   for (const bool first : {false, true}) {
     for_few_lanes(2, [&](few_lanes lanes) {
       heap.reset();
-      held_lane maker{"warp_slab.make_slabs.drawn", {.thread = 0}};
+      held_lane maker{first ? "warp_slab.draw_first.drawn" : "warp_slab.make_slabs.drawn", {.thread = 0}};
       void* blocks[2] = {};
       std::uint64_t drawn = 0;
       lanes.run(
