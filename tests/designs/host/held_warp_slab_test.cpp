@@ -202,32 +202,40 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
 }
 
 // A lane drew the first ticket of a slab and is held before it makes the slab. The next ticket is of the same slab, and
-// its holder waits, whichever of the two ways to draw they take.
-TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
+// its holder waits. `first`: they draw as in the launch in which the class begins.
+void expect_that_a_ticket_waits(const slab_heap& heap, few_lanes lanes, bool first, held_lane& maker) {
   const std::uint32_t c = class_of(512);
+  void* blocks[2] = {};
+  std::uint64_t drawn = 0;
+  lanes.run([self = heap.allocator(), c, first, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {
+    if (lane == 1) {
+      maker->await();
+      *drawn = ledger_of(self).look(c).blocks();
+      maker->release();
+    }
+    blocks[lane] = first ? take_first_ticket(self, c) : take_by_ticket(self, c);
+  });
+  EXPECT_EQ(drawn, 1u);
+  EXPECT_NE(blocks[0], nullptr);
+  EXPECT_NE(blocks[1], nullptr);
+  EXPECT_NE(blocks[0], blocks[1]);
+  EXPECT_EQ(heap.places(c), 1u);
+}
+TEST(held_warp_slab, a_ticket_waits_for_the_slab_that_another_one_makes) {
   const slab_heap heap(4, [](const warp_slab&) {});
-  for (const bool first : {false, true}) {
-    for_few_lanes(2, [&](few_lanes lanes) {
-      heap.reset();
-      held_lane maker{first ? "warp_slab.draw_first.drawn" : "warp_slab.make_slabs.drawn", {.thread = 0}};
-      void* blocks[2] = {};
-      std::uint64_t drawn = 0;
-      lanes.run(
-          [self = heap.allocator(), c, first, maker = &maker, blocks = &blocks[0], drawn = &drawn](unsigned lane) {
-            if (lane == 1) {
-              maker->await();
-              *drawn = ledger_of(self).look(c).blocks();
-              maker->release();
-            }
-            blocks[lane] = first ? take_first_ticket(self, c) : take_by_ticket(self, c);
-          });
-      EXPECT_EQ(drawn, 1u);
-      EXPECT_NE(blocks[0], nullptr);
-      EXPECT_NE(blocks[1], nullptr);
-      EXPECT_NE(blocks[0], blocks[1]);
-      EXPECT_EQ(heap.places(c), 1u);
-    });
-  }
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane maker{"warp_slab.make_slabs.drawn", {.thread = 0}};
+    expect_that_a_ticket_waits(heap, lanes, false, maker);
+  });
+}
+TEST(held_warp_slab, a_first_ticket_waits_for_the_slab_that_another_one_makes) {
+  const slab_heap heap(4, [](const warp_slab&) {});
+  for_few_lanes(2, [&](few_lanes lanes) {
+    heap.reset();
+    held_lane maker{"warp_slab.draw_first.drawn", {.thread = 0}};
+    expect_that_a_ticket_waits(heap, lanes, true, maker);
+  });
 }
 
 // A lane drew a block that another one has, saw others free in the word, and is held. Meanwhile the block comes back,
