@@ -16,8 +16,8 @@ struct add_up {
   }
 };
 
-/// Keeps a GPU busy for some 100 ms from each `begin` on, so that what is started after it runs late. On the host a
-/// launch has ended when it returns, and nothing runs late.
+/// Keeps a GPU busy from each `begin` on, for as long as 200,000 additions take that wait for each other. So what is
+/// started after it runs late. On the host a launch has ended when it returns, and nothing runs late.
 class busy_device {
  public:
   busy_device() : cell_(1) {}

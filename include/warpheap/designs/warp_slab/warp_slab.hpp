@@ -109,7 +109,7 @@ class warp_slab {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .trim_bytes = slab_classes::unit_bytes,
-                                                       .stack_bytes = 2792};
+                                                       .stack_bytes = 2688};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return warp_slab_layout::metadata_bytes(bytes);
@@ -165,10 +165,9 @@ class warp_slab {
   WARPHEAP_FN void* take_block(lane_mask group, classes::fit fit) const;
 
   // elsewhere.hpp
-  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, bool probed,
-                                        void* found) const;
+  WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
   WARPHEAP_COLD_FN void* take_first(lane_mask group, std::uint32_t c, void* found) const;
-  WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, std::uint32_t each, bool wants) const;
+  WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const;
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                           void*& found) const;

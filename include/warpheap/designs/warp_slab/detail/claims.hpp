@@ -68,9 +68,7 @@ class slab_claims {
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     if (look.free == 0) return {};
     const slab_claim got = claim_twice(c, look.word, choose(look.free, wanted), wanted);
-    if (got.serves(0)) {
-      store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
-    }
+    if (got.serves(0)) move_seat(c, got);
     return got;
   }
   /// Up to `wanted` blocks of a word that the caller probed, as `claim_for_seat`, or of the home word of its warp. What
@@ -79,17 +77,17 @@ class slab_claims {
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     return without_foreign(claim_for_seat(c, look, wanted));
   }
-  /// The blocks `look` of a word, of tickets that the caller drew, and others of the word for those that are gone; as
-  /// `go_to`. One lane.
+  WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const {
+    return without_foreign(claim_at_home(c, wanted));
+  }
+  /// As `go_to`, for the blocks `look` of a word that the caller drew tickets of: these, and others of the word for
+  /// those that are gone. One lane.
   WARPHEAP_FN slab_claim go_to_drawn(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     std::uint32_t left = 0;
     const slab_claim got = claim(c, look.word, look.free, left);
     if ((got.blocks != look.free) | got.foreign()) return go_on(c, got, left, wanted);
-    store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+    move_seat(c, got);
     return got;
-  }
-  WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const {
-    return without_foreign(claim_at_home(c, wanted));
   }
   /// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on.
   /// Collective over `group`.
@@ -104,16 +102,18 @@ class slab_claims {
   }
 
  private:
-  // What was claimed of a word, and some of those that were `left` there, as `go_to`. One lane.
+  // The seat of the caller's warp is where it claimed blocks. One lane.
+  WARPHEAP_FN void move_seat(std::uint32_t c, slab_claim got) const {
+    store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
+  }
+  // The rest of `go_to_drawn`: what was claimed, and some of those that were `left` in the word. One lane.
   WARPHEAP_COLD_FN slab_claim go_on(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
     if (!got.foreign() && left != 0) {
       stop_point("warp_slab.go_on.left");
       got = claim_more(c, got, left, wanted);
     }
     got = without_foreign(got);
-    if (got.serves(0)) {
-      store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
-    }
+    if (got.serves(0)) move_seat(c, got);
     return got;
   }
   // What was claimed, or nothing if that is foreign: then it goes back at once. One lane.

@@ -8,23 +8,26 @@
 //
 // A warp that asks for the first time in the launch in which its classes begin draws tickets at once: others do so,
 // too, and hardly any block is free, unless threads have ended before. Probes would find blocks that others made for
-// their tickets. Another warp begins with a probe of each lane, for most warps the second one, and then a few at
-// several words each, as long as some see free blocks. A quick one leaves few of the lanes that lack a block, unless
-// hardly any are free.
+// their tickets. Another warp begins with the second probe of each lane, and then a few at several words each, as long
+// as some see free blocks. A quick one leaves few of the lanes that lack a block, unless hardly any are free.
 // Then a look at several words of the latest slabs, which are the likeliest to have blocks where a class has just
 // grown. Then hints lead on, in turns, each of which ends with the class extended or refused if it found nothing.
 
 namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
-// `probed`: each lane has looked at a word before, if any lane lacked a block that had nothing to put back. Collective.
-WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, bool probed,
+// `got` is a foreign claim of the lane, which it puts back, and tells whether the group has probed. Collective.
+WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
   group = meet(group);
   constexpr std::uint32_t most = 3;
   if (got.foreign()) hints().put_back_of(hints(), got);
   found = take_first(group, c, found);
   if (!any(group, found == nullptr)) return found;
+  if (!any(group, got.word != slab_claim::nowhere)) {  // it had no seat, so it has not probed yet
+    rounds().look_on(group, look_kind::anywhere, most, c, found);
+    if (!any(group, found == nullptr)) return found;
+  }
   bool more = rounds().look_on(group, look_kind::quick, 0, c, found);
   for (std::uint32_t round = 0; more && round < most; ++round) {
     more = rounds().look_on(group, look_kind::anywhere, round, c, found);
@@ -32,7 +35,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   if (!any(group, found == nullptr)) return found;
   if (!more) {
     bool there = false;
-    found = tickets().take(group, c, lacks_slabs(group, c, probed ? 2 : 1, found == nullptr), found, there);
+    found = tickets().take(group, c, lacks_slabs(group, c, found == nullptr), found, there);
     if (!any(group, found == nullptr)) return found;
   }
   rounds().look_on(group, look_kind::latest, 0, c, found);
@@ -52,7 +55,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32
   const detail::slab_ledger& ledger = tickets().ledger();
   const bool first = !named.is_of(c) && ledger.begins(c) && ledger.serves(c) && !last.came_now();
   if (!all(group, !asks || first)) return found;
-  if (is_leader(group)) store().visit().store(last.drawn().value, relaxed, device);
+  if (is_leader(group)) store().visit().store(last.after_draw().value, relaxed, device);
   if (!runs_from_the_start()) found = rounds().look_at_older(group, c, asks, found);
   const lane_mask asking = ballot(group, asks);
   if (asking == 0) return found;
@@ -62,18 +65,17 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32
   return tickets().take(group, c, asks, found, there);
 }
 
-// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were `each`
-// for each lane of `group`: they saw no free block, and were many, or there is no word. Of few words some may have
-// been seen twice and others not at all, and hints lead to all of them. Collective.
-WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, std::uint32_t each,
-                                                    bool wants) const {
+// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were two
+// for each lane of `group` at least: they saw no free block, and were many, or there is no word. Of few words some may
+// have been seen twice and others not at all, and hints lead to all of them. Collective.
+WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const {
   using enum memory_order;
   using enum thread_scope;
   constexpr std::uint32_t many = 32;  // probes for a class
   const lane_mask peers = match(group, wants ? c : classes::count);
   const int wanted = group_size(ballot(group, wants && is_leader(peers)));
   if (!wants) return false;
-  const std::uint32_t probes = each * static_cast<std::uint32_t>(group_size(group) / wanted);
+  const std::uint32_t probes = 2 * static_cast<std::uint32_t>(group_size(group) / wanted);
   return probes >= many || atomic_view{store().of_class(c).places}.load(relaxed, device) == 0;
 }
 

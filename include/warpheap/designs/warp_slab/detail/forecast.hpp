@@ -27,16 +27,17 @@ struct slab_visit {
 
   // Whether the warp came in this launch.
   WARPHEAP_FN bool came_now() const { return value != 0 && ((value ^ now()) >> launch_shift) == 0; }
-  // Whether it looked for room in this launch, and whether twice.
-  WARPHEAP_FN bool is_now() const { return came_now() && (value & looked_bit) != 0; }
-  WARPHEAP_FN bool is_again() const { return came_now() && (value & again_bit) != 0; }
+  // Whether it looked for room in this launch, and whether it did so again: such warps malloc and free by turns.
+  WARPHEAP_FN bool looked_now() const { return came_now() && (value & looked_bit) != 0; }
+  WARPHEAP_FN bool looked_again() const { return came_now() && (value & again_bit) != 0; }
   // After one more look for room.
-  WARPHEAP_FN slab_visit next() const { return {present() | looked_bit | (is_now() ? again_bit : 0)}; }
+  WARPHEAP_FN slab_visit after_look() const { return {present() | looked_bit | (looked_now() ? again_bit : 0)}; }
   // After a draw before a look.
-  WARPHEAP_FN slab_visit drawn() const { return {present() | drew_bit}; }
+  WARPHEAP_FN slab_visit after_draw() const { return {present() | drew_bit}; }
 
  private:
   WARPHEAP_FN static std::uint32_t now() { return static_cast<std::uint32_t>(launch_number() << launch_shift); }
+  // What it did in this launch.
   WARPHEAP_FN std::uint32_t present() const { return came_now() ? value : now(); }
 };
 

@@ -84,7 +84,7 @@ class slab_growth {
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
     note_launch(c, places);
     if (!store().has_room()) return places / 16;
-    if (slab_visit{store().visit().load(relaxed, device)}.is_again()) return places / 2;
+    if (slab_visit{store().visit().load(relaxed, device)}.looked_again()) return places / 2;
     const std::uint32_t before = store().of_class(c).before;
     // Slabs may have been taken back meanwhile.
     const std::uint32_t added = places > before ? places - before : 0;

@@ -58,7 +58,7 @@ class slab_headroom {
   static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
   static constexpr std::uint32_t room_between_launches = 4;
 
-  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where
+  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not looked for room before. Where
   // threads ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for
   // more. In this launch: a quarter, since the threads malloc and free by turns, and what is free is where a claim
   // needs no second look. In any launch, in a grid of which only a part runs at once: an eighth. Collective.
@@ -68,11 +68,11 @@ class slab_headroom {
     slab_visit last{};
     if (is_leader(group)) {
       last = {store().visit().load(relaxed, device)};
-      const slab_visit next = last.next();
+      const slab_visit next = last.after_look();
       if (next.value != last.value) store().visit().store(next.value, relaxed, device);
     }
     last.value = shuffle(group, last.value, leader(group));
-    if (last.is_now()) return room_within_launch;
+    if (last.looked_now()) return room_within_launch;
     const bool came_before = last.value != 0 && !last.came_now();
     return came_before && has_more_threads_than_run() ? room_between_launches : 0;
   }
@@ -104,14 +104,12 @@ class slab_headroom {
   // Adds slabs that no thread waits for: for those who come again within a launch half of the class, one group of the
   // heap at a time; else a part of it, for the first group that asks in a launch. Others go on. Collective.
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c, bool within_launch) const {
-    const slab_ledger& ledger = maker().ledger();
-    const bool draws = any(group, is_leader(group) && ledger.serves(c) && !ledger.look(c).is_closed());
     std::uint32_t slabs = 0;
-    if (is_leader(group)) slabs = within_launch ? half_of(c) : ledger.slabs_ahead(c, false, 1);
+    if (is_leader(group)) slabs = within_launch ? half_of(c) : maker().ledger().slabs_ahead(c, false, 1);
     slabs = shuffle(group, slabs, leader(group));
     if (slabs == 0) return;
-    if (draws && !within_launch) {
-      tell(group, c, growth().tickets().make_ahead(group, c, slabs));
+    if (!within_launch && growth().tickets().make_ahead(group, c, slabs)) {
+      tell(group, c);
     } else {
       store().control().lock.try_hold(group, [&] { add_slabs(group, c, slabs); });
     }
@@ -126,11 +124,11 @@ class slab_headroom {
       sync(group);  // the leader releases with the news what all lanes did
       if (was_open && is_leader(group)) maker().ledger().open(c);
     }
-    tell(group, c, added);
+    if (added) tell(group, c);
   }
-  // Tells those who wait that there is reason to look again, if slabs were `added`. Collective.
-  WARPHEAP_COLD_FN void tell(lane_mask group, std::uint32_t c, bool added) const {
-    if (!added || !is_leader(group)) return;
+  // Tells those who wait that there is reason to look again, after a `sync` of all that added slabs. Collective.
+  WARPHEAP_COLD_FN void tell(lane_mask group, std::uint32_t c) const {
+    if (!is_leader(group)) return;
     atomic_view{store().of_class(c).news}.fetch_add(1, memory_order::release, thread_scope::device);
   }
   // Half as many slabs as the class has, as far as a warp can make them within some ten microseconds.

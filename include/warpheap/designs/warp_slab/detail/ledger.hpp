@@ -49,7 +49,13 @@ class slab_ledger {
     return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
   }
   /// Whether class `c` begins: it has no slab, or got its first one by a ticket in the caller's launch.
-  WARPHEAP_FN bool begins(std::uint32_t c) const { return probes().begins(c); }
+  WARPHEAP_FN bool begins(std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const std::uint32_t began = atomic_view{state(c).began}.load(relaxed, device);
+    const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
+    return began == this_launch() || (began == 0 && places == 0);
+  }
   /// Notes that the class begins in the caller's launch. By the thread that drew the ticket of the first slab, before
   /// it settles the place. So all later launches see it.
   WARPHEAP_FN void note_begin(std::uint32_t c) const {
@@ -163,7 +169,8 @@ class slab_ledger {
       if (atomic_view{state(c).failed}.load(relaxed, device) != 0 || !look(c).counts(drawn)) return 0;
     }
   }
-  WARPHEAP_FN static std::uint32_t this_launch() { return slab_probes::this_launch(); }
+  // The caller's launch, as `began` has it.
+  WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
   WARPHEAP_FN slab_store::class_state& state(std::uint32_t c) const { return store().of_class(c); }
   // The logarithm of the numbers that a place has: of blocks, rounded up.
   WARPHEAP_FN int shift(std::uint32_t c) const { return highest_bit(2 * store().blocks_of(c) - 1); }

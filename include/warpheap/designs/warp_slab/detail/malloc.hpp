@@ -54,10 +54,9 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   group = warp_request::of(met, &store().control()).lanes;  // who uses another heap is no help
   // A group without a seat mostly asks for the first time, of classes that begin: there, blocks are for who drew
   // tickets of them, and a probe would take these. If it is not so, the cold way probes.
-  const bool probes = any(group, got.word != slab_claim::nowhere);
-  if (probes) sharing().take_anywhere(group, c, got, block);
+  if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
-  block = cold_call([*this, group, c, block, got, probes] { return take_elsewhere(group, c, got, probes, block); });
+  block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
   if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });
   sync(group);
   return block;

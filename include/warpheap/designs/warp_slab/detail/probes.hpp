@@ -24,16 +24,6 @@ class slab_probes {
   WARPHEAP_FN const slab_hints& hints() const { return claims_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return claims_.store(); }
 
-  /// Whether class `c` begins: it has no slab, or got its first one by a ticket in the caller's launch.
-  WARPHEAP_FN bool begins(std::uint32_t c) const {
-    using enum memory_order;
-    using enum thread_scope;
-    const std::uint32_t began = atomic_view{store().of_class(c).began}.load(relaxed, device);
-    const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
-    return began == this_launch() || (began == 0 && places == 0);
-  }
-  /// The caller's launch, as `began` has it.
-  WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
   /// Words that one lane reads side by side, since each load waits for memory.
   static constexpr std::uint32_t looks_at_once = 4;
   /// How far a probe goes.

@@ -31,8 +31,8 @@ class slab_sharing {
 
   /// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its
   /// class. `got` is what was claimed at the lane's seat, and then what was claimed for it here, unless that is
-  /// foreign: foreign blocks stay with the one lane that puts them back, which is not served before it has. Of lanes
-  /// that have their block `c` is lost. Collective.
+  /// foreign: foreign blocks stay with the one lane that puts them back, which is not served before it has. If nothing
+  /// was claimed it tells that probes were made. Of lanes that have their block `c` is lost. Collective.
   ///
   /// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim,
   /// however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks
@@ -94,9 +94,10 @@ class slab_sharing {
     const int source = is_there ? nth_set_bit(finders, turn) : lane_index();
     found = {shuffle(met, found.word, source), shuffle(met, found.blocks, source)};
     if ((lacking & lane_bit()) == 0) return;
-    if (!is_there) found = {};
+    constexpr slab_claim none{slab_claim::searched, 0};
+    if (!is_there) found = none;
     if (found.serves(nth)) block = claims().block_of(classes::bytes(c), found, nth);
-    got = nth == 0 ? found : slab_claim{};  // one lane for each claim
+    got = nth == 0 ? found : none;  // one lane for each claim
   }
   /// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a
   /// block for each of these that got one, and null for all others. Collective.

@@ -102,7 +102,7 @@ class slab_tickets {
     std::uint32_t all = wanted;
     if (mixed && seen.blocks() < few * store().blocks_of(c)) all += blocks_in_store(seen.blocks(), wanted);
     if (all > 32) all = 32;
-    const bool again = slab_visit{store().visit().load(memory_order::relaxed, thread_scope::device)}.is_again();
+    const bool again = slab_visit{store().visit().load(memory_order::relaxed, thread_scope::device)}.looked_again();
     all += ledger().slabs_ahead(c, again) * store().blocks_of(c);
     const slab_ledger_word drawn = ledger().draw(c, all);
     if (drawn.is_closed()) return {};
@@ -169,7 +169,7 @@ class slab_tickets {
     first = claim_of(c, mine.drawn, from, here);
     if (here != mine.wanted) second = claim_next(c, mine.drawn, from + here, mine.wanted - here);
   }
-  // As `claim_of`, apart. One lane.
+  // As `claim_of`, with registers of its own: most draws are of one word. One lane.
   WARPHEAP_COLD_FN slab_claim claim_next(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
                                          std::uint32_t count) const {
     return claim_of(c, drawn, from, count);

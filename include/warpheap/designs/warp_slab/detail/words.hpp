@@ -58,7 +58,8 @@ static_assert(slab_classes::most_words == 1u << word_number::index_bits);
 // and are to be put back.
 struct slab_claim {
   static constexpr std::uint32_t foreign_bit = 1u << 31;
-  static constexpr std::uint32_t nowhere = 1u << 30;  // no word has this number
+  static constexpr std::uint32_t nowhere = 1u << 30;      // no word has this number
+  static constexpr std::uint32_t searched = nowhere | 1;  // nor this one: probes found nothing for the lane
   std::uint32_t word = nowhere;
   std::uint32_t blocks = 0;  // none: nothing was claimed
 
