@@ -8,15 +8,18 @@
 //
 // A warp that asks for the first time in the launch in which its classes begin draws tickets at once: others do so,
 // too, and hardly any block is free, unless threads have ended before. Probes would find blocks that others made for
-// their tickets. Another warp begins with the second probe of each lane, and then a few at several words each, as long
-// as some see free blocks. A quick one leaves few of the lanes that lack a block, unless hardly any are free.
+// their tickets. A warp that has no seat and gets no block by tickets begins with a look at several words of each lane,
+// which stands for the probe that others made at their seats. The next is a probe of one word of each lane: it leaves
+// few of the lanes that lack a block, unless hardly any are free. As long as some see free blocks, a few looks at
+// several words follow.
 // Then a look at several words of the latest slabs, which are the likeliest to have blocks where a class has just
 // grown. Then hints lead on, in turns, each of which ends with the class extended or refused if it found nothing.
 
 namespace warpheap {
 
 // A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
-// `got` is a foreign claim of the lane, which it puts back, and tells whether the group has probed. Collective.
+// `got` is what the claim at the lane's seat took: if that is foreign, the lane puts it back, and if it names no word
+// for any lane of the group, none of them had a seat. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
   group = meet(group);
@@ -65,9 +68,9 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32
   return tickets().take(group, c, asks, found, there);
 }
 
-// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, which were two
-// for each lane of `group` at least: they saw no free block, and were many, or there is no word. Of few words some may
-// have been seen twice and others not at all, and hints lead to all of them. Collective.
+// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, of which the last
+// saw no free block: they were many, counted as two for each lane of `group`, or there is no word. Of few words some
+// may have been seen twice and others not at all, and hints lead to all of them. Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const {
   using enum memory_order;
   using enum thread_scope;

@@ -58,7 +58,7 @@ class slab_headroom {
   static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
   static constexpr std::uint32_t room_between_launches = 4;
 
-  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not looked for room before. Where
+  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where
   // threads ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for
   // more. In this launch: a quarter, since the threads malloc and free by turns, and what is free is where a claim
   // needs no second look. In any launch, in a grid of which only a part runs at once: an eighth. Collective.

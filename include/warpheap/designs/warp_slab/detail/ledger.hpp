@@ -48,7 +48,7 @@ class slab_ledger {
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
   }
-  /// Whether class `c` begins: it has no slab, or got its first one by a ticket in the caller's launch.
+  /// Whether class `c` begins: it has no slab and never got one by a ticket, or the first one in the caller's launch.
   WARPHEAP_FN bool begins(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
