@@ -23,11 +23,13 @@ function(warpheap_shared_library target exports)
   )
 endfunction()
 
-# warpheap_c_library(<name> EXPORTS <version script> SOURCES <file>... [CUDA_SOURCES <file>...])
+# warpheap_c_library(<name> EXPORTS <version script> SOURCES <file>... [CUDA_SOURCES <file>...] [OVER_DRIVER <file>...])
 #
-# CUDA_SOURCES are those of the library for a GPU, where they differ.
+# CUDA_SOURCES are those of the library for a GPU, where they differ. One that starts no kernels names in OVER_DRIVER
+# what stands for CUDA's runtime: then SOURCES and these are host code, which nvcc does not read and which no runtime is
+# linked to.
 function(warpheap_c_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORTS" "SOURCES;CUDA_SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXPORTS" "SOURCES;CUDA_SOURCES;OVER_DRIVER")
   if(WARPHEAP_HOST)
     set(host warpheap_${name}_host)
     warpheap_shared_library(${host} "${arg_EXPORTS}" ${arg_SOURCES})
@@ -42,10 +44,18 @@ function(warpheap_c_library name)
     endif()
   endif()
 
-  # Nobody gets the one for a GPU unasked: nvcc takes minutes for it. Its test links the objects, for test programs
-  # travel to the machine with the GPU without the libraries of their build folder.
-  if(WARPHEAP_WITH_CUDA AND TARGET warpheap_own)
-    set(cuda warpheap_${name}_cuda)
+  if(NOT WARPHEAP_WITH_CUDA OR NOT TARGET warpheap_own)
+    return()
+  endif()
+  set(cuda warpheap_${name}_cuda)
+  if(arg_OVER_DRIVER)
+    find_package(CUDAToolkit REQUIRED)
+    warpheap_shared_library(${cuda} "${arg_EXPORTS}" ${arg_SOURCES} ${arg_OVER_DRIVER})
+    target_link_libraries(${cuda} PRIVATE warpheap_cuda warpheap_warnings)
+    target_link_options(${cuda} PRIVATE "LINKER:-z,defs")
+  else()
+    # Nobody gets it unasked: nvcc takes minutes for it. Its test links the objects, for test programs travel to the
+    # machine with the GPU without the libraries of their build folder.
     if(NOT arg_CUDA_SOURCES)
       set(arg_CUDA_SOURCES ${arg_SOURCES})
     endif()
@@ -57,11 +67,11 @@ function(warpheap_c_library name)
     )
     target_link_libraries(${cuda}_objects PRIVATE warpheap_own)
     warpheap_shared_library(${cuda} "${arg_EXPORTS}" EXCLUDE_FROM_ALL)
-    add_library(warpheap::${name}_cuda ALIAS ${cuda})
     set_target_properties(${cuda} PROPERTIES LINKER_LANGUAGE CUDA CUDA_RUNTIME_LIBRARY Static)
     target_link_libraries(${cuda} PRIVATE ${cuda}_objects)
-    if(WARPHEAP_INSTALL)
-      install(FILES "$<TARGET_FILE:${cuda}>" DESTINATION "${CMAKE_INSTALL_LIBDIR}" OPTIONAL)
-    endif()
+  endif()
+  add_library(warpheap::${name}_cuda ALIAS ${cuda})
+  if(WARPHEAP_INSTALL)
+    install(FILES "$<TARGET_FILE:${cuda}>" DESTINATION "${CMAKE_INSTALL_LIBDIR}" OPTIONAL)
   endif()
 endfunction()

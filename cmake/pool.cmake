@@ -11,4 +11,5 @@ warpheap_c_library(
   pool
   EXPORTS "${PROJECT_SOURCE_DIR}/src/pool/pool.map"
   SOURCES "${PROJECT_SOURCE_DIR}/src/pool/interface.cpp"
+  OVER_DRIVER "${PROJECT_SOURCE_DIR}/src/pool/driver_runtime.cpp"
 )

@@ -210,13 +210,17 @@ endfunction()
 #
 # The test <name>_c of the library of <name> for C: <name>_c_test.cpp, and <name>_from_c.c, which C compiles. The caller
 # has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not worth its minutes of
-# nvcc.
+# nvcc. A library over the driver is linked as it is, since CUDA's runtime is in the test.
 function(warpheap_add_c_interface_test name)
   add_library(${name}_from_c STATIC EXCLUDE_FROM_ALL ${name}_from_c.c)
   target_include_directories(${name}_from_c PRIVATE "${PROJECT_SOURCE_DIR}/include")
   set(for_cuda "")
   if(WARPHEAP_CUDA_PROGRAMS)
-    set(for_cuda CUDA_SOURCES ${name}_c_test.cpp CUDA_LIBRARIES warpheap_${name}_cuda_objects)
+    set(library warpheap_${name}_cuda)
+    if(TARGET ${library}_objects)
+      set(library ${library}_objects)
+    endif()
+    set(for_cuda CUDA_SOURCES ${name}_c_test.cpp CUDA_LIBRARIES ${library})
   endif()
   warpheap_add_test(
     ${name}_c
@@ -224,4 +228,8 @@ function(warpheap_add_c_interface_test name)
     LIBRARIES ${name}_from_c
     HOST_LIBRARIES warpheap_${name}_host ${for_cuda}
   )
+  if(TARGET ${name}_c_cuda)
+    # Programs and libraries travel to the machine with the GPU.
+    set_target_properties(${name}_c_cuda PROPERTIES BUILD_RPATH_USE_ORIGIN ON)
+  endif()
 endfunction()

@@ -86,9 +86,20 @@ inline bool is_alive(const context& which) noexcept {
   return same;
 }
 
+// Whether the context is alive and the calling thread's, by two calls of the driver instead of the four of `is_alive`:
+// pools ask each time. A driver that tells no numbers of contexts leaves it open. The context that a thread has may have
+// been destroyed by another one; the driver then says so when it is asked for the number.
+inline bool is_known_current(const context& which) noexcept {
+  if (which.id == 0 || driver().current_context == nullptr) return false;
+  CUcontext now = nullptr;
+  return driver().current_context(&now) == CUDA_SUCCESS && now == which.handle && context_id(now) == which.id;
+}
+
 class context_scope {
  public:
-  explicit context_scope(const context& wanted) noexcept : current_(is_alive(wanted)) {
+  explicit context_scope(const context& wanted) noexcept : current_(is_known_current(wanted)) {
+    if (current_) return;
+    current_ = is_alive(wanted);
     if (!current_ || wanted.handle == nullptr) return;
     CUcontext before = nullptr;
     current_ = driver().current_context(&before) == CUDA_SUCCESS;
