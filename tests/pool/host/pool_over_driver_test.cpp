@@ -213,16 +213,18 @@ TEST_F(pool_over_driver, a_stream_of_another_device_is_refused) {
 TEST_F(pool_over_driver, a_device_that_was_reset_ends_its_pools) {
   make(options(1));
   deallocate(allocate(1000, stand_in::make_stream(1)));
+  const CUcontext gone = stand_in::primary_context(1);
   stand_in::reset_device(1);
-  for (const int current : {0, 1}) {
-    stand_in::set_current_context(current == 0 ? stand_in::primary_context(0) : stand_in::current_context());
+  const auto is_refused = [&](CUcontext current) {
+    stand_in::set_current_context(current);
     void* block = nullptr;
     EXPECT_EQ(wh_pool_allocate(pool_, 1000, 0, nullptr, &block), WH_POOL_DEVICE_FAILURE);
     EXPECT_TRUE(told("was reset")) << wh_pool_error();
-  }
-  static_cast<void>(stand_in::primary_context(1));  // started again, it is another context in the same place
-  void* block = nullptr;
-  EXPECT_EQ(wh_pool_allocate(pool_, 1000, 0, nullptr, &block), WH_POOL_DEVICE_FAILURE) << "its memory is gone";
+  };
+  is_refused(stand_in::primary_context(0));
+  is_refused(gone);  // which a thread keeps
+  ASSERT_EQ(stand_in::primary_context(1), gone) << "started again, it is another context in the same place";
+  is_refused(gone);
 }
 
 TEST_F(pool_over_driver, another_device_is_let_in_once) {
@@ -263,7 +265,7 @@ TEST_F(pool_over_driver, a_block_that_comes_and_goes_takes_few_calls_of_the_driv
   const auto names = stand_in::names_of_calls();
   std::string asked;
   for (std::size_t i = before; i < names.size(); ++i) asked += names[i] + " ";
-  EXPECT_LE(names.size() - before, 8u) << asked;
+  EXPECT_LE(names.size() - before, 10u) << asked;
 }
 
 TEST_F(pool_over_driver, an_older_driver_is_no_device) {

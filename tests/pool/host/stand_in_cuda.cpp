@@ -54,6 +54,7 @@ struct world {
   std::mutex mutex;
   std::array<CUctx_st, devices> primary{{{0, true}, {1, true}}};
   std::array<std::uint64_t, devices> context_id{};  // of the primary context; 0: not started
+  std::array<std::uint64_t, devices> told_id{};     // its last number
   std::uint64_t last_context_id = 0;
   std::array<CUstream_st, devices> default_stream{{{0}, {1}}};
   std::vector<std::unique_ptr<CUstream_st>> streams;
@@ -132,7 +133,7 @@ void give(const memory& which) { the().taken[static_cast<std::size_t>(which.devi
 
 CUresult start_primary(int device) {
   auto& id = the().context_id[static_cast<std::size_t>(device)];
-  if (id == 0) id = ++the().last_context_id;
+  if (id == 0) id = the().told_id[static_cast<std::size_t>(device)] = ++the().last_context_id;
   return CUDA_SUCCESS;
 }
 
@@ -226,8 +227,7 @@ CUresult context_device(CUdevice* which) {
 }
 CUresult context_id(CUcontext context, unsigned long long* id) {
   const entered call("cuCtxGetId");
-  if (!is_alive(context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  *id = the().context_id[static_cast<std::size_t>(context->device)];
+  *id = the().told_id[static_cast<std::size_t>(context->device)];  // of a context that was reset, too
   return call.fails();
 }
 CUresult enable_peer(CUcontext owner, unsigned) {

@@ -86,13 +86,18 @@ inline bool is_alive(const context& which) noexcept {
   return same;
 }
 
-// Whether the context is alive and the calling thread's, by two calls of the driver instead of the four of `is_alive`:
-// pools ask each time. A driver that tells no numbers of contexts leaves it open. The context that a thread has may have
-// been destroyed by another one; the driver then says so when it is asked for the number.
+// Whether a primary context is alive and the calling thread's, by three calls of the driver and no use of it that has to
+// be counted, which pools ask for each time. False leaves it open. A thread keeps a context that was reset as its own,
+// and the next one of the device has the same handle: so the state is asked first, and then the number tells the two
+// apart.
 inline bool is_known_current(const context& which) noexcept {
-  if (which.id == 0 || driver().current_context == nullptr) return false;
+  if (!which.primary || which.id == 0 || !driver().has_contexts()) return false;
   CUcontext now = nullptr;
-  return driver().current_context(&now) == CUDA_SUCCESS && now == which.handle && context_id(now) == which.id;
+  if (driver().current_context(&now) != CUDA_SUCCESS || now != which.handle) return false;
+  unsigned flags = 0;
+  int active = 0;
+  if (driver().primary_state(which.device, &flags, &active) != CUDA_SUCCESS || active == 0) return false;
+  return context_id(now) == which.id;
 }
 
 class context_scope {
