@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The C interface of pools: each function that a single program calls with a pool of its own, and each way to fail. What
-// the pool promises of streams and captures, the tests of host/ watch.
+// The C interface of pools: each function that a program calls with a pool of its own, and each way to fail. What the
+// pool promises of streams and captures, the tests of host/ watch.
 
 #include <gtest/gtest.h>
 #include <warpheap/pool/pool.h>
