@@ -208,9 +208,9 @@ endfunction()
 
 # warpheap_add_c_interface_test(<name> [SOURCES <file>...])
 #
-# The test <name>_c of the library of <name> for C: SOURCES, <name>_c_test.cpp unless given, and <name>_from_c.c, which C
-# compiles. The caller has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not worth
-# its minutes of nvcc. A library over the driver is linked as it is, since CUDA's runtime is in the test.
+# The test <name>_c of the library of <name> for C: SOURCES, <name>_c_test.cpp unless given, and <name>_from_c.c, which
+# C compiles. The caller has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not
+# worth its minutes of nvcc. A library over the driver is linked as it is, since CUDA's runtime is in the test.
 function(warpheap_add_c_interface_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
   if(arg_UNPARSED_ARGUMENTS)
