@@ -206,12 +206,19 @@ function(warpheap_write_list_of_cuda_tests)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/cuda_tests.txt" CONTENT "${text}\n" @ONLY)
 endfunction()
 
-# warpheap_add_c_interface_test(<name>)
+# warpheap_add_c_interface_test(<name> [SOURCES <file>...])
 #
-# The test <name>_c of the library of <name> for C: <name>_c_test.cpp, and <name>_from_c.c, which C compiles. The caller
-# has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not worth its minutes of
-# nvcc. A library over the driver is linked as it is, since CUDA's runtime is in the test.
+# The test <name>_c of the library of <name> for C: SOURCES, <name>_c_test.cpp unless given, and <name>_from_c.c, which
+# C compiles. The caller has enabled C, which holds for a folder. Where no GPU can run it, the library for one is not
+# worth its minutes of nvcc. A library over the driver is linked as it is, since CUDA's runtime is in the test.
 function(warpheap_add_c_interface_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "warpheap_add_c_interface_test(${name}): unknown arguments '${arg_UNPARSED_ARGUMENTS}'.")
+  endif()
+  if(NOT arg_SOURCES)
+    set(arg_SOURCES ${name}_c_test.cpp)
+  endif()
   add_library(${name}_from_c STATIC EXCLUDE_FROM_ALL ${name}_from_c.c)
   target_include_directories(${name}_from_c PRIVATE "${PROJECT_SOURCE_DIR}/include")
   set(for_cuda "")
@@ -220,11 +227,11 @@ function(warpheap_add_c_interface_test name)
     if(TARGET ${library}_objects)
       set(library ${library}_objects)
     endif()
-    set(for_cuda CUDA_SOURCES ${name}_c_test.cpp CUDA_LIBRARIES ${library})
+    set(for_cuda CUDA_SOURCES ${arg_SOURCES} CUDA_LIBRARIES ${library})
   endif()
   warpheap_add_test(
     ${name}_c
-    HOST_SOURCES ${name}_c_test.cpp
+    HOST_SOURCES ${arg_SOURCES}
     LIBRARIES ${name}_from_c
     HOST_LIBRARIES warpheap_${name}_host ${for_cuda}
   )

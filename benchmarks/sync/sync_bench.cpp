@@ -33,13 +33,18 @@ constexpr std::uint64_t ratios[] = {1, 4, 16, 64};
 // A list that is longer takes longer to walk than all that is measured here.
 constexpr std::uint64_t most_elements = 1 << 14;
 
-constexpr const char* usage =
-    "warpheap_sync_bench [--case all|semaphores|delegation] [--seconds N] [--threads N] [--quick]\n"
-    "  measures semaphores and read-copy-update, and prints one JSON object a line\n"
-    "  --seconds: for all of it (60); a point that would take too long says so   --threads: at most so many (2^20)\n"
-    "  --quick: a few points, once each\n";
+constexpr const char* help_text =
+    "warpheap_sync_bench: measures semaphores and read-copy-update, and prints one JSON object for each point.\n"
+    "\n"
+    "  --case NAME      semaphores, delegation or all (all)\n"
+    "  --seconds N      time for all points, about (60); a point that would take too long is recorded as skipped\n"
+    "  --threads N      threads of a point at most, 64 or more (1048576; with --quick 512)\n"
+    "  --quick          a few points, once each\n"
+    "\n"
+    "Exit codes: 0 all well, 1 a wrong command line, no machine, or a failure.\n";
 
 struct settings {
+  bool helps = false;
   std::string what = "all";
   bool quick = false;
   double seconds = 60;
@@ -99,10 +104,12 @@ settings parse(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const auto value = [&]() -> std::string {
-      if (i + 1 == count) throw std::invalid_argument(word + " needs a value\n" + usage);
+      if (i + 1 == count) throw std::invalid_argument(word + " needs a value; see --help");
       return words[++i];
     };
-    if (word == "--quick") {
+    if (word == "--help") {
+      asked.helps = true;
+    } else if (word == "--quick") {
       asked.quick = true;
     } else if (word == "--case") {
       asked.what = value();
@@ -114,7 +121,7 @@ settings parse(int count, char** words) {
       limited = true;
       if (asked.threads < 64) throw std::invalid_argument("--threads: 64 or more");
     } else {
-      throw std::invalid_argument("there is no option " + word + "\n" + usage);
+      throw std::invalid_argument("there is no option " + word + "; see --help");
     }
   }
   if (asked.what != "all" && !asked.wants("semaphores") && !asked.wants("delegation")) {
@@ -131,6 +138,10 @@ int main(int count, char** words) {
   using namespace warpheap::bench;
   try {
     const settings asked = parse(count, words);
+    if (asked.helps) {
+      std::fputs(help_text, stdout);
+      return 0;
+    }
     if (!warpheap::machine_available()) throw std::runtime_error("no GPU answers; check nvidia-smi");
     const double first = asked.what == "all" ? share_of_semaphores * asked.seconds : asked.seconds;
     if (asked.wants("semaphores")) run_semaphores(asked, first);

@@ -3,6 +3,7 @@
 """The command `sync`: what it measures, what becomes of what fails, and what tables, figures and bars say."""
 
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -208,7 +209,23 @@ def built() -> Path | None:
         return None
 
 
-@pytest.mark.skipif(built() is None, reason="the driver of the host backend is not built")
+needs_driver = pytest.mark.skipif(built() is None, reason="the driver of the host backend is not built")
+
+
+@needs_driver
+def test_the_real_driver_explains_its_options() -> None:
+    program = built()
+    assert program is not None
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    for option in ("--case", "--seconds", "--threads", "--quick"):
+        assert f"\n  {option} " in done.stdout
+    done = subprocess.run([program, "--threds", "64"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "there is no option --threds; see --help" in done.stderr
+
+
+@needs_driver
 def test_the_real_driver_ends_in_time_and_gives_both_sides_the_same_work(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The library of pools of a GPU, over a driver that stands in for NVIDIA's: what it asks the driver for, in which
-// context, and what it makes of the answers. That it works with a GPU, pool_c_test.cpp shows there.
+// context, and what it makes of the answers. That it works with a GPU, the program pool_c shows there.
 
 #include <gtest/gtest.h>
 #include <warpheap/pool/pool.h>
