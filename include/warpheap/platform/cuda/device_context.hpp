@@ -86,10 +86,9 @@ inline bool is_alive(const context& which) noexcept {
   return same;
 }
 
-// Whether a primary context is alive and the calling thread's, by three calls of the driver and no use of it that has to
-// be counted, which pools ask for each time. False leaves it open. A thread keeps a context that was reset as its own,
-// and the next one of the device has the same handle: so the state is asked first, and then the number tells the two
-// apart.
+// Whether a primary context is alive and the calling thread's, by three calls of the driver, none of which retains it:
+// pools ask this each time. False leaves it open. A thread keeps a context that was reset as its own, and the next one
+// of the device has the same handle: so the state is asked first, and then the number tells the two apart.
 inline bool is_known_current(const context& which) noexcept {
   if (!which.primary || which.id == 0 || !driver().has_contexts()) return false;
   CUcontext now = nullptr;
