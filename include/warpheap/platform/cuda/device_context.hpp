@@ -86,9 +86,9 @@ inline bool is_alive(const context& which) noexcept {
   return same;
 }
 
-// Whether the context is alive and the calling thread's, by two calls of the driver instead of the four of `is_alive`:
-// pools ask each time. A driver that tells no numbers of contexts leaves it open. The context that a thread has may have
-// been destroyed by another one; the driver then says so when it is asked for the number.
+// True if the context is alive and the calling thread's. It takes two calls of the driver instead of the four of
+// `is_alive`, since pools ask each time. A driver that tells no numbers of contexts leaves it open. Another thread may
+// have destroyed the context that this thread has; the driver says so when it is asked for the number.
 inline bool is_known_current(const context& which) noexcept {
   if (which.id == 0 || driver().current_context == nullptr) return false;
   CUcontext now = nullptr;
