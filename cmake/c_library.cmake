@@ -53,6 +53,8 @@ function(warpheap_c_library name)
     warpheap_shared_library(${cuda} "${arg_EXPORTS}" ${arg_SOURCES} ${arg_OVER_DRIVER})
     target_link_libraries(${cuda} PRIVATE warpheap_cuda warpheap_warnings)
     target_link_options(${cuda} PRIVATE "LINKER:-z,defs")
+    # CMake would have the loader look into the folder of the toolkit, of which the library links nothing.
+    set_target_properties(${cuda} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "")
   else()
     # Nobody gets it unasked: nvcc takes minutes for it. Its test links the objects, for test programs travel to the
     # machine with the GPU without the libraries of their build folder.

@@ -16,6 +16,7 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 
@@ -139,8 +140,11 @@ class driver {
 // The driver started. A failure is no state: a later call tries again.
 cudaError_t start() {
   if (!driver::get().usable()) return cudaErrorInsufficientDriver;
-  static const CUresult first = driver::get().init(0);
-  return as_runtime(first == CUDA_SUCCESS ? first : driver::get().init(0));
+  static std::atomic<bool> is_started{false};  // several threads may start it: that is no error
+  if (is_started.load(std::memory_order_acquire)) return cudaSuccess;
+  const CUresult code = driver::get().init(0);
+  if (code == CUDA_SUCCESS) is_started.store(true, std::memory_order_release);
+  return as_runtime(code);
 }
 
 // The driver started and the thread with a context.
@@ -157,8 +161,9 @@ cudaError_t start_context() {
   return as_runtime(code);
 }
 
-// What `call(driver)` says, in a context of the thread. Nearly all calls find one, so the driver is asked at once; a call
-// that it refuses for the lack of one, or since nobody has started the driver, has done nothing and is made again.
+// What `call(driver)` says, in a context of the thread. Nearly all calls find one, so the driver is asked at once. If
+// it refuses for the lack of a context, or since nobody has started it, then the call has done nothing and is made
+// again.
 template <class Call>
 cudaError_t with_context(Call call) {
   if (!driver::get().usable()) return cudaErrorInsufficientDriver;
@@ -172,7 +177,7 @@ CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(m
 
 }  // namespace
 
-// --- Errors and functions ---------------------------------------------------------------------------------------------
+// --- Errors and functions --------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
@@ -205,7 +210,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   return as_runtime(code);
 }
 
-// --- Devices ----------------------------------------------------------------------------------------------------------
+// --- Devices ---------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaGetDeviceCount(int* count) {
   const cudaError_t code = start();
@@ -247,14 +252,14 @@ cudaError_t cudaDeviceCanAccessPeer(int* reaches, int device, int peer) {
 }
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return with_context([&](const driver& calls) {
-    CUcontext of_peer = nullptr;
-    const CUresult code = calls.retain_primary(&of_peer, peer);  // for the rest of the process, as with the runtime
-    return code == CUDA_SUCCESS ? calls.enable_peer(of_peer, flags) : code;
-  });
+  if (const cudaError_t code = start_context(); code != cudaSuccess) return code;
+  const driver& calls = driver::get();
+  CUcontext of_peer = nullptr;
+  const CUresult code = calls.retain_primary(&of_peer, peer);  // for the rest of the process, as with the runtime
+  return as_runtime(code == CUDA_SUCCESS ? calls.enable_peer(of_peer, flags) : code);
 }
 
-// --- Memory -----------------------------------------------------------------------------------------------------------
+// --- Memory ----------------------------------------------------------------------------------------------------------
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return with_context([&](const driver& calls) {
@@ -305,7 +310,7 @@ cudaError_t cudaIpcCloseMemHandle(void* memory) {
   return with_context([&](const driver& calls) { return calls.close_memory(address(memory)); });
 }
 
-// --- Events and streams -----------------------------------------------------------------------------------------------
+// --- Events and streams ----------------------------------------------------------------------------------------------
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return with_context([&](const driver& calls) { return calls.make_event(event, flags); });

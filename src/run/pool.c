@@ -74,7 +74,7 @@ static void look_at_reserved(struct device_pool* pool) {
   }
 }
 
-/* Called by the program's exit, before CUDA's runtime in the library of pools ends: that registered earlier. */
+/* Called by the program's exit, before the driver ends: that was opened earlier. */
 static void look_at_end(void* ignored) {
   (void)ignored;
   if (!is_used()) return;

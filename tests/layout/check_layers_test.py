@@ -31,6 +31,7 @@ CLEAN = {
     "include/warpheap/pool/pool.hpp": "#include <warpheap/platform.hpp>\n",
     "include/warpheap/pool/face.h": "#include <stddef.h>\n",
     "src/c_api/face.cpp": "#include <warpheap/pool.hpp>\n#include <warpheap/pool/face.h>\n",
+    "src/pool/driver_runtime.cpp": "#include <atomic>\n#include <cuda.h>\nint cudaFree(void*);\n",
     "src/executor/worker.cpp": '#include <thread>\n#include <warpheap/platform/bits.hpp>\n#include "worker.hpp"\n',
 }
 

@@ -19,10 +19,9 @@
  * handed out no block and has taken none back. Pointers to results may be null where nobody asks for them, unless a
  * function says otherwise.
  *
- * Where there is no driver the library can be loaded, and each call that needs a device says so. CUDA's runtime is part
- * of the library and opens the driver when that is first needed, so no library of the toolkit is needed. The driver
- * must be at least of the runtime's major version: a library that was built with CUDA 13 is refused by a driver of CUDA
- * 12, and each call then says so; by CUDA's rules one that was built with CUDA 12 works with drivers of both.
+ * Where there is no driver the library can be loaded, and each call that needs a device says so. The library calls the
+ * driver alone and opens it when that is first needed, so no library of the toolkit is needed. It works with drivers of
+ * CUDA 12 and later; with an older one each call that needs a device says so.
  */
 
 #include <stddef.h>

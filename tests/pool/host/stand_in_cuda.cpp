@@ -52,6 +52,7 @@ struct memory {
 
 struct world {
   std::mutex mutex;
+  bool is_started = false;  // by cuInit
   std::array<CUctx_st, devices> primary{{{0, true}, {1, true}}};
   std::array<std::uint64_t, devices> context_id{};  // of the primary context; 0: not started
   std::array<std::uint64_t, devices> told_id{};     // its last number
@@ -63,31 +64,52 @@ struct world {
 
   std::array<std::uint64_t, devices> capacity{};
   std::array<std::uint64_t, devices> taken{};
-  std::map<std::uint64_t, memory> handles;           // physical memory by its handle
-  std::map<CUdeviceptr, memory> blocks;              // of cuMemAlloc
+  std::map<std::uint64_t, memory> handles;  // physical memory by its handle
+  std::map<CUdeviceptr, memory> blocks;     // of cuMemAlloc
   std::map<void*, std::uint64_t> pinned;
-  std::map<CUdeviceptr, memory> ranges;              // reserved addresses
+  std::map<CUdeviceptr, memory> ranges;  // reserved addresses
   std::uint64_t last_handle = 0;
+
+  std::map<CUdeviceptr, std::uint64_t> opened;  // of other processes, and how often
+  std::uint64_t events = 0;
 
   std::vector<std::pair<int, int>> peers;
   bool can_reach = true;
+  std::map<std::string, unsigned> flags;  // of the last call of a function
   std::map<std::string, CUresult> failures;
   std::vector<std::string> calls;
 };
 
+// It has no end: what a process does last may ask the driver, too.
 world& the() {
-  static world only;
+  static world& only = *new world;
   return only;
 }
 
-thread_local std::vector<CUcontext> contexts{nullptr};
+// The contexts of a thread, the current one last. It needs no destructor, for the reason above.
+class context_stack {
+ public:
+  CUcontext& back() { return contexts_[depth_]; }
+  void push_back(CUcontext context) { contexts_.at(++depth_) = context; }
+  void pop_back() {
+    if (depth_ != 0) return static_cast<void>(--depth_);
+    contexts_[0] = nullptr;
+  }
+
+ private:
+  std::array<CUcontext, 16> contexts_{};
+  std::size_t depth_ = 0;
+};
+
+thread_local context_stack contexts;
 thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-// Holds the lock for a call, which may be told to fail.
+// Holds the lock for a call, which may be told to fail, and which does so before cuInit.
 class entered {
  public:
   explicit entered(const char* name) : lock_(the().mutex) {
     the().calls.emplace_back(name);
+    if (!the().is_started && std::strcmp(name, "cuInit") != 0) fails_ = CUDA_ERROR_NOT_INITIALIZED;
     if (const auto found = the().failures.find(name); found != the().failures.end()) {
       fails_ = found->second;
       the().failures.erase(found);
@@ -102,8 +124,9 @@ class entered {
 
 bool is_alive(CUcontext context) { return the().context_id[static_cast<std::size_t>(context->device)] != 0; }
 
-// The device of the calling thread's context, or why there is none.
+// The device of the calling thread's context, or why the thread has no such device.
 CUresult own_device(int& device) {
+  if (!the().is_started) return CUDA_ERROR_NOT_INITIALIZED;
   if (contexts.back() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (!is_alive(contexts.back())) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   device = contexts.back()->device;
@@ -137,9 +160,13 @@ CUresult start_primary(int device) {
   return CUDA_SUCCESS;
 }
 
-// --- Functions of the driver ------------------------------------------------------------------------------------------
+// --- Functions of the driver -----------------------------------------------------------------------------------------
 
-CUresult init(unsigned) { return entered("cuInit").fails(); }
+CUresult init(unsigned) {
+  const entered call("cuInit");
+  the().is_started = the().is_started || call.fails() == CUDA_SUCCESS;
+  return call.fails();
+}
 CUresult error_name(CUresult code, const char** name) {
   *name = code == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_STAND_IN";
   return CUDA_SUCCESS;
@@ -164,9 +191,9 @@ CUresult device_name(char* name, int bytes, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult device_attribute(int* value, CUdevice_attribute what, CUdevice) {
-  *value = what == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 132
+  *value = what == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT       ? 132
            : what == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
-                                                                      : 1;
+                                                                  : 1;
   if (what == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR || what == CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID) *value = 0;
   return CUDA_SUCCESS;
 }
@@ -180,9 +207,10 @@ CUresult device_identity(CUuuid* identity, CUdevice which) {
   identity->bytes[0] = static_cast<char>(which + 1);
   return CUDA_SUCCESS;
 }
-CUresult reaches(int* can, CUdevice, CUdevice) {
+CUresult reaches(int* can, CUdevice from, CUdevice to) {
   const entered call("cuDeviceCanAccessPeer");
-  *can = the().can_reach ? 1 : 0;
+  *can = the().can_reach && from != to ? 1 : 0;
+  the().flags["cuDeviceCanAccessPeer"] = static_cast<unsigned>(from);
   return call.fails();
 }
 
@@ -318,6 +346,8 @@ CUresult allocate(CUdeviceptr* address, std::size_t bytes) {
 }
 CUresult release(CUdeviceptr address) {
   const entered call("cuMemFree");
+  int where = 0;
+  if (const CUresult code = own_device(where); code != CUDA_SUCCESS) return code;
   const auto found = the().blocks.find(address);
   if (found == the().blocks.end()) return CUDA_ERROR_INVALID_VALUE;
   give(found->second);
@@ -325,15 +355,20 @@ CUresult release(CUdeviceptr address) {
   std::free(reinterpret_cast<void*>(address));
   return call.fails();
 }
-CUresult allocate_host(void** memory, std::size_t bytes, unsigned) {
+CUresult allocate_host(void** memory, std::size_t bytes, unsigned flags) {
   const entered call("cuMemHostAlloc");
+  int where = 0;
+  if (const CUresult code = own_device(where); code != CUDA_SUCCESS) return code;
   if (call.fails() != CUDA_SUCCESS) return call.fails();
+  the().flags["cuMemHostAlloc"] = flags;
   *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   the().pinned[*memory] = bytes;
   return CUDA_SUCCESS;
 }
 CUresult release_host(void* memory) {
   const entered call("cuMemFreeHost");
+  int where = 0;
+  if (const CUresult code = own_device(where); code != CUDA_SUCCESS) return code;
   if (the().pinned.erase(memory) == 0) return CUDA_ERROR_INVALID_VALUE;
   std::free(memory);
   return call.fails();
@@ -345,25 +380,42 @@ CUresult memory_handle(CUipcMemHandle* handle, CUdeviceptr address) {
   std::memcpy(handle->reserved, &address, sizeof(address));
   return call.fails();
 }
-CUresult open_memory(CUdeviceptr* address, CUipcMemHandle handle, unsigned) {
+// A process may not open what it made itself, but here it may: a test has one process.
+CUresult open_memory(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   const entered call("cuIpcOpenMemHandle");
+  if (call.fails() != CUDA_SUCCESS) return call.fails();
   std::memcpy(address, handle.reserved, sizeof(*address));
-  return the().blocks.count(*address) == 0 ? CUDA_ERROR_INVALID_HANDLE : call.fails();
+  if (the().blocks.count(*address) == 0) return CUDA_ERROR_INVALID_HANDLE;
+  ++the().opened[*address];
+  the().flags["cuIpcOpenMemHandle"] = flags;
+  return CUDA_SUCCESS;
 }
-CUresult close_memory(CUdeviceptr) { return entered("cuIpcCloseMemHandle").fails(); }
+CUresult close_memory(CUdeviceptr address) {
+  const entered call("cuIpcCloseMemHandle");
+  if (call.fails() != CUDA_SUCCESS) return call.fails();
+  const auto found = the().opened.find(address);
+  if (found == the().opened.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (--found->second == 0) the().opened.erase(found);
+  return CUDA_SUCCESS;
+}
 
 // Events and streams.
-CUresult make_event(CUevent* event, unsigned) {
+CUresult make_event(CUevent* event, unsigned flags) {
   const entered call("cuEventCreate");
   int where = 0;
   if (const CUresult code = own_device(where); code != CUDA_SUCCESS) return code;
-  if (call.fails() == CUDA_SUCCESS) *event = new CUevent_st;
-  return call.fails();
+  if (call.fails() != CUDA_SUCCESS) return call.fails();
+  *event = new CUevent_st;
+  ++the().events;
+  the().flags["cuEventCreate"] = flags;
+  return CUDA_SUCCESS;
 }
 CUresult end_event(CUevent event) {
   const entered call("cuEventDestroy");
+  if (call.fails() != CUDA_SUCCESS) return call.fails();
   delete event;
-  return call.fails();
+  --the().events;
+  return CUDA_SUCCESS;
 }
 CUresult ask_event(CUevent event) {
   const entered call("cuEventQuery");
@@ -385,6 +437,8 @@ CUresult await_event(CUevent event) {
 CUresult let_wait(CUstream stream, CUevent event, unsigned) {
   const entered call("cuStreamWaitEvent");
   if (call.fails() != CUDA_SUCCESS) return call.fails();
+  CUstream found = stream;
+  if (const CUresult code = find_stream(found); code != CUDA_SUCCESS) return code;
   the().waits.push_back({stream, event->stream, event->work});
   return CUDA_SUCCESS;
 }
@@ -407,7 +461,7 @@ CUresult capture_info(CUstream stream, CUstreamCaptureStatus* status, cuuint64_t
 }
 CUresult exchange_mode(CUstreamCaptureMode* mode) {
   const entered call("cuThreadExchangeStreamCaptureMode");
-  std::swap(*mode, capture_mode);
+  if (call.fails() == CUDA_SUCCESS) std::swap(*mode, capture_mode);
   return call.fails();
 }
 CUresult stream_context(CUstream stream, CUcontext* context) {
@@ -415,6 +469,16 @@ CUresult stream_context(CUstream stream, CUcontext* context) {
   if (const CUresult code = find_stream(stream); code != CUDA_SUCCESS) return code;
   *context = &the().primary[static_cast<std::size_t>(stream->device)];
   return call.fails();
+}
+
+// What the driver has under the same name for another version of CUDA, or for streams of a thread.
+CUresult other_form() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+bool has_newer_form(const char* name, int version) {
+  static const std::map<std::string, int> all{
+      {"cuStreamGetCaptureInfo", 12030}, {"cuCtxGetDevice", 13000}, {"cuStreamGetCtx", 12050}};
+  const auto found = all.find(name);
+  return found != all.end() && version >= found->second;
 }
 
 struct function {
@@ -481,7 +545,7 @@ const std::vector<function>& functions() {
 
 }  // namespace
 
-// --- For tests --------------------------------------------------------------------------------------------------------
+// --- For tests -------------------------------------------------------------------------------------------------------
 
 void reset_all() {
   const std::lock_guard lock(the().mutex);
@@ -491,6 +555,7 @@ void reset_all() {
   the().capacity.fill(std::uint64_t{1} << 30);
   the().peers.clear();
   the().can_reach = true;
+  the().flags.clear();
   the().failures.clear();
   the().calls.clear();
 }
@@ -572,14 +637,32 @@ std::vector<std::string> names_of_calls() {
   const std::lock_guard lock(the().mutex);
   return the().calls;
 }
+std::uint64_t events() {
+  const std::lock_guard lock(the().mutex);
+  return the().events;
+}
+std::uint64_t opened() {
+  const std::lock_guard lock(the().mutex);
+  return the().opened.size();
+}
+std::uint64_t pinned() {
+  const std::lock_guard lock(the().mutex);
+  return the().pinned.size();
+}
+unsigned flags_of(const std::string& name) {
+  const std::lock_guard lock(the().mutex);
+  return the().flags[name];
+}
 std::uint64_t calls() { return names_of_calls().size(); }
 
 }  // namespace warpheap::test::stand_in
 
 extern "C" __attribute__((visibility("default"))) CUresult cuGetProcAddress_v2(const char* name, void** function,
-                                                                               int version, cuuint64_t,
+                                                                               int version, cuuint64_t flags,
                                                                                CUdriverProcAddressQueryResult* how) {
   using warpheap::test::stand_in::functions;
+  using warpheap::test::stand_in::has_newer_form;
+  using warpheap::test::stand_in::other_form;
   const char* const lacks = std::getenv("STAND_IN_LACKS");
   *function = nullptr;
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -587,6 +670,9 @@ extern "C" __attribute__((visibility("default"))) CUresult cuGetProcAddress_v2(c
     if (std::strcmp(each.name, name) != 0 || (lacks != nullptr && std::strcmp(lacks, name) == 0)) continue;
     found = each.version <= version ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     if (each.version <= version) *function = each.at;
+    if (has_newer_form(name, version) || flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {
+      *function = reinterpret_cast<void*>(other_form);
+    }
   }
   if (how != nullptr) *how = found;
   return found == CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

@@ -52,6 +52,13 @@ std::vector<std::pair<int, int>> peers();
 /// Whether one device can reach another's memory.
 void set_reach(bool can);
 
+/// How many events there are, pieces of memory of other processes that are open, and blocks of pinned memory.
+std::uint64_t events();
+std::uint64_t opened();
+std::uint64_t pinned();
+/// The flags of the function's last call that had an effect; of cuDeviceCanAccessPeer the device that reaches.
+unsigned flags_of(const std::string& name);
+
 /// The next call of the function named so fails with `code`.
 void fail_next(const std::string& name, CUresult code);
 /// How many calls there were of all functions, and their names.
