@@ -84,19 +84,21 @@ class _Blocks:
         """Blocks of a pool. `current_stream`: returns the calling thread's stream on the GPU with a number."""
         self._current_stream = current_stream
         self._pool = pool
-        self._pools: dict[int, Pool] = {}
-        self._lock = threading.Lock()
+        self._pools = {} if pool is None else {pool.device: pool}
+        self._lock = threading.Lock()  # of `_pools`, for who adds one
+        # One thread at a time adds or takes an entry: Python sees to that for a single call of a dict.
         self._taken: dict[int, tuple[Pool, Any, int]] = {}
         self._streams = KeptStreams()
 
     def malloc(self, bytes: int, device: int) -> int:
         """Take a block for the current stream; CuPy calls this with the current device."""
-        pool = self._of(device)
+        pool = self._pools.get(device) or self._of(device)
         stream = self._current_stream(device)
-        self._streams.keep(pool, stream)
-        block = pool.allocate(bytes, stream)
-        with self._lock:
-            self._taken[block] = (pool, stream, threading.get_ident())
+        number = stream.ptr
+        if number > _PER_THREAD:  # else a default stream, which ends with the process
+            self._streams.keep(pool, stream)
+        block = pool.allocate(bytes, number)
+        self._taken[block] = (pool, stream, threading.get_ident())
         return block
 
     def free(self, block: int, device: int) -> None:
@@ -106,32 +108,31 @@ class _Blocks:
         the block stays as it is.
         """
         current = self._current_stream(device)
-        with self._lock:
-            pool, stream, thread = taken = self._taken.pop(block)
+        used_last = current.ptr
+        pool, stream, thread = taken = self._taken.pop(block)
+        number = stream.ptr
         try:
-            self._streams.keep(pool, current)
-            if stream.ptr == _PER_THREAD and thread != threading.get_ident():
+            if used_last > _PER_THREAD:
+                self._streams.keep(pool, current)
+            if number == _PER_THREAD and thread != threading.get_ident():
                 # Here that number is another stream. The default stream waits for those of all threads.
-                if current.ptr != _PER_THREAD:
-                    pool.note_use(block, current)
+                if used_last != _PER_THREAD:
+                    pool.note_use(block, used_last)
                 pool.deallocate(block)
                 return
-            if current.ptr != stream.ptr:
-                pool.note_use(block, current)
-            pool.deallocate(block, stream)
+            if used_last != number:
+                pool.note_use(block, used_last)
+            pool.deallocate(block, number)
         except BaseException:
-            with self._lock:
-                self._taken[block] = taken
+            self._taken[block] = taken
             raise
 
     def _of(self, device: int) -> Pool:
-        if self._pool is not None:
-            if self._pool.device != device:
-                raise ValueError(
-                    f"the pool is on GPU {self._pool.device}, and the array is to be on GPU {device}: leave the pool "
-                    "out, and each GPU has its own"
-                )
-            return self._pool
+        if self._pool is not None and self._pool.device != device:
+            raise ValueError(
+                f"the pool is on GPU {self._pool.device}, and the array is to be on GPU {device}: leave the pool "
+                "out, and each GPU has its own"
+            )
         with self._lock:
             if device not in self._pools:
                 self._pools[device] = Pool.of_device(device, backend="cuda")
