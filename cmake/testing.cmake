@@ -90,7 +90,8 @@ endfunction()
 # makes machine code of a function once and not once for each kernel that calls it, which takes half the time. ALONE is
 # for a CUDA program that takes all memory of the GPU: no other runs beside it. TIMEOUT is what a healthy run stays far
 # below on two cores under a sanitizer; 300 unless given. COST is about how long the host program runs.
-# The host program takes headers from PRECOMPILED, a target of warpheap_test_headers; those of all tests unless given.
+# The host program takes headers from PRECOMPILED, a target of warpheap_test_headers; those of all tests unless given,
+# and none where PRECOMPILED is `none`.
 function(warpheap_add_test name)
   cmake_parse_arguments(
     PARSE_ARGV 1
