@@ -46,6 +46,12 @@ def fake_tests(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+def load_as_on_a_gpu(module: Any, library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`module` loads a library of the host that takes and returns arrays of a device, which is the host, too."""
+    library.uses_device_arrays = True
+    monkeypatch.setattr(module, "load_library", lambda backend=None: library)
+
+
 def program(path: Path, script: Path, settings: dict[str, str]) -> Path:
     """A shell script that runs `script` with the settings in its environment; as a driver does, it speaks UTF-8."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@
 from typing import Any
 
 import pytest
+from conftest import load_as_on_a_gpu
 
 from warpheap.dynamic import Graph, graph
 from warpheap.dynamic.library import Library, find_library
@@ -34,9 +35,7 @@ def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     """Graphs take and return arrays of the host; then those of a device, which for this library is the host, too."""
     if request.param == "device":
         assert BUILT is not None
-        as_on_a_gpu = Library(BUILT)
-        as_on_a_gpu.uses_device_arrays = True
-        monkeypatch.setattr(graph, "load_library", lambda backend=None: as_on_a_gpu)
+        load_as_on_a_gpu(graph, Library(BUILT), monkeypatch)
     return str(request.param)
 
 

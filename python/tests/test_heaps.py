@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import load_as_on_a_gpu
 
 import warpheap
 from warpheap.errors import UsageError
@@ -40,9 +41,7 @@ def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     """Heaps take and return arrays of the host; then those of a device, which for this library is the host, too."""
     if request.param == "device":
         assert BUILT is not None
-        as_on_a_gpu = Library(BUILT)
-        as_on_a_gpu.uses_device_arrays = True
-        monkeypatch.setattr(library, "load_library", lambda backend=None: as_on_a_gpu)
+        load_as_on_a_gpu(library, Library(BUILT), monkeypatch)
     return str(request.param)
 
 

@@ -39,44 +39,47 @@ cudaError_t as_runtime(CUresult code) { return static_cast<cudaError_t>(code); }
 // The driver's functions, each in the form that came with the version of CUDA which ends its type's name. All forms are
 // of CUDA 12.0 or before. They are looked up once; `usable` says whether all are there.
 class driver {
+ private:
+  // Before the functions, which are found by it: `usable_` holds as long as each was.
+  PFN_cuGetProcAddress_v12000 look_up_ = open();
+  bool usable_ = look_up_ != nullptr;
+
  public:
-  PFN_cuGetProcAddress_v12000 address_of = nullptr;
+  PFN_cuInit_v2000 init = find("cuInit", 2000);
+  PFN_cuGetErrorName_v6000 error_name = find("cuGetErrorName", 6000);
+  PFN_cuGetErrorString_v6000 error_text = find("cuGetErrorString", 6000);
 
-  PFN_cuInit_v2000 init = nullptr;
-  PFN_cuGetErrorName_v6000 error_name = nullptr;
-  PFN_cuGetErrorString_v6000 error_text = nullptr;
+  PFN_cuDeviceGetCount_v2000 device_count = find("cuDeviceGetCount", 2000);
+  PFN_cuDeviceGet_v2000 device = find("cuDeviceGet", 2000);
+  PFN_cuDeviceGetName_v2000 device_name = find("cuDeviceGetName", 2000);
+  PFN_cuDeviceGetAttribute_v2000 device_attribute = find("cuDeviceGetAttribute", 2000);
+  PFN_cuDeviceTotalMem_v3020 device_memory = find("cuDeviceTotalMem", 3020);
+  PFN_cuDeviceGetUuid_v11040 device_identity = find("cuDeviceGetUuid", 11040);
+  PFN_cuDeviceCanAccessPeer_v4000 reaches = find("cuDeviceCanAccessPeer", 4000);
 
-  PFN_cuDeviceGetCount_v2000 device_count = nullptr;
-  PFN_cuDeviceGet_v2000 device = nullptr;
-  PFN_cuDeviceGetName_v2000 device_name = nullptr;
-  PFN_cuDeviceGetAttribute_v2000 device_attribute = nullptr;
-  PFN_cuDeviceTotalMem_v3020 device_memory = nullptr;
-  PFN_cuDeviceGetUuid_v11040 device_identity = nullptr;
-  PFN_cuDeviceCanAccessPeer_v4000 reaches = nullptr;
+  PFN_cuDevicePrimaryCtxRetain_v7000 retain_primary = find("cuDevicePrimaryCtxRetain", 7000);
+  PFN_cuCtxGetCurrent_v4000 current_context = find("cuCtxGetCurrent", 4000);
+  PFN_cuCtxSetCurrent_v4000 set_context = find("cuCtxSetCurrent", 4000);
+  PFN_cuCtxGetDevice_v2000 context_device = find("cuCtxGetDevice", 2000);
+  PFN_cuCtxEnablePeerAccess_v4000 enable_peer = find("cuCtxEnablePeerAccess", 4000);
 
-  PFN_cuDevicePrimaryCtxRetain_v7000 retain_primary = nullptr;
-  PFN_cuCtxGetCurrent_v4000 current_context = nullptr;
-  PFN_cuCtxSetCurrent_v4000 set_context = nullptr;
-  PFN_cuCtxGetDevice_v2000 context_device = nullptr;
-  PFN_cuCtxEnablePeerAccess_v4000 enable_peer = nullptr;
+  PFN_cuMemAlloc_v3020 allocate = find("cuMemAlloc", 3020);
+  PFN_cuMemFree_v3020 release = find("cuMemFree", 3020);
+  PFN_cuMemHostAlloc_v2020 allocate_host = find("cuMemHostAlloc", 2020);
+  PFN_cuMemFreeHost_v2000 release_host = find("cuMemFreeHost", 2000);
+  PFN_cuIpcGetMemHandle_v4010 memory_handle = find("cuIpcGetMemHandle", 4010);
+  PFN_cuIpcOpenMemHandle_v11000 open_memory = find("cuIpcOpenMemHandle", 11000);
+  PFN_cuIpcCloseMemHandle_v4010 close_memory = find("cuIpcCloseMemHandle", 4010);
 
-  PFN_cuMemAlloc_v3020 allocate = nullptr;
-  PFN_cuMemFree_v3020 release = nullptr;
-  PFN_cuMemHostAlloc_v2020 allocate_host = nullptr;
-  PFN_cuMemFreeHost_v2000 release_host = nullptr;
-  PFN_cuIpcGetMemHandle_v4010 memory_handle = nullptr;
-  PFN_cuIpcOpenMemHandle_v11000 open_memory = nullptr;
-  PFN_cuIpcCloseMemHandle_v4010 close_memory = nullptr;
-
-  PFN_cuEventCreate_v2000 make_event = nullptr;
-  PFN_cuEventDestroy_v4000 end_event = nullptr;
-  PFN_cuEventQuery_v2000 ask_event = nullptr;
-  PFN_cuEventRecord_v2000 record = nullptr;
-  PFN_cuEventSynchronize_v2000 await_event = nullptr;
-  PFN_cuStreamWaitEvent_v3020 let_wait = nullptr;
-  PFN_cuStreamIsCapturing_v10000 is_capturing = nullptr;
-  PFN_cuStreamGetCaptureInfo_v11030 capture_info = nullptr;
-  PFN_cuThreadExchangeStreamCaptureMode_v10010 exchange_capture_mode = nullptr;
+  PFN_cuEventCreate_v2000 make_event = find("cuEventCreate", 2000);
+  PFN_cuEventDestroy_v4000 end_event = find("cuEventDestroy", 4000);
+  PFN_cuEventQuery_v2000 ask_event = find("cuEventQuery", 2000);
+  PFN_cuEventRecord_v2000 record = find("cuEventRecord", 2000);
+  PFN_cuEventSynchronize_v2000 await_event = find("cuEventSynchronize", 2000);
+  PFN_cuStreamWaitEvent_v3020 let_wait = find("cuStreamWaitEvent", 3020);
+  PFN_cuStreamIsCapturing_v10000 is_capturing = find("cuStreamIsCapturing", 10000);
+  PFN_cuStreamGetCaptureInfo_v11030 capture_info = find("cuStreamGetCaptureInfo", 11030);
+  PFN_cuThreadExchangeStreamCaptureMode_v10010 exchange_capture_mode = find("cuThreadExchangeStreamCaptureMode", 10010);
 
   static const driver& get() {
     static const driver found;
@@ -84,63 +87,44 @@ class driver {
   }
   // Whether all functions were found: else the driver is missing, or of before CUDA 12.
   bool usable() const { return usable_; }
+  // Any function of the driver, by its name and the version of CUDA that has the form.
+  CUresult look_up(const char* name, void** function, int version, cuuint64_t flags,
+                   CUdriverProcAddressQueryResult* how) const {
+    return look_up_(name, function, version, flags, how);
+  }
 
  private:
-  driver() {
+  driver() = default;
+
+  static PFN_cuGetProcAddress_v12000 open() {
     // It stays loaded: the process may use it without this library.
     void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    address_of = reinterpret_cast<PFN_cuGetProcAddress_v12000>(::dlsym(library, "cuGetProcAddress_v2"));
-    if (address_of == nullptr) return;
-    usable_ = true;
-    find(init, "cuInit", 2000);
-    find(error_name, "cuGetErrorName", 6000);
-    find(error_text, "cuGetErrorString", 6000);
-    find(device_count, "cuDeviceGetCount", 2000);
-    find(device, "cuDeviceGet", 2000);
-    find(device_name, "cuDeviceGetName", 2000);
-    find(device_attribute, "cuDeviceGetAttribute", 2000);
-    find(device_memory, "cuDeviceTotalMem", 3020);
-    find(device_identity, "cuDeviceGetUuid", 11040);
-    find(reaches, "cuDeviceCanAccessPeer", 4000);
-    find(retain_primary, "cuDevicePrimaryCtxRetain", 7000);
-    find(current_context, "cuCtxGetCurrent", 4000);
-    find(set_context, "cuCtxSetCurrent", 4000);
-    find(context_device, "cuCtxGetDevice", 2000);
-    find(enable_peer, "cuCtxEnablePeerAccess", 4000);
-    find(allocate, "cuMemAlloc", 3020);
-    find(release, "cuMemFree", 3020);
-    find(allocate_host, "cuMemHostAlloc", 2020);
-    find(release_host, "cuMemFreeHost", 2000);
-    find(memory_handle, "cuIpcGetMemHandle", 4010);
-    find(open_memory, "cuIpcOpenMemHandle", 11000);
-    find(close_memory, "cuIpcCloseMemHandle", 4010);
-    find(make_event, "cuEventCreate", 2000);
-    find(end_event, "cuEventDestroy", 4000);
-    find(ask_event, "cuEventQuery", 2000);
-    find(record, "cuEventRecord", 2000);
-    find(await_event, "cuEventSynchronize", 2000);
-    find(let_wait, "cuStreamWaitEvent", 3020);
-    find(is_capturing, "cuStreamIsCapturing", 10000);
-    find(capture_info, "cuStreamGetCaptureInfo", 11030);
-    find(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", 10010);
+    if (library == nullptr) return nullptr;
+    return reinterpret_cast<PFN_cuGetProcAddress_v12000>(::dlsym(library, "cuGetProcAddress_v2"));
   }
 
-  template <class Call>
-  void find(Call& call, const char* name, int version) {
+  // Becomes a pointer to a function of whichever form it is given to.
+  struct any_function {
+    void* at;
+    template <class Call>
+    operator Call() const {
+      return reinterpret_cast<Call>(at);
+    }
+  };
+  any_function find(const char* name, int version) {
     void* found = nullptr;
-    if (address_of(name, &found, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, nullptr) != CUDA_SUCCESS) found = nullptr;
-    call = reinterpret_cast<Call>(found);
-    usable_ = usable_ && call != nullptr;
+    usable_ = usable_ && look_up(name, &found, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, nullptr) == CUDA_SUCCESS &&
+              found != nullptr;
+    return {found};
   }
-
-  bool usable_ = false;
 };
 
 // The driver started. A failure is no state: a later call tries again.
 cudaError_t start() {
   if (!driver::get().usable()) return cudaErrorInsufficientDriver;
-  static std::atomic<bool> is_started{false};  // several threads may start it: that is no error
+  // Two threads may start it at once, which is no error. Released after the start, and acquired, so that a thread which
+  // reads true calls a driver that has started.
+  static std::atomic<bool> is_started{false};
   if (is_started.load(std::memory_order_acquire)) return cudaSuccess;
   const CUresult code = driver::get().init(0);
   if (code == CUDA_SUCCESS) is_started.store(true, std::memory_order_release);
@@ -205,7 +189,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
                                              unsigned long long flags, cudaDriverEntryPointQueryResult* how) {
   if (const cudaError_t code = start(); code != cudaSuccess) return code;
   CUdriverProcAddressQueryResult found{};
-  const CUresult code = driver::get().address_of(name, function, static_cast<int>(version), flags, &found);
+  const CUresult code = driver::get().look_up(name, function, static_cast<int>(version), flags, &found);
   if (how != nullptr) *how = static_cast<cudaDriverEntryPointQueryResult>(found);
   return as_runtime(code);
 }

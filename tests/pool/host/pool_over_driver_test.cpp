@@ -20,48 +20,30 @@
 #include <warpheap/pool.hpp>
 
 #include "../other_process.hpp"
+#include "../pool_c_fixture.hpp"
 #include "stand_in_cuda.hpp"
 
 namespace warpheap::test::pool_over_driver_test {
 namespace {
 
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-
-class pool_over_driver : public testing::Test {
+class pool_over_driver : public pool_c {
  protected:
   void SetUp() override {
     stand_in::reset_all();
     stand_in::set_current_context(nullptr);
   }
   void TearDown() override {
-    EXPECT_EQ(wh_pool_end(pool_), WH_POOL_OK) << wh_pool_error();
+    pool_c::TearDown();
     EXPECT_EQ(stand_in::taken_bytes(0) + stand_in::taken_bytes(1), 0u);
     EXPECT_EQ(stand_in::reserved_bytes(), 0u);
   }
 
   static wh_pool_options options(int device = -1, std::uint32_t flags = 0) {
-    wh_pool_options how{};
-    how.struct_bytes = sizeof(how);
-    how.reserve_bytes = 64 * mebibyte;
-    how.span_bytes = how.piece_bytes = 2 * mebibyte;
-    how.flags = flags;
+    wh_pool_options how = pool_c::options();
     how.device = device;
+    how.flags = flags;
     return how;
   }
-  void make(const wh_pool_options& how = options()) {
-    ASSERT_EQ(wh_pool_make(&how, &pool_), WH_POOL_OK) << wh_pool_error();
-  }
-  void* allocate(std::uint64_t bytes, CUstream stream = nullptr) {
-    void* block = nullptr;
-    EXPECT_EQ(wh_pool_allocate(pool_, bytes, 0, stream, &block), WH_POOL_OK) << wh_pool_error();
-    return block;
-  }
-  void deallocate(void* block, CUstream stream = nullptr) {
-    EXPECT_EQ(wh_pool_deallocate(pool_, block, stream), WH_POOL_OK) << wh_pool_error();
-  }
-  static bool told(const char* part) { return std::string(wh_pool_error()).find(part) != std::string::npos; }
-
-  wh_pool* pool_ = nullptr;
 };
 
 TEST_F(pool_over_driver, the_library_says_what_it_is) {
@@ -164,10 +146,7 @@ TEST_F(pool_over_driver, a_block_that_another_stream_uses_comes_back_after_its_w
   stand_in::give_work(other);
   EXPECT_EQ(wh_pool_note_use(pool_, block, other), WH_POOL_OK);
   deallocate(block);
-  wh_pool_statistics figures{};
-  figures.struct_bytes = sizeof(figures);
-  EXPECT_EQ(wh_pool_statistics_of(pool_, &figures), WH_POOL_OK);
-  EXPECT_EQ(figures.deferred_bytes, 1024u);
+  EXPECT_EQ(figures().deferred_bytes, 1024u);
   stand_in::do_work(other);
   EXPECT_EQ(wh_pool_trim(pool_, 0, nullptr), WH_POOL_OK);
   EXPECT_EQ(stand_in::taken_bytes(0), 0u);
@@ -285,7 +264,7 @@ TEST_F(pool_over_driver, a_block_that_comes_and_goes_takes_few_calls_of_the_driv
   make();
   const CUstream stream = stand_in::make_stream(0);
   deallocate(allocate(1000, stream), stream);
-  const std::uint64_t before = stand_in::calls();
+  const std::size_t before = stand_in::names_of_calls().size();
   void* const block = allocate(1000, stream);
   deallocate(block, stream);
   const auto names = stand_in::names_of_calls();

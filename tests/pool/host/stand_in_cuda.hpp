@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-// What tests say to the libcuda that stand_in_cuda.cpp makes, and hear from it. It has two devices, whose memory is the
-// host's. Work of a stream is a number: a test gives some and lets the device do it. Functions of any thread.
+// What tests say to the libcuda of stand_in_driver.cpp, and hear from it. It has two devices, whose memory is the host's.
+// Work of a stream is a number: a test gives some and lets the device do it. Any thread can call these functions.
 
 namespace warpheap::test::stand_in {
 
@@ -61,8 +61,7 @@ unsigned flags_of(const std::string& name);
 
 /// The next call of the function named so fails with `code`.
 void fail_next(const std::string& name, CUresult code);
-/// How many calls there were of all functions, and their names.
-std::uint64_t calls();
+/// The names of the functions that were called, in order.
 std::vector<std::string> names_of_calls();
 
 }  // namespace warpheap::test::stand_in
