@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-// What tests say to the libcuda of stand_in_driver.cpp, and hear from it. It has two devices, in the memory of the host.
-// Work of a stream is a number: a test gives some and lets the device do it. Any thread can call these functions.
+// What tests say to the libcuda of stand_in_driver.cpp, and hear from it. It has two devices, whose memory is on the
+// host. Work of a stream is a number: a test gives some and lets the device do it. Any thread can call this.
 
 namespace warpheap::test::stand_in {
 
