@@ -21,6 +21,7 @@ try:
     from numba import cuda
     from numba.cuda import HostOnlyCUDAMemoryManager, MemoryPointer
     from numba.cuda.cudadrv import driver
+    from numba.cuda.np import arrayobj  # noqa: F401  what kernels with arrays need, which Numba imports late
 # Names that a newer NumPy or Numba lacks are attributes where Numba uses them as it is imported.
 except (ImportError, AttributeError) as error:
     needed, command = "numba-cuda 0.30 with NumPy below 2.5", "pip install 'numba-cuda>=0.30' 'numpy<2.5'"
