@@ -17,7 +17,9 @@ Command = Callable[..., Finished]
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("survey",), ("report",), ("plot",), ("gpu",), ("compare",), ("merge",), ("export",)], ids=str
+    "words",
+    [(), ("survey",), ("report",), ("plot",), ("paper",), ("gpu",), ("compare",), ("merge",), ("export",)],
+    ids=str,
 )
 def test_help_explains(warpheap: Command, words: tuple[str, ...]) -> None:
     done = warpheap(*words, "--help")

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's conclusions, judged over a record."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Finished
 from records import measure, record, single
 from synthetic import DESIGNS, survey
 
 from warpheap.cases import CASES
-from warpheap.record import Record
-from warpheap.report import conclusions, page
+from warpheap.record import Record, write_records
+from warpheap.report import conclusions, page, paper_text
 from warpheap.report.claims import CLAIMS, FAMILIES, OURS, Bound, Claim, Order, Where
 from warpheap.report.record_set import RecordSet
 
@@ -114,3 +116,52 @@ def test_the_page_shows_the_table_of_a_machine_that_can_answer(tmp_path: Path) -
     assert "Too few results of" in text
     page.write_report(tmp_path / "one.html", times(warp_slab=5), "command")
     assert "that this record can answer hold" not in (tmp_path / "one.html").read_text()
+
+
+# --- As text ----------------------------------------------------------------------------------------------------------
+
+
+def test_text_has_conclusions_and_the_families_at_each_figure_of_the_record() -> None:
+    records = [
+        record(allocator=name, threads=threads, size=size, measures={"malloc": measure(value)})
+        for name, value in {"scatter": 20, "halloc": 12, "ouroboros_s_p": 10}.items()
+        for threads, size in ((10_000, 16), (10_000, 64), (100_000, 16))
+    ]
+    text = paper_text.markdown(records)
+    lines = text.splitlines()
+    assert "### Conclusions: 0 of 2 that can be judged hold" in lines
+    assert "3 points of 3 designs" not in text and "9 points of 3 designs" in text
+    first = next(line for line in lines if line.startswith(f"| {CLAIMS[0].text} | 6 | changed | "))
+    assert "Ouroboros with pages 10 µs, Halloc 12 µs, ScatterAlloc 20 µs. 3 points." in first
+    absent = "Too few results of Ouroboros with chunks, XMalloc, Reg-Eff, CUDA."
+    families = "Ouroboros with pages 10 µs, Halloc 12 µs, ScatterAlloc 20 µs."
+    assert f"| 9a | thread-based allocation, 10,000 threads | {families} 2 points. {absent} |" in lines
+    assert f"| 9c | thread-based allocation, 100,000 threads | {families} 1 point. {absent} |" in lines
+    assert "- 9g, warp-based allocation: case throughput, mode warp is not in the record" in lines
+    assert not any(line.startswith("| 9b |") for line in lines)  # nobody measured it
+
+
+def test_text_has_a_part_for_each_machine() -> None:
+    text = paper_text.markdown([*survey("First"), *survey("Second", seed=2)])
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## First, cuda backend", "## Second, cuda backend",
+    ]  # fmt: skip
+
+
+def test_a_later_record_replaces_the_earlier_one_in_the_text() -> None:
+    records = times(scatter=10, halloc=12)
+    later = [each | {"time": "2030-01-01T00:00:00Z", "measures": {"malloc": measure(5)}} for each in records]
+    assert paper_text.markdown([*records, *later]) == paper_text.markdown(later)
+
+
+def test_the_command_writes_the_text(warpheap: Callable[..., Finished], tmp_path: Path) -> None:
+    source, page = tmp_path / "survey.jsonl", tmp_path / "page.md"
+    write_records(source, survey())
+    shown = warpheap("paper", source)
+    assert shown.code == 0, shown.err
+    assert warpheap("paper", source, "--out", page).code == 0
+    assert page.read_text(encoding="utf-8") == shown.out == paper_text.markdown(survey()) + "\n"
+    for wrong, words in ((source, "is the record itself"), (tmp_path, "cannot be written")):
+        refused = warpheap("paper", source, "--out", wrong)
+        assert refused.code == 2
+        assert words in refused.err

@@ -139,6 +139,15 @@ def plot(
     commands.make_plot(_console(), record, out, case, mode, against)
 
 
+@app.command("paper")
+def paper(
+    record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
+    out: Annotated[Path | None, typer.Option(help="The Markdown file to write (the terminal).")] = None,
+) -> None:
+    """Put a record beside the survey paper (Winter et al., PPoPP 2021): conclusions and figures, as Markdown."""
+    commands.write_paper_text(_console(), record, out)
+
+
 @app.command("compare")
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A record, or one allocator of it: FILE or FILE:ALLOCATOR.")],

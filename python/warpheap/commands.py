@@ -15,6 +15,7 @@ from warpheap.cases import CASES
 from warpheap.devices import device_names, find_driver, find_drivers
 from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED, UsageError, unknown_name
+from warpheap.files import write_text
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
@@ -171,6 +172,22 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
         except OSError as problem:
             raise UsageError(f"--figures: {figures} cannot be written: {problem.strerror}") from problem
         console.print(f"Figures: {figures}, {count} files", markup=False, highlight=False, soft_wrap=True)
+
+
+def write_paper_text(console: Console, source: Path, out: Path | None) -> None:
+    """The command `paper`: the record beside the survey paper, into a file or to the terminal."""
+    from warpheap.report.paper_text import markdown
+
+    text = markdown(_records(source))
+    if out is None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        return
+    _refuse_source(out, source)
+    try:
+        write_text(out, text + "\n")
+    except OSError as problem:
+        raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem
+    console.print(f"Text: {out}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _refuse_source(out: Path, source: Path) -> None:

@@ -3,7 +3,7 @@
 """Which of the paper's conclusions hold in a record: each with the figures that say so."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from warpheap.report import ranking
@@ -58,38 +58,68 @@ def grid_of(records: RecordSet) -> Grid | None:
 
 def judge(claim: Claim, records: RecordSet) -> Verdict:
     """Whether the conclusion holds over the records of one machine."""
-    own = _chosen(claim.where, records)
-    costs = _costs(claim.where, own)
     named = _named(claim.says)
+    field = compare(claim.where, records, named)
+    if not _enough(claim.says, field.families):
+        return Verdict(claim, VOID, {}, 0, f"too few results of {', '.join(field.absent)}")
+    if not field.points:
+        return Verdict(claim, VOID, {}, 0, f"no point at which all have a result: {', '.join(field.families)}")
+    if isinstance(claim.says, Order):
+        right = _in_order(claim.says, field.families, field.means)
+    else:
+        values = [_turned(each[family], field.invert) for each in field.points for family in field.families]
+        right = _within(claim.says, values)
+    return Verdict(claim, HOLDS if right else CHANGED, field.figures, len(field.points), field.text)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Families of designs, and the default design, at the points at which all of them have a result."""
+
+    families: Sequence[str]  # that take part: those with results at most points
+    absent: Sequence[str]  # that were asked for and take no part
+    points: Sequence[Mapping[str, float]]  # what each costs there, turned so that less is better
+    unit: str
+    invert: bool  # more is better in what was measured
+
+    @property
+    def shown(self) -> list[str]:
+        """The families and, if it has all points, the default design."""
+        return [*self.families, *([OURS] if all(OURS in each for each in self.points) else [])]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean cost of each that is shown."""
+        return {family: _mean([each[family] for each in self.points]) for family in self.shown}
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What was measured of each that is shown, as means; the best one first."""
+        means = self.means
+        return {family: _turned(means[family], self.invert) for family in sorted(means, key=lambda name: means[name])}
+
+    @property
+    def text(self) -> str:
+        """The figures with their units, the number of points, and who takes no part."""
+        texts = [f"{family} {show(value, self.unit, share=self.invert)}" for family, value in self.figures.items()]
+        text = f"{', '.join(texts)}. {len(self.points)} point{'s' * (len(self.points) != 1)}."
+        return text + (f" Too few results of {', '.join(self.absent)}." if self.absent else "")
+
+
+def compare(where: Where, records: RecordSet, named: Sequence[str]) -> Comparison:
+    """The families of these names over the records of one machine, at the points that `where` chooses."""
+    own = _chosen(where, records)
+    costs = _costs(where, own)
     # A family without results at most points takes no part: the others would be judged by the few that it has.
     found = [family for family in named if 2 * sum(family in each for each in costs.values()) > len(costs)]
-    if not _enough(claim.says, found):
-        return Verdict(claim, VOID, {}, 0, f"too few results of {_list(named, but=found)}")
-    common = [each for each in costs.values() if all(family in each for family in found)]
-    if not common:
-        return Verdict(claim, VOID, {}, 0, f"no point at which all have a result: {_list(found)}")
-    shown = [*found, *([OURS] if all(OURS in each for each in common) else [])]
-    means = {family: _mean([each[family] for each in common]) for family in shown}
-    example = own.measures[claim.where.measure]
-    invert = example["better"] == "higher"
-    if isinstance(claim.says, Order):
-        right = _in_order(claim.says, found, means)
-    else:
-        right = _within(claim.says, [_turned(each[family], invert) for each in common for family in found])
-    figures = {family: _turned(means[family], invert) for family in sorted(means, key=lambda name: means[name])}
-    texts = [f"{family} {show(value, example['unit'], share=invert)}" for family, value in figures.items()]
-    text = f"{', '.join(texts)}. {len(common)} point{'s' * (len(common) != 1)}."
-    if len(found) < len(named):
-        text += f" Too few results of {_list(named, but=found)}."
-    return Verdict(claim, HOLDS if right else CHANGED, figures, len(common), text)
+    common = [each for each in costs.values() if found and all(family in each for family in found)]
+    example = own.measures.get(where.measure)
+    unit, better = (example["unit"], example["better"]) if example else ("", "lower")
+    return Comparison(found, [each for each in named if each not in found], common, unit, better == "higher")
 
 
 def _named(says: Order | Bound) -> list[str]:
     return list(says.families) if isinstance(says, Bound) else [family for tier in says.tiers for family in tier]
-
-
-def _list(families: Iterable[str], but: Sequence[str] = ()) -> str:
-    return ", ".join(family for family in families if family not in but)
 
 
 def _enough(says: Order | Bound, found: Sequence[str]) -> bool:

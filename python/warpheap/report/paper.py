@@ -28,6 +28,11 @@ class Figure:
     second_machine: bool = False
 
     @property
+    def label(self) -> str:
+        """What it plots, and at which number of threads or size."""
+        return self.what if self.case in _NAMED_IN_FULL else f"{self.what}, {_at(self)}"
+
+    @property
     def reference_name(self) -> str:
         """What the baseline is."""
         return "the same bytes in a packed array" if self.case == "memory_access" else "prefix sum and one allocation"
@@ -117,9 +122,7 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     own = own.where(**{other: figure.at})
     if not any(data.measure(each, figure.measure) for each in own):
         return None
-    title = f"as Figure {figure.number}: {figure.what}"
-    if figure.case not in _NAMED_IN_FULL:
-        title += f", {_at(figure)}"
+    title = f"as Figure {figure.number}: {figure.label}"
     places = own.values(figure.field)
     if len(places) == 1:
         title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} threads'}"
