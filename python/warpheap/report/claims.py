@@ -90,7 +90,7 @@ CLAIMS = (
           _sizes(_WARP, 4, 8192), Order(((_PAGES,), (_SCATTER, _HALLOC, _CHUNKS, _REG_EFF, _CUDA)))),
     Claim("4.2.1", "Ouroboros with chunks is ahead of CUDA up to 2,047 B",
           _sizes(_MALLOC, 4, 2047), Order(((_CHUNKS,), (_CUDA,)))),
-    Claim("5", "Ouroboros with chunks falls behind CUDA above 2,048 B",
+    Claim("5", "Above 2,048 B CUDA is ahead of Ouroboros with chunks",
           _sizes(_MALLOC, 2049, 8192), Order(((_CUDA,), (_CHUNKS,)))),
     Claim("4.2.1", "A free of all blocks takes CUDA more than 1 ms, at any size",
           Where("throughput", "free", threads=_BOTH), Bound((_CUDA,), 1000.0, at_least=True)),
