@@ -5,11 +5,13 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest import Finished, environment
 
 import warpheap as package
+from warpheap import cli, project
 from warpheap.errors import UsageError
 from warpheap.units import parse_bytes, parse_count, show_bytes, show_microseconds
 
@@ -31,6 +33,36 @@ def test_the_module_runs_and_knows_its_version() -> None:
     command = [sys.executable, "-m", "warpheap", "--version"]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"warpheap {package.__version__}"
+
+
+def test_a_python_without_the_packages_is_told_what_to_install() -> None:
+    # -S leaves out the folder of installed packages.
+    command = [sys.executable, "-S", "-m", "warpheap", "--version"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"warpheap: {sys.executable} has no module 'typer': install")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interruption_while_the_package_is_loaded_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    path = {"PYTHONPATH": f"{tmp_path}:{environment()['PYTHONPATH']}"}
+    command = [sys.executable, "-m", "warpheap", "--version"]
+    done = subprocess.run(command, env=environment() | path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_messages_name_the_command_as_it_was_typed(warpheap: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPHEAP_STARTED_AS", "./run")
+    assert "'./run survey -h'" in warpheap("survey", "--thread", "3").err
+
+
+def test_the_command_that_goes_on_is_the_wheels_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["warpheap", "survey", "--out", "a b"])
+    monkeypatch.setattr(project, "find_installed", lambda: None)
+    assert cli._own_command() == "./run survey --out 'a b'"
+    monkeypatch.setattr(project, "find_installed", lambda: Path("tree"))
+    assert cli._own_command() == "warpheap survey --out 'a b'"
 
 
 def test_plotting_is_not_loaded_before_it_is_needed() -> None:

@@ -3,6 +3,7 @@
 """The command line: `warpheap --help`."""
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import __version__, commands
+from warpheap import __version__, commands, project
 from warpheap.dynamic_graphs.run import Job as GraphJob
 from warpheap.errors import UsageError, unknown_name
 from warpheap.interposer.run import Job as RunJob
@@ -451,8 +452,8 @@ def _check_backend(name: str) -> None:
 
 
 def _own_command() -> str:
-    # `./run` is how a checkout starts us; the words after the program's name are the same.
-    return quoted(["./run", *sys.argv[1:]])
+    # `./run` is how a checkout starts us, and `warpheap` is what a wheel installs; the words after it are the same.
+    return quoted(["./run" if project.find_installed() is None else "warpheap", *sys.argv[1:]])
 
 
 def main() -> None:
@@ -462,7 +463,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        # `./run` tells its name, so that help and messages name what the user can type again.
+        app(prog_name=os.environ.get("WARPHEAP_STARTED_AS"))
     except UsageError as problem:
         _complain(str(problem))
     except OSError as problem:
