@@ -80,6 +80,13 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, monkey
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_what_cannot_be_written_is_named_and_no_draft(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "page.html"
+    with pytest.raises(FileNotFoundError) as raised:
+        files.write_text(path, "new")
+    assert raised.value.filename == str(path)
+
+
 def test_what_is_no_character_is_written_by_its_number(tmp_path: Path) -> None:
     files.write_text(tmp_path / "a", "caf\udce9\n")
     assert (tmp_path / "a").read_bytes() == b"caf\\udce9\n"

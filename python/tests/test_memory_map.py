@@ -92,6 +92,16 @@ def test_what_is_no_snapshot_is_refused(text: str) -> None:
         Snapshot.read(text)
 
 
+def test_the_command_names_the_file_that_is_no_snapshot(tmp_path: Path) -> None:
+    file = tmp_path / "pool.json"
+    file.write_text("{}")
+    with pytest.raises(
+        UsageError, match=rf"^{re.escape(str(file))}: this is no snapshot of a pool: KeyError: 'base'; "
+    ):
+        write(file, tmp_path / "pool.html", None)
+    assert list(tmp_path.iterdir()) == [file]
+
+
 # --- The page ---------------------------------------------------------------------------------------------------------
 
 

@@ -39,6 +39,15 @@ def test_records_of_two_machines_and_their_descriptions_come_together(warpheap: 
     assert "GPU 2, 700 W" in text
 
 
+def test_a_folder_stands_for_the_record_in_it(warpheap: Command, tmp_path: Path) -> None:
+    write_records(tmp_path / "survey.jsonl", [record(size=size) for size in (16, 64)])
+    for words in (("report",), ("export", "--out", tmp_path / "csv"), ("plot", "--out", tmp_path / "picture.png")):
+        done = warpheap(words[0], tmp_path, *words[1:])
+        assert done.code == 0, done.err
+    names = {"csv", "picture.png", "report.html", "survey.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
 def test_of_the_same_case_the_newest_is_kept(warpheap: Command, tmp_path: Path) -> None:
     for name, time in (("old", "2026-01-01T00:00:00Z"), ("new", "2026-02-01T00:00:00Z")):
         write_records(tmp_path / f"{name}.jsonl", [record(time=time)])

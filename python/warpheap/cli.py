@@ -120,7 +120,7 @@ def survey(
 
 @app.command("report")
 def report(
-    record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
+    record: Annotated[Path, typer.Argument(help="A record, or a folder with a survey.jsonl.")],
     out: Annotated[Path | None, typer.Option(help="The page to write (report.html beside the record).")] = None,
     figures: Annotated[Path | None, typer.Option(help="A folder for each figure as PNG and SVG (none).")] = None,
 ) -> None:
@@ -130,7 +130,7 @@ def report(
 
 @app.command("plot")
 def plot(
-    record: Annotated[Path, typer.Argument(help="A record of a GPU: survey.jsonl.")],
+    record: Annotated[Path, typer.Argument(help="A record of a GPU, or a folder with a survey.jsonl.")],
     out: Annotated[Path, typer.Option(help="The picture to write; .png, .svg or .pdf.")],
     case: Annotated[str, typer.Option(help="The case to show.")] = "throughput",
     mode: Annotated[str, typer.Option(help="One of the case's modes.")] = "thread",
@@ -193,7 +193,7 @@ def merge(
 
 @app.command("export")
 def export(
-    record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
+    record: Annotated[Path, typer.Argument(help="A record, or a folder with a survey.jsonl.")],
     out: Annotated[Path, typer.Option(help="The folder to write into.")],
 ) -> None:
     """Write a record as CSV files.

@@ -19,7 +19,7 @@ from warpheap.files import write_text
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
-from warpheap.record import Record, RecordFile, read_records
+from warpheap.record import Record, RecordFile, read_records, record_at
 from warpheap.runner import Runner
 from warpheap.shared_process import SharedProcesses
 from warpheap.units import show_seconds
@@ -159,6 +159,7 @@ def write_page(path: Path, records: Sequence[Record], command: str, folder: Path
 
 def make_report(console: Console, source: Path, out: Path | None, figures: Path | None) -> None:
     """The command `report`."""
+    source = record_at(source)
     records = _records(source)
     path = out or source.with_name("report.html")
     _refuse_source(path, source)
@@ -199,6 +200,7 @@ def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, a
     """The command `plot`: one figure of the report as a picture."""
     if out.suffix.lower() not in PICTURES:
         raise UsageError(f"--out: the name of a picture ends in {', '.join(PICTURES)}, not '{out.name}'")
+    source = record_at(source)
     _refuse_source(out, source)
     everything = _records(source)
     cases = list(dict.fromkeys(record["case"] for record in everything))

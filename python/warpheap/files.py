@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text files: always UTF-8, whatever the locale, and whole or not there."""
 
+import contextlib
 import errno
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 # Some file systems take no name of more than 255 bytes, with ending and draft.
@@ -31,6 +32,16 @@ class FileNames:
         return made
 
 
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """An `OSError` names `path`, which the user asked for, in place of a draft."""
+    try:
+        yield
+    except OSError as problem:
+        problem.filename = str(path)
+        raise
+
+
 def write_text(path: Path, text: str | Iterable[str]) -> None:
     """Writes a text, or its parts, in place of what `path` holds. An interruption leaves the old file or the new one.
 
@@ -40,7 +51,9 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     # A name by chance, for a new file only: neither the user's files nor the draft of a killed process are in the way.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.draft")
-    with draft.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+    with _naming(path):
+        stream = draft.open("x", encoding="utf-8", errors="backslashreplace", newline="\n")
+    with stream:
         try:
             stream.writelines([text] if isinstance(text, str) else text)
             stream.flush()
@@ -61,6 +74,7 @@ def check_writable(*paths: Path) -> None:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         trial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.draft")
         try:
-            trial.write_bytes(b"trial")
+            with _naming(path):
+                trial.write_bytes(b"trial")
         finally:
             trial.unlink(missing_ok=True)

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from warpheap.errors import UsageError
 from warpheap.machines import Facts, add_facts, read_machines
-from warpheap.record import Key, Record, key, read_records, write_records
-from warpheap.survey import RECORD_NAME
+from warpheap.record import Key, Record, key, read_records, record_at, write_records
 
 
 def run_merge(console: Console, out: Path, sources: Sequence[Path], force: bool) -> None:
@@ -24,7 +23,7 @@ def run_merge(console: Console, out: Path, sources: Sequence[Path], force: bool)
     facts: list[Facts] = []
     count = 0
     for source in sources:
-        path = source / RECORD_NAME if source.is_dir() else source
+        path = record_at(source)
         records = read_records(path)
         if not records:
             raise UsageError(f"{path} holds no records")

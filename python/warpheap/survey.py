@@ -13,10 +13,9 @@ from warpheap.errors import UsageError
 from warpheap.files import check_writable
 from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
-from warpheap.record import Record, RecordFile, key, spread
+from warpheap.record import RECORD_NAME, Record, RecordFile, key, spread
 from warpheap.runner import Runner
 
-RECORD_NAME = "survey.jsonl"
 REPORT_NAME = "report.html"
 # The records of the workers of a survey on several GPUs, until they are merged.
 WORKER_RECORDS = "survey.gpu-*.jsonl"

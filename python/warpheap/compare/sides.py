@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpheap.errors import UsageError, unknown_name
-from warpheap.record import Record, read_records
+from warpheap.record import Record, read_records, record_at
 
 # What makes two records the same point. Rounds may differ: more of them only know the median better.
 _FIELDS = ("case", "allocator", "backend", "device", "mode", "threads", "size", "heap_bytes", "seed")
@@ -42,8 +42,7 @@ def read_side(text: str) -> Side:
     if not path.exists() and ":" in text:
         head, _, allocator = text.rpartition(":")
         path = Path(head)
-    if path.is_dir():
-        path /= "survey.jsonl"
+    path = record_at(path)
     side = Side(text, None, read_records(path))
     if not side.records:
         raise UsageError(f"{path} holds no records")

@@ -12,13 +12,14 @@ from warpheap.errors import UsageError
 from warpheap.export import original
 from warpheap.export.table import Table, grouped
 from warpheap.files import FileNames
-from warpheap.record import KEY_FIELDS, Record, read_records
+from warpheap.record import KEY_FIELDS, Record, read_records, record_at
 
 _NUMBERS = ("median", "median_low", "median_high", "p95", "p99", "min", "max", "mean", "count")
 
 
 def run_export(console: Console, source: Path, out: Path) -> None:
     """Writes the record at `source` as CSV files into `out`, with a folder for each device if it has several."""
+    source = record_at(source)
     records = read_records(source)
     if not records:
         raise UsageError(f"{source} holds no records")

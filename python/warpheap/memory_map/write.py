@@ -20,7 +20,10 @@ def write(file: Path, html: Path | None, pytorch: Path | None) -> None:
         text = file.read_bytes()
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}") from error
-    snapshot = Snapshot.read(text)
+    try:
+        snapshot = Snapshot.read(text)
+    except UsageError as problem:
+        raise UsageError(f"{file}: {problem}; a pool writes one by snapshot() or wh_pool_snapshot") from problem
     if html is not None:
         write_text(html, page(snapshot, file.stem))
     if pytorch is not None:

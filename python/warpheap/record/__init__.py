@@ -6,7 +6,15 @@ The schema has a version. A field that is added leaves it as it is; one that goe
 Records of older versions are upgraded on reading; a newer one is refused.
 """
 
-from warpheap.record.file import RecordFile, read_lines, read_numbered, read_records, write_records
+from warpheap.record.file import (
+    RECORD_NAME,
+    RecordFile,
+    read_lines,
+    read_numbered,
+    read_records,
+    record_at,
+    write_records,
+)
 from warpheap.record.measure import Measure, spread
 from warpheap.record.parse import NotJsonError, ParseError, parse
 from warpheap.record.schema import (
@@ -28,6 +36,7 @@ __all__ = [
     "BACKENDS",
     "KEY_FIELDS",
     "LACKS_FREE",
+    "RECORD_NAME",
     "SCHEMA",
     "STATUSES",
     "Key",
@@ -43,6 +52,7 @@ __all__ = [
     "read_lines",
     "read_numbered",
     "read_records",
+    "record_at",
     "spread",
     "unable",
     "validate",

@@ -14,6 +14,13 @@ from warpheap.record.parse import NotJsonError, ParseError, parse
 from warpheap.record.schema import Key, Record, RecordError, key, validate
 from warpheap.record.upgrade import upgrade
 
+RECORD_NAME = "survey.jsonl"
+
+
+def record_at(path: Path) -> Path:
+    """The record that a user names: a file, or a folder of a survey, whose record lies in it."""
+    return path / RECORD_NAME if path.is_dir() else path
+
 
 class RecordFile:
     """A record on disk. Each line is on disk before the next case starts, so an interruption costs the case in hand."""
