@@ -8,6 +8,14 @@ seconds_of_building=0
 
 has_gpu() { have nvidia-smi && [[ $(nvidia-smi --list-gpus 2>/dev/null) == *GPU* ]]; }
 
+# A GPU without nvcc is measured by nobody: tells the user, who may only lack a folder on the PATH.
+note_missing_nvcc() {
+  if has_gpu && ! have nvcc; then
+    say "a GPU answers, but no nvcc is on the PATH, so this is the host backend;" \
+      "with a toolkit: export PATH=/usr/local/cuda/bin:\$PATH" >&2
+  fi
+}
+
 # The compute capability of the first GPU, as CMake names it: 90 for 9.0.
 gpu_architecture() {
   local capability

@@ -3,6 +3,7 @@
 """The command `graph`: what it measures, what becomes of what fails, and what tables, figures and bars say."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import HERE, program
+from conftest import HERE, Finished, program
 
 from warpheap import cli, process
 from warpheap.dynamic_graphs import measure
@@ -210,6 +211,32 @@ def test_names_and_drivers_that_are_not_there(
     assert "--target warpheap_graph_bench_cuda" in capsys.readouterr().err
     for words in (("--cases", "inits"), ("--preset", "large"), ("--no-measure",), ("--vertices", "10")):
         assert run(monkeypatch, "--out", tmp_path / "out", *words) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (("--graphs", "rmat,gird"), "--graphs: 'gird' is unknown here; use one of: rmat, "),
+        (("--systems", "warp_slab,slab"), "--systems: 'slab' is unknown here; use one of: bump, warp_slab, "),
+        (("--systems", "cuda_alloc_graph", "--backend", "host"), "--systems: 'cuda_alloc_graph' is unknown here"),
+    ],
+    ids=str,
+)
+def test_wrong_names_are_told_before_a_build(
+    warpheap: Callable[..., Finished], tmp_path: Path, words: tuple[str, ...], right: str
+) -> None:
+    done = warpheap("--check", "graph", "--out", tmp_path / "out", *words)
+    assert done.code == 2
+    assert right in done.err
+    assert warpheap("--check", "graph", "--out", tmp_path / "out", "--systems", "cuda_alloc_graph").code == 0
+
+
+def test_names_are_those_of_the_sources() -> None:
+    folder = HERE.parents[1] / "benchmarks" / "graph"
+    (listed,) = re.findall(r" generators\[\] = {(.*?)};", (folder / "inputs.cpp").read_text(), re.DOTALL)
+    assert re.findall(r'"(\w+)"', listed) == list(measure.GENERATORS)
+    added = re.findall(r'{"(\w+)", "', (folder / "subject.cpp").read_text())
+    assert (measure.known_systems("cuda") or [])[-len(added) :] == added
 
 
 def built() -> Path | None:

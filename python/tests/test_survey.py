@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from conftest import SECONDS_TO_START, Finished, environment
 
+from warpheap import builds, project
 from warpheap.record import read_records
 
 Command = Callable[..., Finished]
@@ -178,6 +179,33 @@ def test_wrong_words_are_answered_with_right_ones(
     assert done.code == 2
     assert right in done.err
     assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", [("--backend", "cuda"), ("--device", "0"), ("--devices", "all")], ids=str)
+def test_a_machine_without_a_gpu_is_told_before_a_build(
+    warpheap: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
+) -> None:
+    monkeypatch.setattr(project, "find_built_driver", lambda backend: None)
+    monkeypatch.setattr(builds, "gpu_architectures", str)
+    done = warpheap("--check", "survey", *words)
+    assert done.code == 2
+    assert done.err.startswith(f"warpheap: {words[0]}: nvidia-smi names no GPU here")
+    monkeypatch.setattr(builds, "gpu_architectures", lambda: "90")
+    monkeypatch.setattr(builds, "_find", lambda name, variable: None)
+    assert f"{words[0]}: no nvcc is on the PATH here" in warpheap("--check", "survey", *words).err
+    monkeypatch.setattr(builds, "_find", lambda name, variable: name)
+    assert warpheap("--check", "survey", *words).code == 0
+    # Nothing is built yet, and who starts the package itself is told what the build needs.
+    assert "where a GPU answers and nvcc is on the PATH" in warpheap("survey", *words).err
+
+
+def test_what_the_host_has_not_is_told_before_a_build(warpheap: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "find_built_driver", lambda backend: None)
+    words = ("--check", "survey", "--preset", "quick", "--cases", "latency")
+    monkeypatch.setattr(builds, "prefers_gpu", lambda: True)
+    assert warpheap(*words).code == 0
+    monkeypatch.setattr(builds, "prefers_gpu", lambda: False)
+    assert "latency has no part in preset quick on the host backend" in warpheap(*words).err
 
 
 def test_a_driver_that_is_none_is_refused(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:

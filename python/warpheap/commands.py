@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import project, summary, survey, terminal, workers
+from warpheap import builds, project, summary, survey, terminal, workers
 from warpheap.cases import CASES
 from warpheap.devices import device_names, find_driver, find_drivers
 from warpheap.driver import Driver
@@ -49,12 +49,14 @@ def check_survey(wishes: Wishes, place: Place) -> None:
         if place.backend == "host":
             raise UsageError("--devices: only the cuda backend has devices to choose from; leave it away")
         device_names(place.devices)
+    if place.driver is None and project.find_installed() is None:
+        _check_gpu(place)
     traces = project.shipped_traces()
     if place.driver is not None or traces is None:
         return  # the driver knows what it can measure
     modes = {name: list(case.modes) or traces for name, case in CASES.items()}
     problems = []
-    for backend in ("cuda", "host") if place.backend == "auto" else (place.backend,):
+    for backend in _backends(place):
         try:
             check_wishes(wishes, Catalogue(backend, project.registered_designs(backend) or [], modes))
         except UsageError as problem:
@@ -62,6 +64,29 @@ def check_survey(wishes: Wishes, place: Place) -> None:
         else:
             return
     raise problems[0]
+
+
+def _check_gpu(place: Place) -> None:
+    """Raises `UsageError` if a GPU is asked for by name and the checkout can have no driver for one."""
+    asked = {"--devices": place.devices, "--device": place.device, "--backend": place.backend == "cuda" or None}
+    options = [option for option, value in asked.items() if value is not None]
+    if not options or _can_use_gpu():
+        return
+    lacks = "nvidia-smi names no GPU" if not builds.gpu_architectures() else "no nvcc is on the PATH"
+    raise UsageError(f"{options[0]}: {lacks} here, so there is no driver for a GPU; name one with --driver PATH")
+
+
+def _can_use_gpu() -> bool:
+    return project.find_built_driver("cuda") is not None or builds.prefers_gpu()
+
+
+def _backends(place: Place) -> tuple[str, ...]:
+    """The backends that the driver can be of."""
+    if place.backend != "auto":
+        return (place.backend,)
+    if place.devices is not None or place.device is not None:
+        return ("cuda",)
+    return ("cuda", "host") if _can_use_gpu() else ("host",)
 
 
 def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> int:

@@ -65,9 +65,10 @@ def footprint_folders() -> list[Path]:
 def no_driver(backend: str) -> UsageError:
     """The error for a driver that is not there."""
     preset = _DRIVER_FOLDERS[backend][0]
+    where = " where a GPU answers and nvcc is on the PATH" if backend == "cuda" else ""
     return UsageError(
-        f"no benchmark driver for the {backend} backend was found. In the checkout, './run survey' builds and runs it; "
-        f"by hand: cmake --preset {preset} && cmake --build --preset {preset}. Or name one with --driver PATH."
+        f"no benchmark driver for the {backend} backend was found. In the checkout, './run survey' builds and runs it"
+        f"{where}; by hand: cmake --preset {preset} && cmake --build --preset {preset}. Or name one with --driver PATH."
     )
 
 

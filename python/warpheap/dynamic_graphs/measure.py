@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpheap import process
+from warpheap import process, project
 from warpheap.errors import UsageError
 from warpheap.experiments.check import Needs, validate
 from warpheap.experiments.driver import SECONDS_TO_ANSWER, Driver
@@ -39,6 +39,9 @@ STAND_INS = (
     "luxembourg_osm", "coAuthorsCiteseer", "coAuthorsDBLP", "ldoor", "audikw_1", "delaunay_n20", "rgg_n_2_20_s0",
     "hugetric-00000", "delaunay_n23", "germany_osm", "nlpkkt120", "nlpkkt200", "nlpkkt240", "europe_osm",
 )  # fmt: skip
+
+# What the driver generates under names of their own.
+GENERATORS = ("rmat", "uniform", "barabasi_albert", "delaunay", "geometric", "grid", "dual", "roads", "stencil")
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,16 @@ class Plan:
         if self.vertices is not None:
             words += ["--vertices", str(self.vertices)]
         return [*words, "--verify"] if self.verify else words
+
+
+def known_systems(backend: str) -> list[str] | None:
+    """The systems of a driver that is built from the sources that are here; None without sources."""
+    backends = ("cuda", "host") if backend == "auto" else (backend,)
+    designs = list(dict.fromkeys(name for each in backends for name in project.registered_designs(each) or ()))
+    if not designs:
+        return None
+    ouro_graphs = [name.replace("ouroboros", "ouro_graph") for name in designs if name.startswith("ouroboros_")]
+    return [*designs, *ouro_graphs, "faim_graph", *(["cuda_alloc_graph"] if "cuda_malloc" in designs else [])]
 
 
 def systems_of(program: Path) -> list[str]:

@@ -42,9 +42,13 @@ class Job:
 
 
 def check(job: Job) -> list[str]:
-    """The cases that the job asks for. Raises `UsageError` for a name that no case or preset has."""
+    """The cases that the job asks for. Raises `UsageError` for a name that no case, preset, graph or system has."""
     if job.preset not in measure.PRESETS:
         raise unknown_name("--preset", job.preset, tuple(measure.PRESETS))
+    records.chosen(job.graphs, "--graphs", (*measure.GENERATORS, *measure.STAND_INS))
+    # A driver that was built elsewhere knows its systems itself.
+    if job.prebuilt is None and (systems := measure.known_systems(job.backend)) is not None:
+        records.chosen(job.systems, "--systems", systems)
     return records.chosen(job.cases, "--cases", measure.CASES)
 
 
