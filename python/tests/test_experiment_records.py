@@ -13,6 +13,7 @@ from conftest import HERE, Finished, program
 from test_record_fuzz import NASTY, places, with_text, without
 from test_sync import RECORDS
 
+from warpheap.experiments.run import keeping
 from warpheap.pool.peers import Call, read_log
 
 Command = Callable[..., Finished]
@@ -115,3 +116,11 @@ def test_a_driver_that_breaks_the_format_is_a_failure_and_no_traceback(
     words = ("--prebuilt", tmp_path / "sync-built", "--backend", "host", "--cases", "semaphores")
     done = warpheap("sync", "--out", tmp_path / "sync", *words)
     assert done.code in (0, 1), done.err
+
+
+def test_an_interruption_tells_what_becomes_of_the_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), keeping(tmp_path, "sync.jsonl") as keep:
+        keep({"case": "semaphores"})
+        raise KeyboardInterrupt
+    told = f"1 records are in {tmp_path / 'sync.jsonl'}: --no-measure makes their report, another run begins anew"
+    assert told in capsys.readouterr().err

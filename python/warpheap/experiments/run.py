@@ -3,6 +3,7 @@
 """The frame of such a command: records are kept as they come, and the report is made where that can be done."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,17 +16,28 @@ from warpheap.machines import add_facts, describe_machine
 
 @contextmanager
 def keeping(folder: Path, name: str) -> Iterator[Callable[[Record], None]]:
-    """A call that writes a record at once; at the end comes what is known of the machine."""
+    """A call that writes a record at once; at the end comes what is known of the machine.
+
+    An interruption tells the user what becomes of the records: the next measurement begins anew.
+    """
     devices = {}
+    count = 0
     with (folder / name).open("w", encoding="utf-8") as stream:
 
         def keep(record: Record) -> None:
+            nonlocal count
             stream.write(json.dumps(record) + "\n")
             stream.flush()
+            count += 1
             if record.get("backend") in ("cuda", "host"):
                 devices[record["device"]] = True
 
-        yield keep
+        try:
+            yield keep
+        except KeyboardInterrupt:
+            kept = f"{count} records are in {folder / name}: --no-measure makes their report, another run begins anew"
+            print(f"\nInterrupted: {kept}", file=sys.stderr)
+            raise
     for device in devices:
         add_facts(folder, {**describe_machine({}), "device": device})
 
