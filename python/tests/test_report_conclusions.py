@@ -161,6 +161,7 @@ def test_the_command_writes_the_text(warpheap: Callable[..., Finished], tmp_path
     assert shown.code == 0, shown.err
     assert warpheap("paper", source, "--out", page).code == 0
     assert page.read_text(encoding="utf-8") == shown.out == paper_text.markdown(survey()) + "\n"
+    assert warpheap("paper", tmp_path).out == shown.out  # the folder of a survey
     for wrong, words in ((source, "is the record itself"), (tmp_path, "cannot be written")):
         refused = warpheap("paper", source, "--out", wrong)
         assert refused.code == 2

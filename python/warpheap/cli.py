@@ -142,7 +142,7 @@ def plot(
 
 @app.command("paper")
 def paper(
-    record: Annotated[Path, typer.Argument(help="A record: survey.jsonl.")],
+    record: Annotated[Path, typer.Argument(help="A record, or a folder with a survey.jsonl.")],
     out: Annotated[Path | None, typer.Option(help="The Markdown file to write (the terminal).")] = None,
 ) -> None:
     """Put a record beside the survey paper (Winter et al., PPoPP 2021): conclusions and figures, as Markdown."""

@@ -204,6 +204,7 @@ def write_paper_text(console: Console, source: Path, out: Path | None) -> None:
     """The command `paper`: the record beside the survey paper, into a file or to the terminal."""
     from warpheap.report.paper_text import markdown
 
+    source = record_at(source)
     text = markdown(_records(source))
     if out is None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
