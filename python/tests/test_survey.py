@@ -273,9 +273,49 @@ def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriv
     out, _ = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "0 of 2 cases" in out
-    # No process of the case is left.
-    alive = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and _runs(pid, str(driver))]
-    assert not alive
+    assert not alive(driver), "a process of the case is left"
+
+
+@pytest.mark.parametrize("share", [(), ("--share-process",)], ids=["alone", "shared"])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_whoever_ends_a_survey_ends_its_driver_on_each_gpu(
+    fake_driver: MakeDriver, tmp_path: Path, sent: signal.Signals, share: tuple[str, ...]
+) -> None:
+    driver = fake_driver(allocators="good hangs", gpus="2")
+    words = ("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "all", *share, *SMALL)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "warpheap", *words], env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    while sum("--allocator hangs" in line for line in asked(driver)) < 2:
+        time.sleep(0.05)
+    for _ in range(2):  # as `timeout` does: to the process, and to its group
+        child.send_signal(sent)
+    out, _ = child.communicate(timeout=30)
+    end = time.monotonic() + 10
+    while alive(driver) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(driver), "a driver goes on beside the next survey"
+    if sent is signal.SIGKILL:
+        return
+    assert child.returncode == 130
+    assert "Interrupted: 1 of 4 cases" in out
+    assert [each["allocator"] for each in records(tmp_path / "out")] == ["good"]
+    assert not list((tmp_path / "out").glob("survey.gpu-*"))
+
+
+def test_a_hang_up_that_is_ignored_ends_no_survey(fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="good", seconds="1")
+    command = ["nohup", sys.executable, "-m", "warpheap", "survey", "--driver", driver, "--out", tmp_path, *SMALL]
+    child = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not asked(driver):
+        time.sleep(0.05)
+    child.send_signal(signal.SIGHUP)
+    assert child.wait(60) == 0
+
+
+def alive(driver: Path) -> list[Path]:
+    """The processes of that driver."""
+    return [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and _runs(pid, str(driver))]
 
 
 def _runs(pid: Path, program: str) -> bool:

@@ -15,6 +15,7 @@ from rich.text import Text
 from warpheap import __version__, commands, project
 from warpheap.dynamic_graphs.run import Job as GraphJob
 from warpheap.errors import UsageError, unknown_name
+from warpheap.guard import signals_interrupt
 from warpheap.interposer.run import Job as RunJob
 from warpheap.plan import Wishes
 from warpheap.pool.run import Job as PoolJob
@@ -463,8 +464,9 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        # `./run` tells its name, so that help and messages name what the user can type again.
-        app(prog_name=os.environ.get("WARPHEAP_STARTED_AS"))
+        with signals_interrupt():
+            # `./run` tells its name, so that help and messages name what the user can type again.
+            app(prog_name=os.environ.get("WARPHEAP_STARTED_AS"))
     except UsageError as problem:
         _complain(str(problem))
     except OSError as problem:

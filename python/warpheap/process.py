@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from warpheap import guard
+
 # A process that is inside the GPU driver dies only when the driver lets it.
 _SECONDS_TO_DIE = 30.0
 
-# The children of `run` and of conversations that have not ended: several threads may wait for one each.
+# The children that have not ended: several threads may wait for one each.
 _running: set[subprocess.Popen[Any]] = set()
 _running_lock = threading.Lock()
 
@@ -81,8 +83,7 @@ def run(
         errors="replace",
     )
     timed_out = False
-    with _running_lock:
-        _running.add(child)
+    _note(child)
     try:
         stdout, stderr = child.communicate(timeout=time_limit)
     except subprocess.TimeoutExpired:
@@ -97,8 +98,7 @@ def run(
     finally:
         # Also what the child left running: nothing of a case may outlive it and disturb the next.
         _kill_group(child)
-        with _running_lock:
-            _running.discard(child)
+        _forget(child)
     return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
 
 
@@ -115,8 +115,7 @@ class Conversation:
             env=None if environment is None else {**os.environ, **environment},
         )  # fmt: skip
         self._begun = b""
-        with _running_lock:
-            _running.add(self._child)
+        _note(self._child)
 
     def ask(self, line: str, time_limit: float) -> str | None:
         """Write a line and return the answer; None if the child ended instead, or did not answer in `time_limit` s.
@@ -153,8 +152,7 @@ class Conversation:
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
-        with _running_lock:
-            _running.discard(self._child)
+        _forget(self._child)
 
 
 def kill_running() -> None:
@@ -172,11 +170,13 @@ def follow(command: Sequence[str | Path], time_limit: float, hear: Callable[[str
             [str(word) for word in command],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words, start_new_session=True,
         )  # fmt: skip
+        _note(child)
         try:
             timed_out = not _lines(child, start + time_limit, hear)
             seconds = time.monotonic() - start
         finally:
             _kill_group(child)
+            _forget(child)
         try:
             child.wait(_SECONDS_TO_DIE)
         except subprocess.TimeoutExpired:
@@ -204,6 +204,18 @@ def _lines(child: subprocess.Popen[bytes], end: float, hear: Callable[[str], Non
             for line in whole:
                 hear(line.decode(errors="replace"))
     return False
+
+
+def _note(child: subprocess.Popen[Any]) -> None:
+    with _running_lock:
+        _running.add(child)
+    guard.watch(child.pid)
+
+
+def _forget(child: subprocess.Popen[Any]) -> None:
+    guard.forget(child.pid)
+    with _running_lock:
+        _running.discard(child)
 
 
 def _kill_group(child: subprocess.Popen[Any]) -> None:
