@@ -193,6 +193,13 @@ def test_a_whole_record_is_evidence_and_a_missed_program_ends_that(
     assert done.code == 0, done.out
     verdict = process.run([sys.executable, *check], 60)
     assert verdict.exit_code == 0, verdict.stdout
+    fake_tests("a_cuda", tests="A.fails")
+    warpheap("gpu", *words)
+    fake_tests("a_cuda", tests="A.good")
+    assert warpheap("gpu", *words, "--resume", "--again", "a_cuda").code == 0
+    verdict = process.run([sys.executable, *check], 60)
+    assert verdict.exit_code == 0, verdict.stdout
+    assert "tests.jsonl: a_cuda A.fails had failed, and was run again: file.cpp:3" in verdict.stdout
     expect(tmp_path, "a_cuda", "a_mutants_cuda", "b_cuda")
     assert warpheap("gpu", *words).code == 1
     verdict = process.run([sys.executable, *check], 60)

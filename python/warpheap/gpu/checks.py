@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warpheap import terminal
+from warpheap.errors import unknown_name
 from warpheap.gpu import build, gtest, memcheck
 from warpheap.gpu.build import State
 from warpheap.gpu.device import Environment, orders_of_devices
@@ -60,7 +61,15 @@ def check_job(job: Job, state: State, facts: Mapping[str, Any]) -> None:
 
 
 def check_programs(course: Course) -> None:
-    """Raises `UsageError` if a file that is to be gone on with has other programs; before any part takes its time."""
+    """Raises `UsageError` before any part takes its time.
+
+    It does so if a file that is to be gone on with has other programs, and if `--again` names a program that is not
+    there.
+    """
+    there = sorted(test.name for test in course.programs.tests)
+    for name in course.job.named:
+        if name not in there:
+            raise unknown_name("--again", name, there)
     for what, file in course.files.items():
         if course.job.resume:
             earlier_run(file.path, _head(course, what, _scale(what)))
@@ -82,7 +91,8 @@ def _run(
 ) -> None:
     start = time.monotonic()
     head = _head(course, file.path.stem, scale)
-    earlier = earlier_run(file.path, head) if course.job.resume else Earlier()
+    there = {test.name for test in course.programs.tests}
+    earlier = earlier_run(file.path, head, there, course.job.named) if course.job.resume else Earlier()
     programs = longest_first(course.programs.tests, _costs(course, file.path.stem))
     programs = [program for program in programs if not earlier.kept(program.name)]
     first = earlier.first_line(head, {program.name for program in programs})
@@ -102,6 +112,9 @@ def _run(
         course.console.print(
             f"  left out, since the list does not have them: {names}", markup=False, highlight=False, soft_wrap=True
         )
+    for fault in earlier.faults:
+        text = f"  runs again, and had {fault.status}: {fault.program} {fault.name}: {fault.reason}"
+        course.console.print(text, markup=False, highlight=False, soft_wrap=True)
     ended = 0
 
     def turn(program: Path) -> list[Result]:

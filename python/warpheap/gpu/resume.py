@@ -1,21 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `--resume` keeps of an earlier run of the same state: the programs that came to their end in it."""
+"""What `--resume` keeps of an earlier run of the same state: the programs that came to their end in it.
 
-from collections.abc import Collection, Iterable, Mapping
+A fault stays, since a fault that is rare must not be repeated until it hides. There are two exceptions, and the first
+line of the file tells the faults that they replace. An example in Python depends on packages, which belong to no state.
+And the user may name programs with `--again`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from warpheap.errors import UsageError
+from warpheap.gpu.build import is_script
 from warpheap.gpu.result import Head, Result, read_head, read_lines
 
 # What both runs have to share. The list of programs belongs to the state, unless another folder was built.
 _SHARED = ("evidence", "sources", "device", "driver", "scale", "filter", "partial", "programs")
 _HOW_TO_GO_ON = "Leave --resume out, or name another folder"
-# Words of a program that was not run to its end, unless a part of it had a fault of its own, which stays.
-_UNFINISHED = ("missed", "timeout")
-_STAYS = ("failed", "crashed")
+# How a program ended, the first of these that one of its results has. The first two are faults of its own, and the next
+# two say that it did not come to its end.
+_ENDS = ("crashed", "failed", "timeout", "missed", "skipped", "ok")
+_STAYS = _ENDS[:2]
+_UNFINISHED = _ENDS[2:4]
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,7 @@ class Earlier:
     seconds: dict[str, float] = field(default_factory=dict)  # of those programs
     total: float = 0.0  # seconds of the whole earlier run, if it came to its end
     again: dict[str, str] = field(default_factory=dict)  # programs that run again, and how each ended before
+    faults: tuple[Result, ...] = ()  # of those programs
 
     def kept(self, name: str) -> bool:
         """True if a program runs no more, since its results are kept."""
@@ -38,17 +47,22 @@ class Earlier:
         """The first line of the file that holds both runs; `head` is that of the later one, which runs `running`."""
         if not self.started:
             return head
-        again = {name: status for name, status in self.again.items() if name in running}
-        part = {"started": head.started, "jobs": head.jobs, "again": again}
+        part: dict[str, Any] = {
+            "started": head.started,
+            "jobs": head.jobs,
+            "again": {name: status for name, status in self.again.items() if name in running},
+        }
+        if faults := [_told(each) for each in self.faults if each.program in running]:
+            part["faults"] = faults
         return replace(head, started=self.started, jobs=self.jobs, resumed=(*self.resumed, part))
 
 
-def earlier_run(path: Path, head: Head) -> Earlier:
-    """The run that `path` holds, for a run that begins with `head`.
+def earlier_run(path: Path, head: Head, there: Collection[str] = (), named: Collection[str] = ()) -> Earlier:
+    """The run that `path` holds, for a run that begins with `head`, with the programs `there`.
 
-    A program is kept if none of its results is `missed` or `timeout`. It is kept, too, if one is `failed` or `crashed`,
-    since a fault stays what it is. Raises `UsageError` if the file is of another state, machine, scale or filter, or
-    does not begin as a run does.
+    A program runs again if it had no turn or no time, and no fault. Of the programs that are `there`, two more kinds
+    run again: examples in Python that were not ok, and those that the user `named`. All others are kept. Raises
+    `UsageError` if the file is of another state, machine, scale or filter, or does not begin as a run does.
     """
     own = asdict(head)
     refuse_another(path, {name: own[name] for name in _SHARED})
@@ -58,11 +72,11 @@ def earlier_run(path: Path, head: Head) -> Earlier:
     first = lines[0]
     results = [Result(**line) for line in lines if line.get("kind") in ("test", "memcheck")]
     end: dict[str, Any] = lines[-1] if lines[-1].get("kind") == "end" else {}
-    faulty = {each.program for each in results if each.status in _STAYS}
-    again = {name: status for name, status in _unfinished(results).items() if name not in faulty}
+    repeatable = {name for name in there if name in named or (head.what == "tests" and is_script(Path(name)))}
+    again = _again(results, repeatable, named)
     if results and _is_cut(path):
         last = results[-1]
-        if last.program in faulty:
+        if last.program not in again and _ended(results, last.program) in _STAYS:
             reason = "its results were cut when the run was killed"
             results.append(Result(last.kind, last.program, last.program, "missed", 0.0, reason))
         else:
@@ -80,6 +94,7 @@ def earlier_run(path: Path, head: Head) -> Earlier:
         seconds,
         end.get("seconds", 0.0),
         again,
+        tuple(each for each in results if each.program in again and each.status in _STAYS),
     )
 
 
@@ -88,12 +103,24 @@ def _is_cut(path: Path) -> bool:
     return not path.read_bytes().endswith(b"\n")
 
 
-def _unfinished(results: Iterable[Result]) -> dict[str, str]:
-    again: dict[str, str] = {}
-    for each in results:
-        if each.status in _UNFINISHED and again.get(each.program) != "timeout":
-            again[each.program] = each.status
+def _again(results: Sequence[Result], repeatable: Collection[str], named: Collection[str]) -> dict[str, str]:
+    """The programs that run again, and how each had ended."""
+    again = {}
+    for name in dict.fromkeys(each.program for each in results):
+        ended = _ended(results, name)
+        if ended in _UNFINISHED or (name in repeatable and (ended != "ok" or name in named)):
+            again[name] = ended
     return again
+
+
+def _ended(results: Sequence[Result], program: str) -> str:
+    own = {each.status for each in results if each.program == program}
+    return next(status for status in _ENDS if status in own)
+
+
+def _told(fault: Result) -> dict[str, str]:
+    """A fault as the first line of the file tells it."""
+    return {"program": fault.program, "name": fault.name, "status": fault.status, "reason": fault.reason}
 
 
 def refuse_another(path: Path, wanted: Mapping[str, Any]) -> None:
