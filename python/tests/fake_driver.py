@@ -141,6 +141,9 @@ def measure(given: dict[str, str], served_before: int | None) -> int:
     if name == "babbles":
         print("no record here")
         return 0
+    if name == "loses_the_gpu" and int(given["--size"]) >= 256:
+        print("warpheap_bench: no GPU answers", file=sys.stderr)
+        return 3
     if name == "interrupts" and int(given["--size"]) >= 256:
         os.kill(os.getppid(), signal.SIGINT)
         time.sleep(600)
@@ -178,6 +181,10 @@ def measure(given: dict[str, str], served_before: int | None) -> int:
         "status": "ok" if ok else "failed",
         "reason": "" if ok else "request 1 overlaps request 2 <&>",
     }
+    if name == "confuses" and served_before is None:
+        record["size"] = 4096
+    if name == "is_built_anew" and record["size"] >= 256:
+        record["sources"] = "c" * 64
     if name == "contradicts":
         record["measures"]["malloc"]["median"] = 7.9
     if ok and given["--case"] in SERIES:

@@ -107,6 +107,31 @@ def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: Ma
     assert "request 1 overlaps request 2 &lt;&amp;&gt;" in page
 
 
+@pytest.mark.parametrize("words", [(), ("--share-process",), ("--devices", "all")], ids=str)
+@pytest.mark.parametrize(
+    ("allocator", "said"),
+    [("loses_the_gpu", "no GPU answers. What was measured is kept"), ("is_built_anew", "built from other sources")],
+)
+def test_what_tells_nothing_of_a_case_is_no_result_of_it(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, words: tuple[str, ...], allocator: str, said: str
+) -> None:
+    driver = fake_driver(allocators=f"good {allocator}")
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path, *words, *SMALL, "--sizes", "16,256,512")
+    assert (done.code, said in done.err) == (2, True), done.err
+    assert {(each["size"], each["status"]) for each in records(tmp_path)} == {(16, "ok")}
+
+
+def test_a_record_of_another_case_is_none_of_what_was_asked(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    words = ("--driver", fake_driver(allocators="confuses"), "--out", tmp_path, *SMALL[:6], "--sizes", "16")
+    warpheap("survey", *words)
+    (only,) = records(tmp_path)
+    assert (only["size"], only["status"]) == (16, "crashed")
+    assert "another case: 'size' is 4096, not 16" in only["reason"]
+    assert "1 of 1 cases are in" in warpheap("survey", *words).out
+
+
 def test_a_timeout_is_tried_again_only_with_more_time(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
 ) -> None:

@@ -82,16 +82,37 @@ class Driver:
         return [str(each["name"]) for each in self.allocators]
 
     def measure(self, point: Point, effort: Effort) -> Record:
-        """Runs one case in a process of its own. A hang and a crash are results too."""
+        """Runs one case in a process of its own. A hang and a crash are results too.
+
+        Raises `UsageError` if this tells nothing of the case: the GPU is gone, or the driver was built anew.
+        """
         outcome = process.run([self.path, *words_of(point, effort)], effort.time_limit, environment=self.environment)
         if not outcome.timed_out and outcome.exit_code == _BAD_USAGE:
             raise UsageError(f"{self.path.name}: {outcome.last_words}")
-        record, problem = (None, "") if outcome.timed_out else record_of(outcome.stdout)
+        if not outcome.timed_out and outcome.exit_code == _NO_MACHINE:
+            gpu = self.environment.get("CUDA_VISIBLE_DEVICES")
+            where = "" if gpu is None else f"GPU {gpu}: "
+            raise NoMachineError(f"{where}{outcome.last_words}. What was measured is kept; the same command goes on")
+        record, problem = (None, "") if outcome.timed_out else self.answer_to(point, outcome.stdout)
         if record is None:
             status = "timeout" if outcome.timed_out else "crashed"
-            reason = f"its record breaks the format: {problem}" if problem else outcome.describe_end()
-            record = self.record_without_result(point, status, reason)
+            record = self.record_without_result(point, status, problem or outcome.describe_end())
         return record | {"seconds": round(outcome.seconds, 3), "time_limit_s": effort.time_limit}
+
+    def answer_to(self, point: Point, output: str) -> tuple[Record | None, str]:
+        """The record of `point` in the last line of `output`, or what is wrong with the record that is there.
+
+        Raises `UsageError` if the driver was built anew from other sources: a record is of one state.
+        """
+        record, problem = record_of(output)
+        if record is None:
+            return None, f"its record breaks the format: {problem}" if problem else ""
+        if record["sources"] != self.sources:
+            raise UsageError(f"{self.path} was built from other sources while it measured; start the command again")
+        for name, value in (asdict(point) | {"backend": self.backend, "device": self.device}).items():
+            if record[name] != value:
+                return None, f"its record is of another case: '{name}' is {record[name]}, not {value}"
+        return record, ""
 
     def record_without_result(self, point: Point, status: str, reason: str) -> Record:
         """The record of a case that nobody could tell us anything about."""

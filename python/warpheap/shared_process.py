@@ -9,12 +9,11 @@ memory outlives their heap, always have processes of their own.
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from types import TracebackType
 
 from warpheap import process
 from warpheap.cases import CASES
-from warpheap.driver import Driver, record_of, words_of
+from warpheap.driver import Driver, words_of
 from warpheap.record import Record
 from warpheap.runner import Effort, Point, Runner
 
@@ -42,7 +41,7 @@ class SharedProcess:
         answer = self._process.ask(" ".join(words_of(point, effort)), effort.time_limit)
         seconds = time.monotonic() - begin
         self._cases += 1
-        record = _answer_to(point, answer)
+        record = self._driver.answer_to(point, answer)[0] if answer is not None else None
         if record is None or record["status"] != "ok":
             self.end()
             if record is None and seconds >= effort.time_limit:
@@ -59,13 +58,6 @@ class SharedProcess:
         if self._process is not None:
             self._process.end()
             self._process = None
-
-
-def _answer_to(point: Point, answer: str | None) -> Record | None:
-    record = record_of(answer)[0] if answer is not None else None
-    if record is None or any(record[name] != value for name, value in asdict(point).items()):
-        return None
-    return record
 
 
 class SharedProcesses:
