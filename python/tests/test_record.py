@@ -167,12 +167,29 @@ def test_a_last_line_that_was_cut_short_costs_that_case_only(tmp_path: Path) -> 
     assert [each["size"] for each in read_records(path)] == [16, 64]
 
 
+@pytest.mark.parametrize("length", [1, 5, 12, 100])
+def test_a_first_line_that_was_cut_short_is_one_of_ours(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "survey.gpu-0.jsonl"
+    path.write_text(json.dumps(record())[:length])
+    file = RecordFile.open(path)
+    assert len(file) == 0
+    file.append(record(size=64))
+    assert [each["size"] for each in read_records(path)] == [64]
+
+
+def test_a_last_line_may_be_cut_within_a_letter(tmp_path: Path) -> None:
+    path = tmp_path / "survey.jsonl"
+    lines = [json.dumps(record(case="file:größe", size=size), ensure_ascii=False).encode() for size in (16, 32)]
+    path.write_bytes(b"\n".join(lines)[: -len(lines[1].split("ö".encode())[1]) - 1])
+    assert [each["size"] for each in RecordFile.open(path)] == [16]
+
+
 def test_a_foreign_file_is_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "survey.jsonl"
     path.write_text(json.dumps(record()) + "\nnot json\n" + json.dumps(record()) + "\n")
     with pytest.raises(UsageError, match="line 2"):
         RecordFile.open(path)
-    path.write_text(json.dumps(record())[:100])  # not a record that was cut short, but nothing else
+    path.write_text('{"name": "foreign')  # not a record that was cut short
     with pytest.raises(UsageError, match="line 1"):
         RecordFile.open(path)
     path.write_bytes(b"\xff\xfe\x00")

@@ -22,6 +22,10 @@ def record_at(path: Path) -> Path:
     return path / RECORD_NAME if path.is_dir() else path
 
 
+# How the driver's records begin, and so each line of a file of ours.
+_BEGINNING = '{"schema": '
+
+
 class RecordFile:
     """A record on disk. Each line is on disk before the next case starts, so an interruption costs the case in hand."""
 
@@ -95,7 +99,7 @@ def read_lines(path: Path) -> list[Any]:
 def read_numbered(path: Path) -> list[tuple[int, Any]]:
     """As `read_lines`, with the number of each line. Raises `UsageError` that names the first line that is no JSON."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _decoded(path.read_bytes())
     except OSError as problem:
         raise UsageError(f"{path} cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:
@@ -108,10 +112,25 @@ def read_numbered(path: Path) -> list[tuple[int, Any]]:
         try:
             objects.append((number, parse(line)))
         except ParseError as problem:
-            if number == len(lines) and objects and isinstance(problem, NotJsonError):
-                break  # the writer was killed in the middle of its last line
+            if number == len(lines) and isinstance(problem, NotJsonError) and (objects or _begins_record(line)):
+                break  # the writer was killed, or the disk was full, in the middle of its last line
             raise UsageError(f"{path}, line {number}: {problem}") from problem
     return objects
+
+
+def _decoded(text: bytes) -> str:
+    """The letters of a text; the last one is left out if it was cut short."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        if problem.reason != "unexpected end of data":
+            raise
+        return text[: problem.start].decode("utf-8")
+
+
+def _begins_record(line: str) -> bool:
+    """True for the beginning of a record; what else may be the only line of a file is not ours to drop."""
+    return line.startswith(_BEGINNING) or _BEGINNING.startswith(line)
 
 
 def read_records(path: Path) -> list[Record]:
