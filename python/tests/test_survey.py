@@ -274,6 +274,21 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     assert "cannot be written" in done.err
 
 
+def test_two_commands_do_not_write_into_one_folder(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="hangs")
+    words = ("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL)
+    child = subprocess.Popen([sys.executable, "-m", "warpheap", *words], env=environment(), stdout=subprocess.DEVNULL)
+    while not asked(driver):
+        time.sleep(0.05)
+    for command in (words, ("gpu", "--out", tmp_path / "out", "--prebuilt", tmp_path)):
+        done = warpheap(*command)
+        assert (done.code, f"another command writes into {tmp_path / 'out'}" in done.err) == (2, True), done.err
+    child.kill()
+    child.wait(60)
+    fake_driver(allocators="good")
+    assert warpheap(*words).code == 0, "the lock ended with its process"
+
+
 def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="good")
     warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--cases", "throughput", "--heap", "1GiB")

@@ -157,6 +157,25 @@ def test_a_worker_that_cannot_go_on_ends_the_survey(
     assert "No space left on device" in done.err
 
 
+def test_what_cannot_be_merged_stays_with_the_workers(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("survey", "--driver", fake_driver(gpus="2"), "--out", tmp_path / "out", "--devices", "0,1", *POINTS)
+    append = RecordFile.append
+
+    def full(file: RecordFile, record: dict[str, Any]) -> None:
+        if file.path.name == survey.RECORD_NAME and len(file) == 3:
+            raise OSError(28, "No space left on device")
+        append(file, record)
+
+    monkeypatch.setattr(RecordFile, "append", full)
+    done = warpheap(*words)
+    assert done.code == 2
+    assert f"{tmp_path / 'out' / 'survey.jsonl'} cannot be written: No space left on device" in done.err
+    monkeypatch.setattr(RecordFile, "append", append)
+    assert "12 of 12 cases are in" in warpheap(*words).out
+
+
 def test_hangs_and_crashes_are_results_on_each_gpu(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(gpus="2", allocators="crashes good")
     done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "0,1", *POINTS)

@@ -15,7 +15,7 @@ from warpheap.cases import CASES
 from warpheap.devices import device_names, find_driver, find_drivers
 from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED, UsageError, unknown_name
-from warpheap.files import write_text
+from warpheap.files import held, write_text
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
@@ -100,39 +100,40 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     plan = replace(plan, runners=share(plan.runners))
     steps = plan.steps
     folder = place.out or Path("out") / "survey" / driver.backend
-    file, others = survey.open_record(folder, driver, place.fresh)
-    todo = survey.still_to_run(steps, file, driver)
-    where = f", GPUs {', '.join(drivers)}" if drivers else ""
-    what = f"{where}, {driver.backend} backend: {', '.join(_allocators(steps))}"
-    console.print(Text.assemble((driver.device, "bold"), what))
-    for case, reason in plan.left_out.items():
-        console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
-    if others:
-        moved = f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}"
-        console.print(moved, markup=False)
-    if len(todo) < len(steps):
-        known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
-        console.print(known, markup=False)
-    try:
-        with processes:
-            if crew:
-                measure_side_by_side(console, crew, todo, file)
-            else:
-                measure(console, plan, todo, file)
-    except KeyboardInterrupt:
-        done = len(steps) - len(survey.still_to_run(steps, file, driver))
-        console.print(
-            f"\nInterrupted: {done} of {len(steps)} cases are in {file.path}. The same command goes on from there:",
-            markup=False,
-        )
-        console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
-        return INTERRUPTED
-    records = survey.of_plan(steps, file, driver)
-    summary.print_summary(console, records)
-    report = folder / survey.REPORT_NAME
-    write_page(report, records, again, folder)
-    console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
-    return 0
+    with held(folder):
+        file, others = survey.open_record(folder, driver, place.fresh)
+        todo = survey.still_to_run(steps, file, driver)
+        where = f", GPUs {', '.join(drivers)}" if drivers else ""
+        what = f"{where}, {driver.backend} backend: {', '.join(_allocators(steps))}"
+        console.print(Text.assemble((driver.device, "bold"), what))
+        for case, reason in plan.left_out.items():
+            console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
+        if others:
+            moved = f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}"
+            console.print(moved, markup=False)
+        if len(todo) < len(steps):
+            known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
+            console.print(known, markup=False)
+        try:
+            with processes:
+                if crew:
+                    measure_side_by_side(console, crew, todo, file)
+                else:
+                    measure(console, plan, todo, file)
+        except KeyboardInterrupt:
+            done = len(steps) - len(survey.still_to_run(steps, file, driver))
+            console.print(
+                f"\nInterrupted: {done} of {len(steps)} cases are in {file.path}. The same command goes on from there:",
+                markup=False,
+            )
+            console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
+            return INTERRUPTED
+        records = survey.of_plan(steps, file, driver)
+        summary.print_summary(console, records)
+        report = folder / survey.REPORT_NAME
+        write_page(report, records, again, folder)
+        console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
+        return 0
 
 
 def measure(console: Console, plan: Plan, todo: Sequence[Step], file: RecordFile, deadline: float | None = None) -> int:

@@ -13,7 +13,7 @@ from warpheap.errors import UsageError
 from warpheap.files import check_writable
 from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
-from warpheap.record import RECORD_NAME, Record, RecordFile, key, spread
+from warpheap.record import RECORD_NAME, Record, RecordFile, key, read_records, spread
 from warpheap.runner import Runner
 
 REPORT_NAME = "report.html"
@@ -53,12 +53,15 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
 
 
 def adopt(file: RecordFile) -> None:
-    """Merges the records of workers into `file`, and removes them. Of two records of a case the newest is kept."""
+    """Merges the records of workers into `file`, and removes them. Of two records of a case the newest is kept.
+
+    Raises `UsageError` if `file` cannot be written; what it lacks stays in the records of workers.
+    """
     for path in sorted(file.path.parent.glob(WORKER_RECORDS)):
-        for record in RecordFile.open(path):
+        for record in read_records(path):
             known = file.find(key(record))
             if known is None or known["time"] <= record["time"]:
-                file.append(record)
+                keep(file, record)
         path.unlink()
 
 

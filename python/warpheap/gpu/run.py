@@ -10,6 +10,7 @@ from rich.text import Text
 
 from warpheap import summary
 from warpheap.errors import INTERRUPTED, UsageError
+from warpheap.files import held
 from warpheap.gpu import build, checks, folder, show
 from warpheap.gpu.device import Device
 from warpheap.gpu.job import CHECKS, PARTS, Course, Job, Measures
@@ -30,35 +31,36 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
     fingerprints = {"sources": state.sources, "evidence": state.evidence}
     facts = describe_machine(tools) | {name: value for name, value in fingerprints.items() if value}
     checks.check_job(job, state, facts)
-    folder.begin(job.out, facts)
-    records: list[Record] = []
-    try:
-        programs, built = _programs(console, job, deadline)
-        files = {part: ResultFile(job.out / f"{part}.jsonl") for part in CHECKS if part in job.parts}
-        partial = _why_partial(job, state, programs)
-        device = Device(programs.driver)
-        course = Course(console, job, state, facts, programs, device, command, deadline, files, partial)
-        if partial and files:
-            console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
-        checks.check_programs(course)
-        if "tests" in files:
-            checks.run_tests(course, built)
-        if "memcheck" in files:
-            checks.run_memcheck(course, [] if "tests" in files else built)
-        for part in PARTS:
-            if part in measures.parts and part in job.parts:
-                records += _attempt(course, part, measures.parts[part])
-    except KeyboardInterrupt:
-        console.print(
-            f"\nInterrupted: what was found so far is in {job.out}. The same command goes on with the measurement.",
-            markup=False,
-        )
-        console.print("It begins the tests anew, or goes on with them if --resume is added.")
-        return INTERRUPTED
-    if records:
-        tests, checked = (_results(course, part) for part in CHECKS)
-        show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
-    return _summarise(course, built, records)
+    with held(job.out):
+        folder.begin(job.out, facts)
+        records: list[Record] = []
+        try:
+            programs, built = _programs(console, job, deadline)
+            files = {part: ResultFile(job.out / f"{part}.jsonl") for part in CHECKS if part in job.parts}
+            partial = _why_partial(job, state, programs)
+            device = Device(programs.driver)
+            course = Course(console, job, state, facts, programs, device, command, deadline, files, partial)
+            if partial and files:
+                console.print(Text.assemble(("partial", "yellow"), f": {partial}"), highlight=False, soft_wrap=True)
+            checks.check_programs(course)
+            if "tests" in files:
+                checks.run_tests(course, built)
+            if "memcheck" in files:
+                checks.run_memcheck(course, [] if "tests" in files else built)
+            for part in PARTS:
+                if part in measures.parts and part in job.parts:
+                    records += _attempt(course, part, measures.parts[part])
+        except KeyboardInterrupt:
+            console.print(
+                f"\nInterrupted: what was found so far is in {job.out}. The same command goes on with the measurement.",
+                markup=False,
+            )
+            console.print("It begins the tests anew, or goes on with them if --resume is added.")
+            return INTERRUPTED
+        if records:
+            tests, checked = (_results(course, part) for part in CHECKS)
+            show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
+        return _summarise(course, built, records)
 
 
 def _attempt(course: Course, part: str, measure: Callable[[Course], Sequence[Record]]) -> Sequence[Record]:
