@@ -260,3 +260,28 @@ def test_the_forecast_takes_the_seconds_of_the_same_case(fake_driver: MakeDriver
     assert forecast.seconds_left() == 2 * 10 + 2 * 3 + 2 * 5
     forecast.done(steps[-1])
     assert forecast.seconds_left() < 36
+
+
+def test_the_forecast_takes_an_allocator_to_use_its_limit_as_in_other_cases(fake_driver: MakeDriver) -> None:
+    steps = steps_of(fake_driver(allocators="a b"), cases="initialisation,temperature", preset="quick")
+    limits = {step.point.case: step.effort.time_limit for step in steps}
+    assert limits == {"initialisation": 15, "temperature": 10}
+    forecast = Forecast(steps)
+    for allocator, seconds in (("a", 15.0), ("b", 1.5)):
+        forecast.learn({"case": "initialisation", "allocator": allocator, "seconds": seconds, "time_limit_s": 15})
+    assert forecast.seconds_left() == pytest.approx(15 + 1.5 + 2 * 10 + 2 * 1)
+    # What is known of the case itself says more, and nothing takes longer than its limit.
+    forecast.learn({"case": "temperature", "allocator": "b", "seconds": 3.0, "time_limit_s": 10})
+    forecast.learn({"case": "temperature", "allocator": "a", "seconds": 60.0, "time_limit_s": 60})
+    assert forecast.seconds_left() == pytest.approx(15 + 1.5 + 2 * 10 + 2 * 3)
+
+
+def test_a_line_at_intervals_counts_down_while_a_run_takes_long(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.3)
+    point = ("--cases", "throughput", "--modes", "thread", "--threads", "32", "--sizes", "16", "--time-limit", "3")
+    done = warpheap("survey", "--driver", fake_driver(allocators="hangs"), "--out", tmp_path / "out", *point)
+    lines = [line for line in done.out.splitlines() if line.startswith("0 of 1 runs")]
+    assert "about 1 s left" in lines[0]
+    assert "about 0 s left" in lines[-1]

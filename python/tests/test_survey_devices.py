@@ -17,7 +17,7 @@ from warpheap.errors import INTERRUPTED
 from warpheap.forecast import Forecast
 from warpheap.plan import Wishes, make_plan
 from warpheap.record import RecordFile, read_records, write_records
-from warpheap.workers import points_of
+from warpheap.workers import _Queue, points_of
 
 Command = Callable[..., Finished]
 MakeDriver = Callable[..., Path]
@@ -240,6 +240,22 @@ def test_the_forecast_shares_the_time_among_the_gpus(fake_driver: MakeDriver) ->
     driver = Driver.start(fake_driver(allocators="a b"))
     steps = make_plan(Wishes(cases="temperature", preset="quick"), driver).steps
     assert Forecast(steps, side_by_side=2).seconds_left() == Forecast(steps).seconds_left() / 2
+
+
+def test_a_long_point_is_not_the_last_one_to_begin(fake_driver: MakeDriver) -> None:
+    steps = make_plan(Wishes(cases="temperature,scaling", preset="quick"), Driver.start(fake_driver())).steps
+    points = points_of(steps)
+    assert len(points) == 7
+
+    def taken(seconds: list[float]) -> list[int]:
+        """The order of points that take that long each."""
+        own = {id(step): each / len(point) for each, point in zip(seconds, points, strict=True) for step in point}
+        waiting = _Queue(list(points), 2, lambda step: own[id(step)])
+        return [points.index(waiting.take()) for _ in points]
+
+    assert taken([1, 1, 1, 1, 1, 1, 1]) == [0, 1, 2, 3, 4, 5, 6], "the order of the plan"
+    assert taken([1, 1, 1, 1, 1, 1, 9]) == [6, 0, 1, 2, 3, 4, 5]
+    assert taken([1, 1, 9, 1, 1, 1, 3]) == [2, 0, 1, 6, 3, 4, 5], "once the others are few"
 
 
 def test_an_interruption_ends_a_run_that_hangs_on_another_gpu(

@@ -157,7 +157,7 @@ def measure_side_by_side(
     about = f", about {show_seconds(forecast.seconds_left())}" if len(file) else ""
     console.print(f"{len(todo):,} runs on {len(crew)} GPU{'s' if len(crew) > 1 else ''}{about}", highlight=False)
     with terminal.watch(console, todo, forecast) as progress:
-        workers.run(todo, crew, file, progress)
+        workers.run(todo, crew, file, progress, forecast.seconds_of)
 
 
 def _runners(plan: Plan, driver: Driver) -> dict[str, Runner]:

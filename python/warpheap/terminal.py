@@ -54,8 +54,7 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
         console=console,
         disable=not console.is_terminal,
     )
-    left = forecast.seconds_left()
-    end = time.monotonic() + left
+    end = time.monotonic() + forecast.seconds_left()
     in_hand: list[Step] = []
     count = 0
 
@@ -73,18 +72,19 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
             bar.update(task, point=now())
 
         def finished(step: Step, record: Record) -> None:
-            nonlocal count, left
+            nonlocal count, end
             count += 1
             in_hand.remove(step)
             forecast.done(step)
             forecast.learn(record)
-            left = forecast.seconds_left()
-            bar.update(task, advance=1, end=time.monotonic() + left, point=now())
+            end = time.monotonic() + forecast.seconds_left()
+            bar.update(task, advance=1, end=end, point=now())
             if record["status"] != "ok":
                 status = "cannot" if unable(record) else record["status"]
                 print_status(bar.console, status, f"{describe(record)}: {record['reason']}")
 
         def tell() -> None:
+            left = max(0.0, end - time.monotonic())
             text = f"{count:,} of {total:,} runs, about {show_seconds(left)} left; now {now()}"
             console.print(text, markup=False, highlight=False, soft_wrap=True)
 

@@ -10,7 +10,7 @@ records are merged when the survey ends, when it is interrupted, and, after a cr
 import queue
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -22,6 +22,8 @@ from warpheap.record import Record, RecordFile
 from warpheap.runner import Runner
 
 _SECONDS_BETWEEN_KILLS = 0.05
+# A worker looks for the longest point once so few are left, or four for each worker: it adds up all their steps.
+_FEW_POINTS = 64
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,25 @@ class _Queue:
     """Points that no worker has taken yet. Nothing is taken any more once it is closed."""
 
     points: list[list[Step]]
+    workers: int
+    seconds_of: Callable[[Step], float]
     closed: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self) -> list[Step]:
-        """The steps of the next point; none at the end."""
+        """The steps of the next point; none at the end.
+
+        Near the end a point that takes as long as its worker's share of all that is left comes first: taken last, it
+        would leave the other workers idle.
+        """
         with self.lock:
-            return self.points.pop(0) if self.points and not self.closed else []
+            if not self.points or self.closed:
+                return []
+            if len(self.points) > max(_FEW_POINTS, 4 * self.workers):
+                return self.points.pop(0)
+            seconds = [sum(map(self.seconds_of, point)) for point in self.points]
+            longest = max(seconds)
+            return self.points.pop(seconds.index(longest) if longest * self.workers >= sum(seconds) else 0)
 
 
 def points_of(steps: Iterable[Step]) -> list[list[Step]]:
@@ -76,9 +90,18 @@ def points_of(steps: Iterable[Step]) -> list[list[Step]]:
     return [list(own) for _, own in groupby(steps, key=lambda step: replace(step.point, allocator=""))]
 
 
-def run(steps: Sequence[Step], workers: Sequence[Worker], file: RecordFile, progress: survey.Progress) -> None:
-    """Measures `steps` with all workers and adds the records to `file`. An interruption loses the cases in hand."""
-    waiting = _Queue(points_of(steps))
+def run(
+    steps: Sequence[Step],
+    workers: Sequence[Worker],
+    file: RecordFile,
+    progress: survey.Progress,
+    seconds_of: Callable[[Step], float],
+) -> None:
+    """Measures `steps` with all workers and adds the records to `file`. An interruption loses the cases in hand.
+
+    `seconds_of` guesses how long a step takes.
+    """
+    waiting = _Queue(points_of(steps), len(workers), seconds_of)
     events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
     try:
         with ThreadPoolExecutor(len(workers)) as threads:
