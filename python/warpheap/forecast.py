@@ -14,10 +14,10 @@ _Sum = tuple[float, int]  # of values, and how many
 class Forecast:
     """Guesses from the seconds of earlier records of the same case and allocator.
 
-    Where there are none, an allocator is taken to use the same share of its time limit as in other cases: some designs
-    run into each limit, and most of them are done in a moment. An allocator that nothing is known of is taken to need
-    as long as others in the same case, or else as in all cases. Where nothing is known yet, a case counts as one
-    second. No case is taken to need more than its limit. `side_by_side` is how many cases run at once.
+    Where no such record is known, an allocator is taken to use the same share of its time limit as in other cases: some
+    designs run into each limit, and most of them are done in a moment. An allocator that nothing is known of is taken
+    to need as long as others in the same case, or else as in all cases. Where nothing is known yet, a case counts as
+    one second. No case is taken to need more than its limit. `side_by_side` is how many cases run at once.
     """
 
     def __init__(self, steps: Iterable[Step], known: Iterable[Record] = (), side_by_side: int = 1) -> None:
