@@ -11,8 +11,9 @@ from conftest import HERE
 from gpu_runs import Command, MakeDriver, MakeTests, expect, lines, prebuilt, results, statuses
 
 from warpheap import process, project
+from warpheap.errors import UsageError
 from warpheap.gpu import build, expected, memcheck
-from warpheap.gpu.result import Result
+from warpheap.gpu.result import Result, ResultFile
 
 
 @pytest.fixture
@@ -21,6 +22,12 @@ def state(monkeypatch: pytest.MonkeyPatch) -> build.State:
     made = build.State("e" * 64, "a" * 64)
     monkeypatch.setattr(build, "state_of_checkout", lambda: made)
     return made
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_disk_that_is_full_is_told_with_the_file() -> None:
+    with pytest.raises(UsageError, match="/dev/full cannot be written: No space left"):
+        ResultFile(Path("/dev/full")).end(1.0)
 
 
 def test_a_record_says_of_what_it_is_and_that_it_is_whole(

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from conftest import SECONDS_TO_START
 
 from warpheap import process
@@ -60,3 +61,22 @@ def test_who_is_followed_ends_at_the_limit() -> None:
     assert heard == ["so far"]
     assert outcome.timed_out
     assert "killed" in outcome.describe_end()
+
+
+def test_a_child_that_writes_without_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_MOST_OUTPUT", 1 << 20)
+    start = time.monotonic()
+    outcome = process.run(["yes", "ä"], 60)
+    assert time.monotonic() - start < 30
+    assert not outcome.timed_out
+    assert outcome.describe_end() == "ended by SIGKILL: killed, since it wrote more than 1 MiB"
+    assert 1 << 19 < len(outcome.stdout) < 1 << 20
+    talk = process.Conversation([sys.executable, "-c", "while True: print('y' * 4096, end='')"])
+    assert talk.ask("say", 60) is None
+    talk.end()
+    assert time.monotonic() - start < 30
+
+
+def test_what_a_child_leaves_running_keeps_it_until_the_limit() -> None:
+    outcome = process.run(["sh", "-c", "echo out; echo err >&2; sleep 60 & exit 0"], 1)
+    assert (outcome.stdout, outcome.stderr, outcome.timed_out) == ("out\n", "err\n", True)

@@ -19,6 +19,9 @@ from warpheap import guard
 
 # A process that is inside the GPU driver dies only when the driver lets it.
 _SECONDS_TO_DIE = 30.0
+# A child that writes more than this, on stdout and stderr together, is killed: it would fill the memory.
+_MOST_OUTPUT = 64 << 20
+_READ = 1 << 16
 
 # The children that have not ended: several threads may wait for one each.
 _running: set[subprocess.Popen[Any]] = set()
@@ -69,7 +72,10 @@ def run(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Outcome:
-    """Run `command` in a process group of its own, which is killed at the limit, and when the caller is interrupted."""
+    """Run `command` in a process group of its own, which is killed at the limit, and when the caller is interrupted.
+
+    It is killed, too, when it has written 64 MiB; the outcome's stderr ends with that.
+    """
     start = time.monotonic()
     child = subprocess.Popen(
         [str(word) for word in command],
@@ -79,27 +85,82 @@ def run(
         env=None if environment is None else {**os.environ, **environment},
         cwd=folder,
         start_new_session=True,
-        encoding="utf-8",  # whatever the locale: that is what our programs write
-        errors="replace",
     )
-    timed_out = False
+    output = _Output(child)
     _note(child)
     try:
-        stdout, stderr = child.communicate(timeout=time_limit)
-    except subprocess.TimeoutExpired:
-        timed_out = True
+        ended = output.read(start + time_limit)
         seconds = time.monotonic() - start
-        _kill_group(child)
-        try:
-            stdout, stderr = child.communicate(timeout=_SECONDS_TO_DIE)
-        except subprocess.TimeoutExpired as stuck:
-            stdout, stderr = _text(stuck.stdout), _text(stuck.stderr)
-        return Outcome(stdout, stderr, child.poll(), seconds, timed_out)
+        if not ended:
+            _kill_group(child)
+            output.read(time.monotonic() + _SECONDS_TO_DIE)
+        timed_out = not ended and not output.is_full
+        return Outcome(*output.texts(), child.poll(), seconds, timed_out)
     finally:
         # Also what the child left running: nothing of a case may outlive it and disturb the next.
         _kill_group(child)
+        output.close()
         _forget(child)
-    return Outcome(stdout, stderr, child.returncode, time.monotonic() - start, timed_out)
+
+
+class _Output:
+    """What a child writes to its stdout and stderr, as far as we keep it."""
+
+    def __init__(self, child: subprocess.Popen[bytes]) -> None:
+        self._child = child
+        self._parts: dict[int, bytearray] = {}
+        self._waiting = selectors.DefaultSelector()
+        for pipe in (child.stdout, child.stderr):
+            assert pipe is not None
+            self._waiting.register(pipe, selectors.EVENT_READ)
+            self._parts[pipe.fileno()] = bytearray()
+
+    @property
+    def is_full(self) -> bool:
+        """True if the child wrote more than anybody reads."""
+        return sum(map(len, self._parts.values())) > _MOST_OUTPUT
+
+    def read(self, end: float) -> bool:
+        """Read until the child has ended; return False if it had not at `end`, or wrote too much.
+
+        A further call reads what a child that was killed has left, and drops what is too much.
+        """
+        was_full = self.is_full
+        while self._waiting.get_map():
+            ready = self._waiting.select(max(end - time.monotonic(), 0))
+            if not ready:
+                return False
+            for key, _ in ready:
+                read = os.read(key.fd, _READ)
+                if not read:
+                    self._waiting.unregister(key.fileobj)
+                elif not was_full:
+                    self._parts[key.fd] += read
+            if self.is_full and not was_full:
+                return False
+        try:
+            self._child.wait(max(end - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def texts(self) -> tuple[str, str]:
+        """What was written to stdout and stderr; whatever the locale, our programs write UTF-8."""
+        stdout, stderr = (part.decode("utf-8", errors="replace") for part in self._parts.values())
+        if self.is_full:
+            stderr += f"\nkilled, since it wrote more than {_MOST_OUTPUT >> 20} MiB"
+        return _with_plain_ends(stdout), _with_plain_ends(stderr)
+
+    def close(self) -> None:
+        """Let go of the pipes."""
+        self._waiting.close()
+        for pipe in (self._child.stdout, self._child.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def _with_plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class Conversation:
@@ -118,8 +179,9 @@ class Conversation:
         _note(self._child)
 
     def ask(self, line: str, time_limit: float) -> str | None:
-        """Write a line and return the answer; None if the child ended instead, or did not answer in `time_limit` s.
+        """Write a line and return the answer.
 
+        None if the child ended instead, did not answer in `time_limit` s, or writes a line without an end.
         After None the conversation is over: call `end`.
         """
         stdin, stdout = self._child.stdin, self._child.stdout
@@ -136,8 +198,8 @@ class Conversation:
             while b"\n" not in self._begun:
                 if not waiting.select(max(limit - time.monotonic(), 0)):
                     return None
-                read = os.read(stdout.fileno(), 1 << 16)
-                if not read:
+                read = os.read(stdout.fileno(), _READ)
+                if not read or len(self._begun) > _MOST_OUTPUT:
                     return None
                 self._begun += read
         answer, self._begun = self._begun.split(b"\n", 1)
@@ -192,7 +254,7 @@ def _lines(child: subprocess.Popen[bytes], end: float, hear: Callable[[str], Non
     with child.stdout as pipe, selectors.DefaultSelector() as waiting:
         waiting.register(pipe, selectors.EVENT_READ)
         while waiting.select(max(end - time.monotonic(), 0)):
-            read = os.read(pipe.fileno(), 1 << 16)
+            read = os.read(pipe.fileno(), _READ)
             if not read:
                 # It may close its stdout and go on, so the end is still to come.
                 try:
@@ -223,7 +285,3 @@ def _kill_group(child: subprocess.Popen[Any]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return  # nobody is left in the group
-
-
-def _text(partial: str | bytes | None) -> str:
-    return partial.decode(errors="replace") if isinstance(partial, bytes) else partial or ""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from warpheap.errors import UsageError
 from warpheap.files import write_text
 from warpheap.record import ParseError, parse
 from warpheap.record.check import is_number, is_text
@@ -52,7 +53,7 @@ class ResultFile:
     """Results on disk, each as soon as it is known.
 
     `begin` replaces the file that lies at `path`, all at once: an interruption leaves the old file or the new one.
-    Until `end`, the file has no last line that says it is whole.
+    Until `end`, the file has no last line that says it is whole. Raises `UsageError` where the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,8 +89,11 @@ class ResultFile:
         self._write({"kind": "end", "seconds": round(seconds, 1), "counts": counts, "programs": self.seconds})
 
     def _write(self, *lines: Mapping[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8") as stream:
-            stream.write("".join(map(_text, lines)))
+        try:
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write("".join(map(_text, lines)))
+        except OSError as problem:
+            raise UsageError(f"{self.path} cannot be written: {problem.strerror}") from problem
 
 
 def _text(line: Mapping[str, Any]) -> str:
