@@ -153,6 +153,22 @@ def test_a_timeout_is_tried_again_only_with_more_time(
     assert limit_of_record("1.5") == (False, 1.5)
 
 
+@pytest.mark.parametrize("share", [(), ("--share-process",)], ids=["alone", "shared"])
+def test_what_the_driver_gave_up_for_its_time_is_tried_again_only_with_more(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, share: tuple[str, ...]
+) -> None:
+    driver = fake_driver(allocators="slow")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path, *SMALL[:6], "--sizes", "16", *share, "--time-limit")
+
+    def runs() -> int:
+        return sum(line != "--serve" for line in asked(driver))
+
+    for limit, status, ran in (("9", "failed", 1), ("9", "failed", 1), ("6", "failed", 1), ("20", "ok", 2)):
+        assert warpheap(*arguments, limit).code == 0
+        (only,) = records(tmp_path)
+        assert (only["status"], runs()) == (status, ran), f"a limit of {limit} s"
+
+
 def heed_interrupts() -> None:
     """A shell has its background jobs ignore interrupts, and so what they start, these tests among them."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -3,7 +3,8 @@
 """Case after case in one process of the driver: a start of CUDA takes longer than most cases.
 
 What remains of a case must not decide another one. So a process ends with the first case that is not ok, and that
-case is run once more in a process of its own, whose record counts. Cases that measure a first use, and designs whose
+case is run once more in a process of its own, whose record counts; not so a case that ran out of time, which would do
+so twice. Cases that measure a first use, and designs whose
 memory outlives their heap, always have processes of their own.
 """
 
@@ -14,7 +15,7 @@ from types import TracebackType
 from warpheap import process
 from warpheap.cases import CASES
 from warpheap.driver import Driver, words_of
-from warpheap.record import Record
+from warpheap.record import Record, out_of_time
 from warpheap.runner import Effort, Point, Runner
 
 # Then a new process begins, so that what leaks in a long survey stays small.
@@ -44,6 +45,8 @@ class SharedProcess:
         record = self._driver.answer_to(point, answer)[0] if answer is not None else None
         if record is None or record["status"] != "ok":
             self.end()
+            if record is not None and out_of_time(record):
+                return self._shared(record, seconds, effort)
             if record is None and seconds >= effort.time_limit:
                 reason = f"still running after {seconds:.0f} s, killed"
                 record = self._driver.record_without_result(point, "timeout", reason)
@@ -51,6 +54,10 @@ class SharedProcess:
             return self._driver.measure(point, effort)
         if self._cases == _MOST_CASES:
             self.end()
+        return self._shared(record, seconds, effort)
+
+    @staticmethod
+    def _shared(record: Record, seconds: float, effort: Effort) -> Record:
         return record | {"seconds": round(seconds, 3), "time_limit_s": effort.time_limit, "shared_process": True}
 
     def end(self) -> None:

@@ -13,7 +13,7 @@ from warpheap.errors import UsageError
 from warpheap.files import check_writable
 from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
-from warpheap.record import RECORD_NAME, Record, RecordFile, key, read_records, spread
+from warpheap.record import RECORD_NAME, Record, RecordFile, key, out_of_time, read_records, spread
 from warpheap.runner import Runner
 
 REPORT_NAME = "report.html"
@@ -76,7 +76,7 @@ def still_to_run(steps: Sequence[Step], file: RecordFile, driver: Driver) -> lis
         record = file.find(_key_of(step, driver))
         if record is None or record["sources"] != driver.sources:
             return False
-        if record["status"] == "timeout":
+        if out_of_time(record):
             return step.effort.time_limit <= float(record.get("time_limit_s") or 0)
         had = int(record.get("most_iterations") or record["iterations"])
         return step.effort.most_iterations <= had or _settled(record, step.effort.precision)

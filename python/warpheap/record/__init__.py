@@ -28,6 +28,7 @@ from warpheap.record.schema import (
     RecordError,
     describe,
     key,
+    out_of_time,
     unable,
     validate,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "RecordFile",
     "describe",
     "key",
+    "out_of_time",
     "parse",
     "read_lines",
     "read_numbered",

@@ -48,12 +48,20 @@ def describe(record: Record) -> str:
     return f"{record['case']} {record['allocator']} {record['mode']} {show_count(record['threads'])} x {size}"
 
 
+# What the driver says of a case that came to no end in its time.
+_TIME_OVER = "the time was over"
+
 LACKS_FREE = "the design has no individual free"
 
 
 def unable(record: Record) -> bool:
     """True if the design lacks what the case needs, such as individual free: no failure, and nothing to mend."""
     return bool(record["status"] == "failed" and record["reason"].startswith("the design"))
+
+
+def out_of_time(record: Record) -> bool:
+    """True if the limit ended the case: it was killed, or the driver gave up when half its time was over."""
+    return bool(record["status"] == "timeout" or (record["status"] == "failed" and _TIME_OVER in record["reason"]))
 
 
 # What a record tells of memory: figures that are always there, and figures that may be missing or null.
