@@ -181,11 +181,7 @@ def measure(given: dict[str, str], served_before: int | None) -> int:
             "live_bytes": None,
         },
         "status": "ok" if ok else "failed",
-        "reason": ""
-        if ok
-        else "not exhausted when the time was over: 1 of 2 bytes"
-        if late
-        else "request 1 overlaps request 2 <&>",
+        "reason": "" if ok else reason,
     }
     if name == "confuses" and served_before is None:
         record["size"] = 4096
