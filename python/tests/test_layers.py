@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).parents[1] / "warpheap"
 
 # From the bottom to the top. Packages and modules of one line do not import each other.
 LAYERS = (
-    ("__init__", "errors", "files", "fingerprints", "process", "words"),
+    ("__init__", "errors", "fingerprints", "guard", "words"),
+    ("files", "process"),
     ("project", "units"),
     ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner", "stream_pools"),
