@@ -200,13 +200,15 @@ def test_a_whole_record_is_evidence_and_a_missed_program_ends_that(
     assert done.code == 0, done.out
     verdict = process.run([sys.executable, *check], 60)
     assert verdict.exit_code == 0, verdict.stdout
-    fake_tests("a_cuda", tests="A.fails")
-    warpheap("gpu", *words)
-    fake_tests("a_cuda", tests="A.good")
-    assert warpheap("gpu", *words, "--resume", "--again", "a_cuda").code == 0
+    example = tmp_path / "bin" / "example_python_a_cuda"
+    expect(tmp_path, "a_cuda", "a_mutants_cuda", example.name)
+    for end, more, code in (("echo 'numpy is too old' >&2; exit 1", (), 1), ("exit 0", ("--resume",), 0)):
+        example.write_text(f"#!/bin/sh\n{end}\n")
+        example.chmod(0o755)
+        assert warpheap("gpu", *words, *more).code == code
     verdict = process.run([sys.executable, *check], 60)
     assert verdict.exit_code == 0, verdict.stdout
-    assert "tests.jsonl: a_cuda A.fails had failed, and was run again: file.cpp:3" in verdict.stdout
+    assert f"tests.jsonl: {example.name} {example.name} had failed, and was run again: " in verdict.stdout
     expect(tmp_path, "a_cuda", "a_mutants_cuda", "b_cuda")
     assert warpheap("gpu", *words).code == 1
     verdict = process.run([sys.executable, *check], 60)

@@ -228,9 +228,6 @@ def gpu(
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what ended in --out's run of this state; run the other programs.")
     ] = False,
-    again: Annotated[
-        str | None, typer.Option(help="With --resume: programs to run again although they failed, by commas.")
-    ] = None,
 ) -> None:
     """Build, test, check and measure on a machine with a GPU and no network.
 
@@ -241,7 +238,7 @@ def gpu(
     from warpheap.gpu.run import run_gpu
     from warpheap.gpu_measures import MEASURES
 
-    job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs, resume, again)
+    job = Job(out, prebuilt, only, time_limit, budget, preset, test_filter, jobs, resume)
     job.check()
     _end_if_checking(context)
     raise typer.Exit(run_gpu(_console(), job, MEASURES, _own_command()))

@@ -3,9 +3,8 @@
 """Case after case in one process of the driver: a start of CUDA takes longer than most cases.
 
 What remains of a case must not decide another one. So a process ends with the first case that is not ok, and that
-case is run once more in a process of its own, whose record counts; not so a case that ran out of time, which would do
-so twice. Cases that measure a first use, and designs whose
-memory outlives their heap, always have processes of their own.
+case is run once more in a process of its own, whose record counts. A case that ran out of time is not: it would do so
+twice. Cases that measure a first use, and designs whose memory outlives their heap, always have processes of their own.
 """
 
 import time

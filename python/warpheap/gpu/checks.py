@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from warpheap import terminal
-from warpheap.errors import unknown_name
 from warpheap.gpu import build, gtest, memcheck
 from warpheap.gpu.build import State
 from warpheap.gpu.device import Environment, orders_of_devices
@@ -61,15 +60,7 @@ def check_job(job: Job, state: State, facts: Mapping[str, Any]) -> None:
 
 
 def check_programs(course: Course) -> None:
-    """Raises `UsageError` before any part takes its time.
-
-    It does so if a file that is to be gone on with has other programs, and if `--again` names a program that is not
-    there.
-    """
-    there = sorted(test.name for test in course.programs.tests)
-    for name in course.job.named:
-        if name not in there:
-            raise unknown_name("--again", name, there)
+    """Raises `UsageError` if a file that is to be gone on with has other programs; before any part takes its time."""
     for what, file in course.files.items():
         if course.job.resume:
             earlier_run(file.path, _head(course, what, _scale(what)))
@@ -92,7 +83,7 @@ def _run(
     start = time.monotonic()
     head = _head(course, file.path.stem, scale)
     there = {test.name for test in course.programs.tests}
-    earlier = earlier_run(file.path, head, there, course.job.named) if course.job.resume else Earlier()
+    earlier = earlier_run(file.path, head, there) if course.job.resume else Earlier()
     programs = longest_first(course.programs.tests, _costs(course, file.path.stem))
     programs = [program for program in programs if not earlier.kept(program.name)]
     first = earlier.first_line(head, {program.name for program in programs})

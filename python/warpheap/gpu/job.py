@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from warpheap.cases.base import PRESETS
-from warpheap.errors import UsageError, unknown_name
+from warpheap.errors import unknown_name
 from warpheap.gpu.build import Programs, State
 from warpheap.gpu.device import Device
 from warpheap.gpu.result import ResultFile
 from warpheap.record import Record
-from warpheap.units import words_of
 
 if TYPE_CHECKING:
     from warpheap.report.sections import Section
@@ -41,7 +40,6 @@ class Job:
     test_filter: str
     jobs: int  # test programs side by side
     resume: bool = False  # go on with the tests of an earlier run of the same state
-    again: str | None = None  # programs that run again then, with commas
 
     @property
     def parts(self) -> list[str]:
@@ -52,15 +50,8 @@ class Job:
                 raise unknown_name("--only", word, PARTS)
         return wanted
 
-    @property
-    def named(self) -> list[str]:
-        """The programs that are to run again, whatever became of them."""
-        return [] if self.again is None else words_of(self.again)
-
     def check(self) -> None:
-        """Raises `UsageError` for the name of an unknown part or preset, and for programs of no earlier run."""
-        if self.again is not None and not self.resume:
-            raise UsageError("--again: only a run that goes on with an earlier one repeats programs; add --resume")
+        """Raises `UsageError` for the name of an unknown part or preset."""
         if "bench" in self.parts and self.preset not in PRESETS:
             raise unknown_name("--preset", self.preset, PRESETS)
 

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `--resume` keeps of an earlier run of the same state: the programs that came to their end in it.
 
-A fault stays, since a fault that is rare must not be repeated until it hides. There are two exceptions, and the first
-line of the file tells the faults that they replace. An example in Python depends on packages, which belong to no state.
-And the user may name programs with `--again`.
+A fault stays, since a fault that is rare must not be repeated until it hides. Examples in Python are the exception:
+they depend on packages, which belong to no state. The first line of the file tells the faults that they replace.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -57,12 +56,12 @@ class Earlier:
         return replace(head, started=self.started, jobs=self.jobs, resumed=(*self.resumed, part))
 
 
-def earlier_run(path: Path, head: Head, there: Collection[str] = (), named: Collection[str] = ()) -> Earlier:
+def earlier_run(path: Path, head: Head, there: Collection[str] = ()) -> Earlier:
     """The run that `path` holds, for a run that begins with `head`, with the programs `there`.
 
-    A program runs again if it had no turn or no time, and no fault. Of the programs that are `there`, two more kinds
-    run again: examples in Python that were not ok, and those that the user `named`. All others are kept. Raises
-    `UsageError` if the file is of another state, machine, scale or filter, or does not begin as a run does.
+    A program runs again if it had no turn or no time, and no fault. Of the programs that are `there`, examples in
+    Python that were not ok run again, too. All others are kept. Raises `UsageError` if the file is of another state,
+    machine, scale or filter, or does not begin as a run does.
     """
     own = asdict(head)
     refuse_another(path, {name: own[name] for name in _SHARED})
@@ -72,8 +71,7 @@ def earlier_run(path: Path, head: Head, there: Collection[str] = (), named: Coll
     first = lines[0]
     results = [Result(**line) for line in lines if line.get("kind") in ("test", "memcheck")]
     end: dict[str, Any] = lines[-1] if lines[-1].get("kind") == "end" else {}
-    repeatable = {name for name in there if name in named or (head.what == "tests" and is_script(Path(name)))}
-    again = _again(results, repeatable, named)
+    again = _again(results, {name for name in there if head.what == "tests" and is_script(Path(name))})
     if results and _is_cut(path):
         last = results[-1]
         if last.program not in again and _ended(results, last.program) in _STAYS:
@@ -103,12 +101,12 @@ def _is_cut(path: Path) -> bool:
     return not path.read_bytes().endswith(b"\n")
 
 
-def _again(results: Sequence[Result], repeatable: Collection[str], named: Collection[str]) -> dict[str, str]:
+def _again(results: Sequence[Result], repeatable: Collection[str]) -> dict[str, str]:
     """The programs that run again, and how each had ended."""
     again = {}
     for name in dict.fromkeys(each.program for each in results):
         ended = _ended(results, name)
-        if ended in _UNFINISHED or (name in repeatable and (ended != "ok" or name in named)):
+        if ended in _UNFINISHED or (name in repeatable and ended != "ok"):
             again[name] = ended
     return again
 
