@@ -127,7 +127,7 @@ def test_text_has_conclusions_and_the_families_at_each_figure_of_the_record() ->
         for name, value in {"scatter": 20, "halloc": 12, "ouroboros_s_p": 10}.items()
         for threads, size in ((10_000, 16), (10_000, 64), (100_000, 16))
     ]
-    text = paper_text.markdown(records)
+    text = paper_text.markdown_of(records)
     lines = text.splitlines()
     assert "### Conclusions: 0 of 2 that can be judged hold" in lines
     assert "3 points of 3 designs" not in text and "9 points of 3 designs" in text
@@ -142,7 +142,7 @@ def test_text_has_conclusions_and_the_families_at_each_figure_of_the_record() ->
 
 
 def test_text_has_a_part_for_each_machine() -> None:
-    text = paper_text.markdown([*survey("First"), *survey("Second", seed=2)])
+    text = paper_text.markdown_of([*survey("First"), *survey("Second", seed=2)])
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## First, cuda backend", "## Second, cuda backend",
     ]  # fmt: skip
@@ -151,7 +151,7 @@ def test_text_has_a_part_for_each_machine() -> None:
 def test_a_later_record_replaces_the_earlier_one_in_the_text() -> None:
     records = times(scatter=10, halloc=12)
     later = [each | {"time": "2030-01-01T00:00:00Z", "measures": {"malloc": measure(5)}} for each in records]
-    assert paper_text.markdown([*records, *later]) == paper_text.markdown(later)
+    assert paper_text.markdown_of([*records, *later]) == paper_text.markdown_of(later)
 
 
 def test_the_command_writes_the_text(warpheap: Callable[..., Finished], tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_the_command_writes_the_text(warpheap: Callable[..., Finished], tmp_path
     shown = warpheap("paper", source)
     assert shown.code == 0, shown.err
     assert warpheap("paper", source, "--out", page).code == 0
-    assert page.read_text(encoding="utf-8") == shown.out == paper_text.markdown(survey()) + "\n"
+    assert page.read_text(encoding="utf-8") == shown.out == paper_text.markdown_of(survey()) + "\n"
     assert warpheap("paper", tmp_path).out == shown.out  # the folder of a survey
     for wrong, words in ((source, "is the record itself"), (tmp_path, "cannot be written")):
         refused = warpheap("paper", source, "--out", wrong)

@@ -203,10 +203,10 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
 
 def write_paper_text(console: Console, source: Path, out: Path | None) -> None:
     """The command `paper`: the record beside the survey paper, into a file or to the terminal."""
-    from warpheap.report.paper_text import markdown
+    from warpheap.report.paper_text import markdown_of
 
     source = record_at(source)
-    text = markdown(_records(source))
+    text = markdown_of(_records(source))
     if out is None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         return

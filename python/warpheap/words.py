@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Words of a command line, and lines of a message, as text that every file and terminal can hold."""
+"""Words of a command line, lines of a message and tables, as text that every file and terminal can hold."""
 
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def quoted(words: Iterable[str]) -> str:
@@ -26,3 +26,9 @@ def one_line(text: str) -> str:
     """The text with a space for each run of line breaks, and without other characters that a terminal obeys."""
     joined = " ".join(text.splitlines())
     return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in joined)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of Markdown with a line of heads."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from warpheap.dynamic_graphs.figures import charts_of, limits_of, text_of
 from warpheap.dynamic_graphs.measure import name_of
-from warpheap.experiments.markdown import joined, lost, table
+from warpheap.experiments.markdown import joined, lost
 from warpheap.experiments.records import Record
 from warpheap.report.chart import Bars, Chart
 from warpheap.report.numbers import show
+from warpheap.words import table
 
 
 def markdown_of(records: Sequence[Record], command: str) -> str:

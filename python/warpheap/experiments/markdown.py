@@ -7,12 +7,6 @@ from collections.abc import Callable, Sequence
 from warpheap.experiments.records import Record
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with a line of heads."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def joined(records: Sequence[Record], field: str) -> str:
     """The values that records have in `field`, each once; "no machine" if no record has one."""
     return " and ".join(dict.fromkeys(str(each[field]) for each in records if each.get(field))) or "no machine"

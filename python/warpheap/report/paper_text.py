@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A record beside Winter, Parger, Mlakar and Steinberger (PPoPP 2021), as text in Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from warpheap.record import Record
 from warpheap.report import conclusions, paper
@@ -11,9 +11,10 @@ from warpheap.report.conclusions import HOLDS, VOID
 from warpheap.report.paper import Figure
 from warpheap.report.record_set import Machine, RecordSet
 from warpheap.units import show_count
+from warpheap.words import table
 
 
-def markdown(records: Iterable[Record]) -> str:
+def markdown_of(records: Iterable[Record]) -> str:
     """For each machine the paper's conclusions, the families at each of its figures, and the figures without points."""
     newest = RecordSet.of(records).latest()
     return "\n\n".join(part for machine in newest.machines for part in _parts(machine, newest.of_machine(machine)))
@@ -28,13 +29,13 @@ def _parts(machine: Machine, records: RecordSet) -> list[str]:
         f"## {machine.device}, {machine.backend} backend",
         _origin(records),
         f"### Conclusions: {held} of {judged} that can be judged hold",
-        _table(
+        table(
             ("conclusion", "section", "here", "figures"),
             [(each.claim.text, each.claim.section, each.word, each.text) for each in verdicts],
         ),
         conclusions.NOTE,
         "### Figures",
-        _table(("figure", "what", "families, the best one first"), _rankings(records)),
+        table(("figure", "what", "families, the best one first"), _rankings(records)),
     ]
     if missing:
         lines = [f"- {each.number}, {each.what}: {each.why}" for each in missing]
@@ -64,8 +65,3 @@ def where_of(figure: Figure) -> Where:
     if figure.field == "size":
         return Where(figure.case, figure.measure, (figure.mode,), threads=(figure.at,))
     return Where(figure.case, figure.measure, (figure.mode,), sizes=(figure.at, figure.at))
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

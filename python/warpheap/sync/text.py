@@ -4,12 +4,13 @@
 
 from collections.abc import Sequence
 
-from warpheap.experiments.markdown import joined, lost, table
+from warpheap.experiments.markdown import joined, lost
 from warpheap.experiments.records import Record
 from warpheap.report.numbers import show
 from warpheap.sync.figures import charts_of, text_of
 from warpheap.sync.measure import name_of
 from warpheap.sync.pairs import DELEGATION, SEMAPHORES, Kind, limits_of, pairs_of
+from warpheap.words import table
 
 
 def markdown_of(records: Sequence[Record], command: str) -> str:
