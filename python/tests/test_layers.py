@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "warpheap"
 # From the bottom to the top. Packages and modules of one line do not import each other.
 LAYERS = (
     ("__init__", "errors", "fingerprints", "guard", "words"),
-    ("files", "process"),
+    ("files", "folders", "process"),
     ("project", "units"),
     ("builds", "graphs", "native", "record"),
     ("dynamic", "heaps", "machines", "runner", "stream_pools"),

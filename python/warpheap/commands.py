@@ -15,7 +15,8 @@ from warpheap.cases import CASES
 from warpheap.devices import device_names, find_driver, find_drivers
 from warpheap.driver import Driver
 from warpheap.errors import INTERRUPTED, UsageError, unknown_name
-from warpheap.files import held, write_text
+from warpheap.files import write_text
+from warpheap.folders import held
 from warpheap.forecast import Forecast
 from warpheap.machines import read_machines
 from warpheap.plan import Catalogue, Plan, Step, Wishes, check_wishes, make_plan, runner_of
@@ -98,22 +99,14 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     share = processes.replace if place.share_process else dict[str, Runner]
     crew = [workers.Worker(gpu, share(_runners(plan, each))) for gpu, each in drivers.items()]
     plan = replace(plan, runners=share(plan.runners))
-    steps = plan.steps
     folder = place.out or Path("out") / "survey" / driver.backend
     with held(folder):
         file, others = survey.open_record(folder, driver, place.fresh)
-        todo = survey.still_to_run(steps, file, driver)
+        todo = survey.still_to_run(plan.steps, file, driver)
         where = f", GPUs {', '.join(drivers)}" if drivers else ""
-        what = f"{where}, {driver.backend} backend: {', '.join(_allocators(steps))}"
+        what = f"{where}, {driver.backend} backend: {', '.join(_allocators(plan.steps))}"
         console.print(Text.assemble((driver.device, "bold"), what))
-        for case, reason in plan.left_out.items():
-            console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
-        if others:
-            moved = f"{others} records of other sources or devices were moved to {folder / 'survey.other.jsonl'}"
-            console.print(moved, markup=False)
-        if len(todo) < len(steps):
-            known = f"{len(steps) - len(todo)} of {len(steps)} cases are in {file.path} already; --fresh begins anew"
-            console.print(known, markup=False)
+        _tell_what_is_known(console, plan, file, len(todo), others)
         try:
             with processes:
                 if crew:
@@ -121,19 +114,29 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
                 else:
                     measure(console, plan, todo, file)
         except KeyboardInterrupt:
-            done = len(steps) - len(survey.still_to_run(steps, file, driver))
-            console.print(
-                f"\nInterrupted: {done} of {len(steps)} cases are in {file.path}. The same command goes on from there:",
-                markup=False,
-            )
+            done = len(plan.steps) - len(survey.still_to_run(plan.steps, file, driver))
+            kept = f"{done} of {len(plan.steps)} cases are in {file.path}"
+            console.print(f"\nInterrupted: {kept}. The same command goes on from there:", markup=False)
             console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
             return INTERRUPTED
-        records = survey.of_plan(steps, file, driver)
+        records = survey.of_plan(plan.steps, file, driver)
         summary.print_summary(console, records)
         report = folder / survey.REPORT_NAME
         write_page(report, records, again, folder)
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
         return 0
+
+
+def _tell_what_is_known(console: Console, plan: Plan, file: RecordFile, left: int, others: int) -> None:
+    """Tell the user what the plan leaves out, what was moved aside, and how much of the plan is measured already."""
+    for case, reason in plan.left_out.items():
+        console.print(Text(f"{case} is left out: {reason}", style="dim"), highlight=False, soft_wrap=True)
+    if others:
+        aside = file.path.with_name(survey.OTHERS_NAME)
+        console.print(f"{others} records of other sources or devices were moved to {aside}", markup=False)
+    count = len(plan.steps)
+    if left < count:
+        console.print(f"{count - left} of {count} cases are in {file.path} already; --fresh begins anew", markup=False)
 
 
 def measure(console: Console, plan: Plan, todo: Sequence[Step], file: RecordFile, deadline: float | None = None) -> int:

@@ -1,17 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text files: always UTF-8, whatever the locale, and whole or not there. And folders that one command holds."""
+"""Text files: always UTF-8, whatever the locale, and whole or not there."""
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-
-from warpheap.errors import UsageError
 
 # Some file systems take no name of more than 255 bytes, with ending and draft.
 _LONGEST_NAME = 120
@@ -43,36 +40,6 @@ def _naming(path: Path) -> Iterator[None]:
     except OSError as problem:
         problem.filename = str(path)
         raise
-
-
-@contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Makes `folder` and holds it: within this context no other command that holds it can begin.
-
-    A lock ends with its process, however that ends. A file system without locks lets everybody in. Raises `UsageError`
-    if another command holds the folder, and if it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as problem:
-        raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
-    try:
-        if not _locked(place):
-            raise UsageError(f"--out: another command writes into {folder}; wait for its end, or name another folder")
-        yield
-    finally:
-        os.close(place)
-
-
-def _locked(place: int) -> bool:
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # no locks here
-        return True
-    return True
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:

@@ -17,6 +17,8 @@ from warpheap.record import RECORD_NAME, Record, RecordFile, key, out_of_time, r
 from warpheap.runner import Runner
 
 REPORT_NAME = "report.html"
+# Records of other sources or devices, which are moved aside.
+OTHERS_NAME = "survey.other.jsonl"
 # The records of the workers of a survey on several GPUs, until they are merged.
 WORKER_RECORDS = "survey.gpu-*.jsonl"
 
@@ -44,7 +46,7 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
         file = RecordFile.open(path)
         adopt(file)
         others = file.set_aside(
-            lambda each: each["sources"] == driver.sources and each["device"] == driver.device, "survey.other.jsonl"
+            lambda each: each["sources"] == driver.sources and each["device"] == driver.device, OTHERS_NAME
         )
         add_facts(folder, driver.machine)
     except OSError as problem:

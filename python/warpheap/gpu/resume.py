@@ -59,9 +59,9 @@ class Earlier:
 def earlier_run(path: Path, head: Head, there: Collection[str] = ()) -> Earlier:
     """The run that `path` holds, for a run that begins with `head`, with the programs `there`.
 
-    A program runs again if it had no turn or no time, and no fault. Of the programs that are `there`, examples in
-    Python that were not ok run again, too. All others are kept. Raises `UsageError` if the file is of another state,
-    machine, scale or filter, or does not begin as a run does.
+    A program runs again if it had no turn or no time, and no fault. An example in Python that was not ok runs again,
+    too, if it is `there`. All others are kept. Raises `UsageError` if the file is of another state, machine, scale or
+    filter, or does not begin as a run does.
     """
     own = asdict(head)
     refuse_another(path, {name: own[name] for name in _SHARED})

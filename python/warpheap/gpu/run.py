@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warpheap import summary
 from warpheap.errors import INTERRUPTED, UsageError
-from warpheap.files import held
+from warpheap.folders import held
 from warpheap.gpu import build, checks, folder, show
 from warpheap.gpu.device import Device
 from warpheap.gpu.job import CHECKS, PARTS, Course, Job, Measures

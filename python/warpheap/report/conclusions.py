@@ -18,8 +18,8 @@ _AS_GOOD = 1.05
 
 HOLDS, CHANGED, VOID = "holds", "changed", "void"
 NOTE = (
-    "Figures are geometric means over the points at which all families named have a result; of a family the best "
-    "member counts at each point, and a family without results at most points takes no part. A conclusion holds if no "
+    "Figures are geometric means over the points at which each family of the conclusion has a result. The best member "
+    "of a family counts at each point. A family without results at most points takes no part. A conclusion holds if no "
     "family is ahead of one that the paper puts before it by more than 5 %, and is void if fewer than two of its "
     f"families, or not the first, take part. {OURS} stands beside for comparison, at the same points. The designs are "
     "our forms of the originals, on current hardware."
@@ -35,6 +35,40 @@ class Verdict:
     figures: Mapping[str, float]  # of the families that take part and, if it has all points, of the default; best first
     points: int
     text: str  # the figures with their units, or why the claim is void
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Families of designs, and the default design, at the points at which all of them have a result."""
+
+    families: Sequence[str]  # that take part: those with results at most points
+    absent: Sequence[str]  # that were asked for and take no part
+    points: Sequence[Mapping[str, float]]  # what each costs there, turned so that less is better
+    unit: str
+    invert: bool  # more is better in what was measured
+
+    @property
+    def shown(self) -> list[str]:
+        """The families and, if it has all points, the default design."""
+        return [*self.families, *([OURS] if all(OURS in each for each in self.points) else [])]
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean cost of each that is shown."""
+        return {family: _mean([each[family] for each in self.points]) for family in self.shown}
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What was measured of each that is shown, as means; the best one first."""
+        means = self.means
+        return {family: _turned(means[family], self.invert) for family in sorted(means, key=lambda name: means[name])}
+
+    @property
+    def text(self) -> str:
+        """The figures with their units, the number of points, and who takes no part."""
+        texts = [f"{family} {show(value, self.unit, share=self.invert)}" for family, value in self.figures.items()]
+        text = f"{', '.join(texts)}. {len(self.points)} point{'s' * (len(self.points) != 1)}."
+        return text + (f" Too few results of {', '.join(self.absent)}." if self.absent else "")
 
 
 def grid_of(records: RecordSet) -> Grid | None:
@@ -70,40 +104,6 @@ def judge(claim: Claim, records: RecordSet) -> Verdict:
         values = [_turned(each[family], field.invert) for each in field.points for family in field.families]
         right = _within(claim.says, values)
     return Verdict(claim, HOLDS if right else CHANGED, field.figures, len(field.points), field.text)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Families of designs, and the default design, at the points at which all of them have a result."""
-
-    families: Sequence[str]  # that take part: those with results at most points
-    absent: Sequence[str]  # that were asked for and take no part
-    points: Sequence[Mapping[str, float]]  # what each costs there, turned so that less is better
-    unit: str
-    invert: bool  # more is better in what was measured
-
-    @property
-    def shown(self) -> list[str]:
-        """The families and, if it has all points, the default design."""
-        return [*self.families, *([OURS] if all(OURS in each for each in self.points) else [])]
-
-    @property
-    def means(self) -> dict[str, float]:
-        """The mean cost of each that is shown."""
-        return {family: _mean([each[family] for each in self.points]) for family in self.shown}
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """What was measured of each that is shown, as means; the best one first."""
-        means = self.means
-        return {family: _turned(means[family], self.invert) for family in sorted(means, key=lambda name: means[name])}
-
-    @property
-    def text(self) -> str:
-        """The figures with their units, the number of points, and who takes no part."""
-        texts = [f"{family} {show(value, self.unit, share=self.invert)}" for family, value in self.figures.items()]
-        text = f"{', '.join(texts)}. {len(self.points)} point{'s' * (len(self.points) != 1)}."
-        return text + (f" Too few results of {', '.join(self.absent)}." if self.absent else "")
 
 
 def compare(where: Where, records: RecordSet, named: Sequence[str]) -> Comparison:
