@@ -126,6 +126,7 @@ TEST_F(groups, are_in_sight_once_they_are_back) {
 /// Threads that take all of one group, and others that take a leaf of it; while the group is taken no leaf is shown.
 struct one_group_kernel {
   bit_tree set;
+  std::uint64_t* uses;  // plain, one for each leaf: its owner's
   int rounds;
 
   WARPHEAP_FN void operator()() const {
@@ -133,6 +134,7 @@ struct one_group_kernel {
     const index_run run = takes_all ? index_run{0, members} : index_run{grid_thread_index() * bits, bits};
     for (int round = 0; round < rounds; ++round) {
       if (!(takes_all ? set.take_exactly(run) : set.try_take(run))) continue;
+      for (std::uint64_t leaf = run.first / bits; leaf < (run.first + run.count) / bits; ++leaf) ++uses[leaf];
       for (int look = 0; look < 3; ++look) {
         std::uint32_t leaf = 0;
         require(!takes_all || !set.next_leaf(0, leaf), "a leaf of a taken group is shown");
@@ -146,8 +148,9 @@ struct one_group_kernel {
 TEST(groups_of_many, show_no_leaf_while_they_are_taken) {
   for_each_schedule([](std::uint64_t) {
     const set_memory memory{members, set_kind::with_groups};
+    const device_array<std::uint64_t> uses(members / bits);
     launch({1, 1}, insert_kernel{}, memory.tree(), index_run{0, members});
-    launch({4, 1}, one_group_kernel{memory.tree(), 100});
+    launch({4, 1}, one_group_kernel{memory.tree(), uses.data(), 100});
     memory.expect_members(members);
   });
 }
@@ -229,13 +232,13 @@ TEST(groups_of_many, are_neither_lost_nor_handed_out_twice) {
   });
 }
 
-/// A warp takes blocks by a search that has to find one, while another thread takes and returns one group after the
-/// other as a whole: the other group, or the block before both, is always there.
+/// A warp takes blocks by a search that has to find one, while another thread takes and returns one of two groups as a
+/// whole, by turns: the other group is always there.
 struct search_kernel {
-  static constexpr std::uint32_t size = 8;
-  static constexpr std::uint64_t first = members - size;
   bit_tree set;
   std::uint32_t* done;
+  std::uint64_t* uses;  // plain, one for each leaf: its owner's
+  std::uint32_t most;
   int rounds;
 
   WARPHEAP_FN void operator()() const {
@@ -243,35 +246,64 @@ struct search_kernel {
     using enum thread_scope;
     if (block_index() == 0) {
       while (shuffle(full_warp, atomic_view{*done}.load(acquire, device), leader(full_warp)) == 0) {
-        const index_run run = set.take_blocks(full_warp, size, 1);
+        const index_run run = set.take_blocks(full_warp, 8, most);
         require(run.count != 0, "no block, though one is there at any moment");
         sync(full_warp);
-        if (is_leader(full_warp)) {
-          backoff{}.pause();
-          set.add(run);
-        }
+        if (is_leader(full_warp)) use_and_add(run);
         sync(full_warp);
+        backoff{}.pause();
       }
     } else if (thread_index() == 0) {
       for (int round = 0; round < rounds; ++round) {
-        const index_run group{members * (1 + static_cast<std::uint64_t>(round) % 2), members};
+        const index_run group{members * (static_cast<std::uint64_t>(round) % 2), members};
         for (backoff wait; !set.take_exactly(group);) wait.pause();
-        backoff{}.pause();
-        set.add(group);
+        use_and_add(group);
       }
       atomic_view{*done}.store(1, release, device);
     }
+  }
+  WARPHEAP_FN void use_and_add(index_run run) const {
+    for (std::uint64_t leaf = divide_up(run.first, bits); leaf < (run.first + run.count) / bits; ++leaf) ++uses[leaf];
+    backoff{}.pause();
+    set.add(run);
   }
 };
 
 TEST(groups_of_many, hide_nothing_from_a_search) {
   for_each_schedule([](std::uint64_t) {
-    const set_memory memory{3 * members, set_kind::with_groups};
-    const device_array<std::uint32_t> done(1);
-    const index_run all{search_kernel::first, 2 * members + search_kernel::size};
-    launch({1, 1}, insert_kernel{}, memory.tree(), all);
-    launch({2, warp_width}, search_kernel{memory.tree(), done.data(), 40});
-    memory.expect_members(all.count);
+    for (const std::uint32_t most : {1u, 300u, 900u}) {
+      const set_memory memory{2 * members, set_kind::with_groups};
+      const device_array<std::uint32_t> done(1);
+      const device_array<std::uint64_t> uses(2 * members / bits);
+      launch({1, 1}, insert_kernel{}, memory.tree(), index_run{0, 2 * members});
+      launch({2, warp_width}, search_kernel{memory.tree(), done.data(), uses.data(), most, 40});
+      memory.expect_members(2 * members);
+    }
+  });
+}
+
+/// More threads ask for members than there are: the count of their group falls below zero for a while.
+struct short_kernel {
+  WARPHEAP_FN void operator()(bit_tree set, int rounds) const {
+    for (int round = 0; round < rounds; ++round) {
+      if (set.try_take({0, 4})) {
+        require(set.leaf_word(0) == bits_beside, "other members than those beside the taken ones");
+        backoff{}.pause();
+        set.add({0, 4});
+      } else {
+        require((set.leaf_word(0) & bits_beside) != 0, "members that nobody took are out of sight");
+      }
+    }
+  }
+  static constexpr std::uint64_t bits_beside = 0xf0;
+};
+
+TEST(groups_of_many, may_be_asked_for_more_than_they_have) {
+  for_each_schedule([](std::uint64_t) {
+    const set_memory memory{members, set_kind::with_groups};
+    launch({1, 1}, insert_kernel{}, memory.tree(), index_run{0, 8});
+    launch({8, 4}, short_kernel{}, memory.tree(), 50);
+    memory.expect_members(8);
   });
 }
 

@@ -17,8 +17,9 @@ struct index_run {
 /// by one operation. Zero bits: no members.
 ///
 /// Invariant: the count is at most the number of the members, since a thread counts a member off before it takes it,
-/// and counts it on after it added it. So a full group has all of its members, and no thread is about to take or to add
-/// one. A thread that comes upon a taken group counts off and on again, so the word of such a group is not exact.
+/// and counts it on after it added it. So a full group has all of its members, and no thread is between counting off
+/// and taking, or between adding and counting on. A thread that comes upon a taken group counts off and on again, so
+/// the word of such a group is not exact.
 struct bit_tree_group {
   static constexpr std::uint64_t members = 64 * 64;               ///< of a full group
   static constexpr std::uint64_t taken = std::uint64_t{1} << 40;  ///< what is stored where all were taken at once
@@ -43,7 +44,8 @@ struct bit_tree_group {
 ///
 /// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that
 /// is about to set them, or set again what it cleared, has begun a change and not ended it. A
-/// set bit above a zero word only costs time. A leaf of a group that was taken as a whole has no bit above it.
+/// set bit above a zero word only costs time. A leaf of a group that was taken as a whole has no bit above it but while
+/// the take ends, and while the group comes back.
 ///
 /// A thread that takes a member sees what its adder wrote before. In a collective take that
 /// is the lane that took the member; the other lanes of the group see it after a `sync` of their own.
@@ -97,7 +99,8 @@ class bit_tree {
     return take_some(false, group, leaves, most, leaf);
   }
 
-  /// Takes `run` as a whole or, if a member is not in the set, nothing. One lane.
+  /// Takes `run` as a whole or, if a member is not in the set, nothing. In a set with groups it may also take nothing
+  /// if another thread tried to take of the run meanwhile. One lane.
   WARPHEAP_FN bool take_exactly(index_run run) const { return take_parts(run, static_cast<std::uint32_t>(run.count)); }
 
   /// Takes between `least` and `most` neighbours, a multiple of `least`, from a member m on for which `phase + m` is a
@@ -140,6 +143,7 @@ class bit_tree {
   WARPHEAP_COLD_FN void mark(index_run run) const;
   /// Inserts `member`, which may be in the set. One lane.
   WARPHEAP_FN void mark(std::uint32_t member) const {
+    invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
     mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
   }
   /// Erases `member`; true if it was in the set, and this call erased it. One lane.
@@ -176,7 +180,8 @@ class bit_tree {
   WARPHEAP_FN atomic_view<std::uint64_t> leaf_view(std::uint32_t leaf) const {
     return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
   }
-  // The word of a leaf that is shown: its group was not taken as a whole, or the leaf is about to be hidden.
+  // The word of a leaf. It tells nothing while the group is taken as a whole: also just before the leaf is hidden, and
+  // just after it is shown again.
   WARPHEAP_FN std::uint64_t shown_word(std::uint32_t leaf) const {
     return leaf_view(leaf).load(memory_order::relaxed, thread_scope::device);
   }
@@ -220,7 +225,7 @@ class bit_tree {
   }
   WARPHEAP_COLD_FN bool begin_counted_take(std::uint32_t leaf, std::uint32_t count) const;
   WARPHEAP_COLD_FN bool count_off(std::uint32_t leaf, std::uint32_t count) const;
-  WARPHEAP_COLD_FN void count_back(std::uint32_t leaf, std::uint32_t count) const;
+  WARPHEAP_COLD_FN void count_on(std::uint32_t leaf, std::uint32_t count) const;
   WARPHEAP_COLD_FN std::uint32_t take_groups(std::uint32_t group, std::uint32_t most) const;
   WARPHEAP_COLD_FN std::uint32_t count_full_groups(std::uint32_t group, std::uint32_t most) const;
   WARPHEAP_COLD_FN bool search_neighbours_once(const neighbours& wanted, index_run& run) const;

@@ -142,7 +142,7 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   invariant((before & mask) == 0, "bit_tree: a member was added twice");
   (void)before;
   show(leaf);
-  if (groups_ != nullptr) count_back(leaf, static_cast<std::uint32_t>(popcount(mask)));
+  if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
 }
 
 WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t mask) const {
@@ -153,12 +153,13 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
 // Puts members back that were taken.
 WARPHEAP_COLD_FN inline void bit_tree::put_back(std::uint32_t leaf, std::uint64_t mask) const {
   mark(leaf, mask);
-  if (groups_ != nullptr) count_back(leaf, static_cast<std::uint32_t>(popcount(mask)));
+  if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
 }
 
 // The leaves one after the other without a wait for memory, between two fences that stand for the orders of all, and
 // then the bits above 64 of them at a time.
 WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
+  invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
   if (run.count == 0) return;
   const auto first = static_cast<std::uint32_t>(run.first / leaf_bits);
   const auto last = static_cast<std::uint32_t>((run.first + run.count - 1) / leaf_bits);

@@ -111,7 +111,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks(lane_mask group, std::uin
 // The bits of a leaf that is shown with which blocks of `size` begin. One lane.
 WARPHEAP_FN inline std::uint64_t bit_tree::blocks_of_leaf(std::uint32_t leaf, std::uint32_t size) const {
   const bool goes_on = leaf_bits % size != 0 && is_shown(leaf + 1);
-  return detail::blocks_of(leaf, shown_word(leaf), goes_on ? shown_word(leaf + 1) : 0, size);
+  return detail::blocks_of(leaf, leaf_word(leaf), goes_on ? leaf_word(leaf + 1) : 0, size);
 }
 
 // The lanes whose leaf, `from` and the lane's rank, has a block of `size`. Collective.
@@ -154,7 +154,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   } else if ((before & ~mask) == 0) {
     hide(leaf);
   }
-  if (groups_ != nullptr && got != mask) count_back(leaf, count - static_cast<std::uint32_t>(popcount(got)));
+  if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
   end_change();
   return {std::uint64_t{leaf} * leaf_bits + first, whole};
 }
@@ -220,7 +220,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::u
 // learn that there was a block here while it looked there.
 WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                                      std::uint32_t& first) const -> block_found {
-  const std::uint64_t begins = detail::blocks_of(leaf, shown_word(leaf), 0, size);
+  const std::uint64_t begins = detail::blocks_of(leaf, leaf_word(leaf), 0, size);
   if (begins == 0) return block_found::none;
   // By its position, if that is free, so that callers with different numbers want different blocks.
   const std::uint32_t own = mine % (leaf_bits / size) * size;
@@ -243,7 +243,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take(index_run run) const {
     got = before & mask;
     if (got != mask) {
       if (got != 0) add(leaf, got);
-      if (groups_ != nullptr) count_back(leaf, count - static_cast<std::uint32_t>(popcount(got)));
+      if (groups_ != nullptr) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
     } else if ((before & ~mask) == 0) {
       hide(leaf);
     }

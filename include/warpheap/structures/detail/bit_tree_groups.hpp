@@ -8,10 +8,11 @@
 // Groups of 64 leaves, whose members are counted in one word: all of a full group are taken by one operation.
 //
 // A thread counts members off before it takes them, and on again for what it did not get. It counts members on after
-// they are in their leaf and their leaf is shown. So nobody is about to change a leaf of a full group, or a bit above
-// one, and the thread that takes the group clears the bits above its leaves without a look at what others add there. It
-// leaves the words of the leaves alone. A thread that still comes upon one of them counts off first, and sees that the
-// group was taken.
+// they are in their leaf and their leaf is shown. A thread that hides or shows a leaf has a member of it that is not
+// counted. So nobody is about to change a leaf of a full group, or a bit above one, and the thread that takes the group
+// clears the bits above its leaves without a look at what others add there. It leaves the words of the leaves alone. A
+// thread that still comes upon one of them counts off first, and sees that the group was taken. It counts off before
+// its change begins: that can only make the take of a group fail, and this lies in a change of its own.
 //
 // Orders. Counting on releases what was added, and counting off acquires it, as taking a group does. A group that comes
 // back is counted on after the bits above its leaves are set: who takes it again clears them later.
@@ -26,7 +27,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::begin_counted_take(std::uint32_t leaf, st
   const bit_tree_group before{group_view(leaf / 64).fetch_add(0 - std::uint64_t{count}, before_acquire_fence, device)};
   upper_->changes.begin();
   fence(acq_rel, device);  // releases the begin, and acquires what the count tells: one wait for both
-  if (before.is_taken()) count_back(leaf, count);
+  if (before.is_taken()) count_on(leaf, count);
   return !before.is_taken();
 }
 
@@ -36,12 +37,12 @@ WARPHEAP_COLD_FN inline bool bit_tree::count_off(std::uint32_t leaf, std::uint32
   using enum memory_order;
   using enum thread_scope;
   const bit_tree_group before{group_view(leaf / 64).fetch_add(0 - std::uint64_t{count}, acquire, device)};
-  if (before.is_taken()) count_back(leaf, count);
+  if (before.is_taken()) count_on(leaf, count);
   return !before.is_taken();
 }
 
 // Counts `count` members of the group of leaf `leaf` on that are in the set, or that were counted off and not taken.
-WARPHEAP_COLD_FN inline void bit_tree::count_back(std::uint32_t leaf, std::uint32_t count) const {
+WARPHEAP_COLD_FN inline void bit_tree::count_on(std::uint32_t leaf, std::uint32_t count) const {
   group_view(leaf / 64).fetch_add(count, memory_order::release, thread_scope::device);
 }
 
@@ -67,15 +68,18 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::add_next(std::uint32_t at, std::
   return stop;
 }
 
-// Adds the members [first, end) of one group that was not taken as a whole. The leaves one after the other without a
-// wait for memory, between two fences that stand for the orders of all.
+// Adds the members [first, end) of one group that was not taken as a whole. Those of several leaves one after the other
+// without a wait for memory, between two fences that stand for the orders of all.
 WARPHEAP_COLD_FN inline void bit_tree::add_part(std::uint32_t first, std::uint32_t end) const {
+  if (end - first / leaf_bits * leaf_bits <= leaf_bits) {
+    return add(first / leaf_bits, detail::bit_range(first % leaf_bits, end - first));
+  }
   begin_change();
   set_members(first, end);
   fence(memory_order::acq_rel, thread_scope::device);
   const std::uint32_t leaf = first / leaf_bits;
   show_leaves(leaf / 64, detail::bit_range(leaf % 64, (end - 1) / leaf_bits - leaf + 1));
-  count_back(leaf, end - first);
+  count_on(leaf, end - first);
   end_change();
 }
 
@@ -85,18 +89,20 @@ WARPHEAP_COLD_FN inline void bit_tree::set_members(std::uint32_t first, std::uin
     const std::uint32_t bit = first % leaf_bits;
     const std::uint32_t count = end - first < leaf_bits - bit ? end - first : leaf_bits - bit;
     const std::uint64_t mask = detail::bit_range(bit, count);
-    leaf_view(first / leaf_bits).fetch_or(mask, after_release_fence, thread_scope::device);
+    const std::uint64_t before = leaf_view(first / leaf_bits).fetch_or(mask, after_release_fence, thread_scope::device);
+    invariant((before & mask) == 0, "bit_tree: a member was added twice");
+    (void)before;
     first += count;
   }
 }
 
-// Adds all members of groups [first, end), which were taken as a whole, without a wait for each.
+// Adds all members of groups [first, end), which were taken as a whole, without a wait for each. Nobody else changes
+// bits above a taken group, so no look at them is ordered.
 WARPHEAP_COLD_FN inline void bit_tree::add_groups(std::uint32_t first, std::uint32_t end) const {
   begin_change();
   for (std::uint32_t group = first; group < end; ++group) {
     atomic_view{upper_->middle[group]}.fetch_or(~std::uint64_t{0}, after_release_fence, thread_scope::device);
   }
-  fence(memory_order::acq_rel, thread_scope::device);
   show_groups(first, end);
   count_groups_on(first, end);
 }
@@ -107,21 +113,22 @@ WARPHEAP_COLD_FN inline void bit_tree::count_groups_on(std::uint32_t first, std:
   using enum thread_scope;
   fence(memory_order::release, device);
   for (; first < end; ++first) {
-    group_view(first).fetch_add(bit_tree_group::members - bit_tree_group::taken, after_release_fence, device);
+    const bit_tree_group before{
+        group_view(first).fetch_add(bit_tree_group::members - bit_tree_group::taken, after_release_fence, device)};
+    invariant(before.is_taken(), "bit_tree: a group was added that was not taken");
+    (void)before;
   }
   end_change();
 }
 
-// Sets the bits above the middle words of groups [first, end). With the change begun.
+// Sets the bits above the middle words of groups [first, end), which had members before: so those of the level above
+// are set. With the change begun.
 WARPHEAP_COLD_FN inline void bit_tree::show_groups(std::uint32_t first, std::uint32_t end) const {
   using enum memory_order;
   using enum thread_scope;
   for (std::uint32_t group = first; group < end;) {
     const std::uint32_t t = group / 64;
     const std::uint32_t upto = end - t * 64 < 64 ? end - t * 64 : 64;
-    const std::uint64_t over = std::uint64_t{1} << t % 64;
-    const atomic_view root{upper_->root[t / 64]};
-    if ((root.load(relaxed, device) & over) == 0) root.fetch_or(over, relaxed, device);
     const std::uint64_t above = detail::bit_range(group % 64, upto - group % 64);
     const atomic_view top{upper_->top[t]};
     if ((top.load(relaxed, device) & above) != above) top.fetch_or(above, relaxed, device);
@@ -196,7 +203,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_next_of_groups(std::uint32_t& at, st
     put_back(leaf + i, got[i]);
     lacking -= static_cast<std::uint32_t>(popcount(got[i]));
   }
-  count_back(leaf, lacking);
+  count_on(leaf, lacking);
   return false;
 }
 

@@ -93,7 +93,7 @@ WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t first_leaf, std::
       if (groups_ != nullptr && !count_off(leaf, count)) continue;
       got[row] = leaf_view(leaf).fetch_and(~mask, acquire, device) & mask;
       if (groups_ != nullptr && got[row] != mask) {
-        count_back(leaf, count - static_cast<std::uint32_t>(popcount(got[row])));
+        count_on(leaf, count - static_cast<std::uint32_t>(popcount(got[row])));
       }
     }
   }
