@@ -199,7 +199,7 @@ struct closed_ticket_kernel {
 };
 struct take_all_units_kernel {
   WARPHEAP_FN void operator()(slab_store store) const {
-    for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().unmark(unit);
+    for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().take_exactly({unit, 1});
   }
 };
 struct give_all_units_kernel {
@@ -207,7 +207,7 @@ struct give_all_units_kernel {
   WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
     maker.ledger().open(c);
     out[0] = maker.ledger().look(c).is_closed() ? 1 : 0;
-    maker.store().free_units().mark(index_run{0, units});
+    maker.store().free_units().add({0, units});
     ++maker.store().control().reclaims;
     maker.ledger().open(c);
   }

@@ -79,9 +79,11 @@ struct block_steps_kernel {
 
 TEST(bit_tree_blocks, finds_what_is_there) {
   for_each_schedule([](std::uint64_t) {
-    const set_memory memory{5060};
-    launch({1, warp_width}, block_steps_kernel{}, memory.tree());
-    memory.expect_members(0);
+    for (const set_kind kind : set_kinds) {
+      const set_memory memory{5060, kind};
+      launch({1, warp_width}, block_steps_kernel{}, memory.tree());
+      memory.expect_members(0);
+    }
   });
 }
 
@@ -104,7 +106,7 @@ struct blocks_kernel {
   WARPHEAP_FN void take(random_stream& random) const {
     const lane_mask group = full_warp;
     std::uint64_t taken = 0;
-    for (backoff wait; taken != members;) {
+    while (taken != members) {
       const auto power = static_cast<std::uint32_t>(1u << random.below(7));
       const auto other = static_cast<std::uint32_t>(1 + random.below(64));
       const std::uint32_t size = shuffle(group, random.below(2) == 0 ? power : other, leader(group));
@@ -119,7 +121,7 @@ struct blocks_kernel {
         owners[run.first + i] = 1;
       }
       taken += run.count;
-      if (run.count == 0) wait.pause();
+      if (run.count == 0) backoff{}.pause();  // not one wait for all: each search is work
     }
     require(set.take_blocks(group, 1, 1).count == 0, "more than was added");
   }
@@ -141,7 +143,7 @@ struct blocks_kernel {
 TEST(bit_tree_blocks, hands_out_blocks_while_others_add) {
   for_each_schedule([&](std::uint64_t seed) {
     for (const std::uint64_t members : {scaled(1000, 1000), scaled(9000, 1 << 17)}) {
-      const set_memory memory{members};
+      const set_memory memory{members, set_kinds[seed % 2]};
       const device_array<std::uint64_t> owners(members);
       launch({3, warp_width}, blocks_kernel{memory.tree(), owners.data(), members, seed});
       memory.expect_members(0);
@@ -195,7 +197,7 @@ TEST(bit_tree_blocks, a_search_finds_a_block_beside_others_that_move) {
         for (const std::uint64_t takers : {1, 2, 5}) {
           const std::uint64_t leaves = takers + 1;
           const std::uint64_t in_leaf = moving_blocks_kernel::size + 1;
-          const set_memory memory{leaves * bit_tree::leaf_bits};
+          const set_memory memory{leaves * bit_tree::leaf_bits, set_kinds[seed % 2]};
           const device_array<std::uint64_t> owners(leaves);
           for (std::uint64_t leaf = 0; leaf < leaves; ++leaf) {
             launch({1, 1}, insert_kernel{}, memory.tree(), index_run{leaf * bit_tree::leaf_bits, in_leaf});

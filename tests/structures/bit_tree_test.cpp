@@ -169,24 +169,28 @@ struct long_runs_kernel {
   static constexpr std::uint64_t members = leaves * bit_tree::leaf_bits;
   WARPHEAP_FN void operator()(bit_tree set) const {
     constexpr std::uint32_t half = members / 2;
-    set.mark(index_run{0, members});
+    set.add({0, members});
     for (std::uint32_t gap = 0; gap < members; gap += 37) {
-      require(set.unmark(gap), "a member");
+      require(set.take_exactly({gap, 1}), "a member");
       const index_run run = set.take_neighbours(half, members, 1, 0);
       const std::uint64_t first = gap >= half ? 0 : gap + 1;
       require(is(run, first, half), "all members on one side of the gap");
-      set.mark(run);
-      set.mark(gap);
+      set.add(run);
+      set.add({gap, 1});
     }
     require(is(set.take_neighbours(members, members, 1, 0), 0, members), "all members");
     std::uint32_t leaf = 0;
     require(!set.next_leaf(0, leaf), "nothing is left");
+    set.add({0, members});
+    require(set.take_exactly({0, members}), "all members again");
   }
 };
 
 TEST(bit_tree, long_runs_end_at_a_gap) {
-  const set_memory memory{long_runs_kernel::members};
-  for_each_schedule([&](std::uint64_t) { launch({1, 1}, long_runs_kernel{}, memory.tree()); });
+  for (const set_kind kind : set_kinds) {
+    const set_memory memory{long_runs_kernel::members, kind};
+    for_each_schedule([&](std::uint64_t) { launch({1, 1}, long_runs_kernel{}, memory.tree()); });
+  }
 }
 
 TEST(bit_tree, finds_what_is_there) {

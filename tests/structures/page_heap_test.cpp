@@ -49,8 +49,8 @@ struct take_one_kernel {
 
 // A page that was taken before a growth does not come back with it.
 TEST(page_heap, grows_by_each_new_page_once) {
-  for_each_schedule([](std::uint64_t) {
-    const set_memory memory{1000};
+  for_each_schedule([](std::uint64_t seed) {
+    const set_memory memory{1000, set_kinds[seed % 2]};
     const device_array<std::uint64_t> count(1);
     const pages heap{at(page_bytes), memory.tree()};
     std::uint64_t taken = 0;

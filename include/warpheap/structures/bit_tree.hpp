@@ -13,15 +13,39 @@ struct index_run {
   std::uint64_t count;  ///< 0: nothing was found
 };
 
+/// The state of 64 leaves of a `bit_tree`, in one word: how many members they have, or that a thread took all of them
+/// by one operation. Zero bits: no members.
+///
+/// Invariant: the count is at most the number of the members, since a thread counts a member off before it takes it,
+/// and counts it on after it added it. So a full group has all of its members, and no thread is between counting off
+/// and taking, or between adding and counting on. A thread that comes upon a taken group counts off and on again, so
+/// the word of such a group is not exact.
+struct bit_tree_group {
+  static constexpr std::uint64_t members = 64 * 64;               ///< of a full group
+  static constexpr std::uint64_t taken = std::uint64_t{1} << 40;  ///< what is stored where all were taken at once
+  std::uint64_t word;                                             ///< the members, or `taken`
+
+  /// Whether it has all of its members.
+  WARPHEAP_FN bool is_full() const { return word == members; }
+  /// Whether a thread took all of its members by one operation. A count below zero, of threads that take more than
+  /// there is, has all upper bits set.
+  WARPHEAP_FN bool is_taken() const { return static_cast<std::int64_t>(word) >= static_cast<std::int64_t>(taken / 2); }
+};
+
 /// A set of small integers in device memory that threads add to and take from, with runs of neighbours found fast.
 ///
 /// Bitmaps in four levels: a leaf has a bit for each member, and each word above has a bit for each non-zero word
 /// below it, so a search reads a few words. The leaves lie where the owner wants them, one word each `leaf_stride`
 /// bytes.
 ///
+/// For long runs, an owner may give the set a word for each *group* of 64 leaves (`bit_tree_group`). It counts the
+/// members of the group, so a thread takes all 4,096 of a full group by one operation, and adds them by another. The
+/// leaves of a group that was taken as a whole keep their bits, which mean nothing then.
+///
 /// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that
 /// is about to set them, or set again what it cleared, has begun a change and not ended it. A
-/// set bit above a zero word only costs time.
+/// set bit above a zero word only costs time. A leaf of a group that was taken as a whole has no bit above it but while
+/// the take ends, and while the group comes back.
 ///
 /// A thread that takes a member sees what its adder wrote before. In a collective take that
 /// is the lane that took the member; the other lanes of the group see it after a `sync` of their own.
@@ -37,15 +61,25 @@ class bit_tree {
     std::uint64_t middle[most_leaves / 64];          ///< a bit for each leaf that may not be zero
     change_counter<std::uint32_t> changes;           ///< changes that a search could be misled by
   };
+  /// A word for each group of leaves, by `bit_tree_group`.
+  struct groups {
+    std::uint64_t word[most_leaves / 64];
+  };
 
-  /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … All zero at first.
-  WARPHEAP_FN bit_tree(levels* upper, std::byte* leaves, std::uint32_t leaf_stride)
-      : upper_(upper), leaves_(leaves), leaf_stride_(leaf_stride) {}
+  /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … `counted` has the words of its groups,
+  /// or is null for a set without. All zero at first.
+  ///
+  /// A set with groups serves `add`, `take_exactly`, `take_neighbours`, `take_blocks`, `try_take`, `try_take_block`,
+  /// `try_take_from` and what only looks. The others do not count.
+  WARPHEAP_FN bit_tree(levels* upper, std::byte* leaves, std::uint32_t leaf_stride, groups* counted = nullptr)
+      : upper_(upper), leaves_(leaves), groups_(counted), leaf_stride_(leaf_stride) {}
 
   /// Adds the members of `mask` in leaf `leaf`, none of which may be in the set. One lane.
   WARPHEAP_FN void add(std::uint32_t leaf, std::uint64_t mask) const;
-  /// Adds the members of `run`. One lane.
-  WARPHEAP_FN void add(index_run run) const;
+  /// Adds the members of `run`, none of which may be in the set. In a set with groups, a run that was taken by
+  /// `take_exactly` is added by one call, and one of `take_neighbours` by one call for each multiple of `least`. One
+  /// lane.
+  WARPHEAP_FN void add(index_run run) const { groups_ == nullptr ? add_by_leaves(run) : add_by_groups(run); }
 
   /// Takes a run of up to `most` neighbours: the lowest member and those that follow it. An empty result means that the
   /// set was empty at one moment during the call. Collective over `group`; any lanes.
@@ -65,8 +99,9 @@ class bit_tree {
     return take_some(false, group, leaves, most, leaf);
   }
 
-  /// Takes `run` as a whole or, if a member is not in the set, nothing. One lane.
-  WARPHEAP_COLD_FN bool take_exactly(index_run run) const;
+  /// Takes `run` as a whole or, if a member is not in the set, nothing. In a set with groups it may also take nothing
+  /// if another thread tried to take of the run meanwhile. One lane.
+  WARPHEAP_FN bool take_exactly(index_run run) const { return take_parts(run, static_cast<std::uint32_t>(run.count)); }
 
   /// Takes between `least` and `most` neighbours, a multiple of `least`, from a member m on for which `phase + m` is a
   /// multiple of `alignment`, a power of two: the lowest that it finds, or an empty run if the set had no such run at
@@ -108,6 +143,7 @@ class bit_tree {
   WARPHEAP_COLD_FN void mark(index_run run) const;
   /// Inserts `member`, which may be in the set. One lane.
   WARPHEAP_FN void mark(std::uint32_t member) const {
+    invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
     mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
   }
   /// Erases `member`; true if it was in the set, and this call erased it. One lane.
@@ -123,9 +159,13 @@ class bit_tree {
   /// After it: true if no member was moved meanwhile in a way that the search could miss.
   WARPHEAP_FN bool was_quiet(watch before) const;
 
-  /// The word of one leaf. A hint while others add and take.
+  /// Members, from a multiple of this number on, that one `add` of a run adds without a wait for each leaf.
+  WARPHEAP_FN std::uint64_t added_at_once() const { return groups_ == nullptr ? leaf_bits : bit_tree_group::members; }
+
+  /// The members of one leaf, as bits. A hint while others add and take.
   WARPHEAP_FN std::uint64_t leaf_word(std::uint32_t leaf) const {
-    return leaf_view(leaf).load(memory_order::relaxed, thread_scope::device);
+    const std::uint64_t word = shown_word(leaf);
+    return groups_ != nullptr && group_of(leaf).is_taken() ? 0 : word;  // both are read before one waits
   }
 
  private:
@@ -139,6 +179,18 @@ class bit_tree {
 
   WARPHEAP_FN atomic_view<std::uint64_t> leaf_view(std::uint32_t leaf) const {
     return atomic_view{*reinterpret_cast<std::uint64_t*>(leaves_ + std::uint64_t{leaf} * leaf_stride_)};
+  }
+  // The word of a leaf. It tells nothing while the group is taken as a whole: also just before the leaf is hidden, and
+  // just after it is shown again.
+  WARPHEAP_FN std::uint64_t shown_word(std::uint32_t leaf) const {
+    return leaf_view(leaf).load(memory_order::relaxed, thread_scope::device);
+  }
+  WARPHEAP_FN atomic_view<std::uint64_t> group_view(std::uint32_t group) const {
+    return atomic_view{groups_->word[group]};
+  }
+  // The group of a leaf. A hint while others add and take.
+  WARPHEAP_FN bit_tree_group group_of(std::uint32_t leaf) const {
+    return {group_view(leaf / 64).load(memory_order::relaxed, thread_scope::device)};
   }
   WARPHEAP_FN bool is_shown(std::uint32_t leaf) const;
   WARPHEAP_FN void show(std::uint32_t leaf) const;
@@ -157,13 +209,35 @@ class bit_tree {
   WARPHEAP_FN bool search(bool highest, std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN std::uint64_t take_some(bool highest, lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                            std::uint32_t& leaf) const;
+  WARPHEAP_COLD_FN void put_back(std::uint32_t leaf, std::uint64_t mask) const;
+  WARPHEAP_COLD_FN void add_by_leaves(index_run run) const;
+  WARPHEAP_COLD_FN void add_by_groups(index_run run) const;
+  WARPHEAP_COLD_FN std::uint32_t add_next(std::uint32_t at, std::uint32_t end) const;
+  WARPHEAP_COLD_FN void add_part(std::uint32_t first, std::uint32_t end) const;
+  WARPHEAP_COLD_FN void set_members(std::uint32_t first, std::uint32_t end) const;
+  WARPHEAP_COLD_FN void add_groups(std::uint32_t first, std::uint32_t end) const;
+  WARPHEAP_COLD_FN void count_groups_on(std::uint32_t first, std::uint32_t end) const;
+  WARPHEAP_COLD_FN void show_groups(std::uint32_t first, std::uint32_t end) const;
+  WARPHEAP_FN bool begin_take(std::uint32_t leaf, std::uint32_t count) const {
+    if (groups_ != nullptr) return begin_counted_take(leaf, count);
+    begin_change();
+    return true;
+  }
+  WARPHEAP_COLD_FN bool begin_counted_take(std::uint32_t leaf, std::uint32_t count) const;
+  WARPHEAP_COLD_FN bool count_off(std::uint32_t leaf, std::uint32_t count) const;
+  WARPHEAP_COLD_FN void count_on(std::uint32_t leaf, std::uint32_t count) const;
+  WARPHEAP_COLD_FN std::uint32_t take_groups(std::uint32_t group, std::uint32_t most) const;
+  WARPHEAP_COLD_FN std::uint32_t count_full_groups(std::uint32_t group, std::uint32_t most) const;
   WARPHEAP_COLD_FN bool search_neighbours_once(const neighbours& wanted, index_run& run) const;
   WARPHEAP_COLD_FN index_run search_neighbours(const neighbours& wanted) const;
   WARPHEAP_COLD_FN index_run neighbours_of_leaf(std::uint32_t from) const;
   WARPHEAP_COLD_FN std::uint32_t whole_leaves(std::uint32_t leaf, std::uint32_t most) const;
   WARPHEAP_COLD_FN std::uint32_t whole_leaves_at_once(std::uint32_t leaf, std::uint32_t most) const;
+  WARPHEAP_COLD_FN bool take_parts(index_run run, std::uint32_t part) const;
   WARPHEAP_COLD_FN index_run take_aligned(std::uint32_t first, std::uint32_t end, const neighbours& wanted) const;
   WARPHEAP_COLD_FN bool take_next(std::uint32_t& at, std::uint32_t end) const;
+  WARPHEAP_COLD_FN bool take_next_of_groups(std::uint32_t& at, std::uint32_t part_end) const;
+  WARPHEAP_COLD_FN void hide_taken(std::uint32_t first, std::uint32_t end) const;
   WARPHEAP_COLD_FN bool take_leaves(std::uint32_t at, std::uint32_t stop, std::uint64_t (&got)[at_once]) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
@@ -190,6 +264,7 @@ class bit_tree {
 
   levels* upper_;
   std::byte* leaves_;
+  groups* groups_;
   std::uint32_t leaf_stride_;
 };
 
@@ -197,5 +272,6 @@ class bit_tree {
 
 #include <warpheap/structures/detail/bit_tree.hpp>
 #include <warpheap/structures/detail/bit_tree_blocks.hpp>
+#include <warpheap/structures/detail/bit_tree_groups.hpp>
 #include <warpheap/structures/detail/bit_tree_neighbours.hpp>
 #include <warpheap/structures/detail/bit_tree_runs.hpp>

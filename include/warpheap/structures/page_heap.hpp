@@ -37,10 +37,10 @@ class page_heap {
 
   /// Adds pages [from, to) to the free ones: the share of thread `index` of `threads` threads.
   WARPHEAP_FN void add(std::uint64_t from, std::uint64_t to, std::uint64_t index, std::uint64_t threads) const {
-    constexpr std::uint64_t leaf = bit_tree::leaf_bits;
-    for (std::uint64_t i = from / leaf + index; i * leaf < to; i += threads) {
-      const std::uint64_t begin = i * leaf < from ? from : i * leaf;
-      const std::uint64_t end = (i + 1) * leaf < to ? (i + 1) * leaf : to;
+    const std::uint64_t part = free_.added_at_once();
+    for (std::uint64_t i = from / part + index; i * part < to; i += threads) {
+      const std::uint64_t begin = i * part < from ? from : i * part;
+      const std::uint64_t end = (i + 1) * part < to ? (i + 1) * part : to;
       free_.add({begin, end - begin});
     }
   }

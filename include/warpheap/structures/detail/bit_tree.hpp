@@ -142,6 +142,7 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   invariant((before & mask) == 0, "bit_tree: a member was added twice");
   (void)before;
   show(leaf);
+  if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
 }
 
 WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t mask) const {
@@ -149,9 +150,16 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
   show(leaf);
 }
 
+// Puts members back that were taken.
+WARPHEAP_COLD_FN inline void bit_tree::put_back(std::uint32_t leaf, std::uint64_t mask) const {
+  mark(leaf, mask);
+  if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
+}
+
 // The leaves one after the other without a wait for memory, between two fences that stand for the orders of all, and
 // then the bits above 64 of them at a time.
 WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
+  invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
   if (run.count == 0) return;
   const auto first = static_cast<std::uint32_t>(run.first / leaf_bits);
   const auto last = static_cast<std::uint32_t>((run.first + run.count - 1) / leaf_bits);
@@ -171,12 +179,13 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
 WARPHEAP_COLD_FN inline bool bit_tree::unmark(std::uint32_t member) const {
   const std::uint32_t leaf = member / leaf_bits;
   const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
+  invariant(groups_ == nullptr, "bit_tree: unmark in a set with groups");
   const std::uint64_t before = leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device);
   if (before == bit) hide(leaf);
   return (before & bit) != 0;
 }
 
-WARPHEAP_FN inline void bit_tree::add(index_run run) const {
+WARPHEAP_COLD_FN inline void bit_tree::add_by_leaves(index_run run) const {
   detail::for_each_leaf(run, [this](std::uint32_t leaf, std::uint64_t mask) { add(leaf, mask); });
 }
 

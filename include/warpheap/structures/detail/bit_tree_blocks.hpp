@@ -56,7 +56,7 @@ WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const bloc
   }
   const std::uint32_t broken = static_cast<std::uint32_t>(run.count) % wanted.size;
   run.count -= broken;
-  if (broken != 0 && is_leader(group)) mark({run.first + run.count, broken});
+  if (broken != 0 && is_leader(group)) add({run.first + run.count, broken});
 }
 
 // What lies in the first leaf with such a block, the last one maybe in part; false if no leaf has one. Collective.
@@ -137,11 +137,14 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   if (begins == 0) return {0, 0};
   const auto first = static_cast<std::uint32_t>(lowest_bit(begins));
   const std::uint32_t most = wanted.size * wanted.most;
-  const std::uint32_t length = detail::trailing_ones(leaf_word(leaf) >> first);
+  const std::uint32_t length = detail::trailing_ones(shown_word(leaf) >> first);
   const std::uint32_t count = length < most ? length : most;
   if (count == 0) return {0, 0};
   const std::uint64_t mask = detail::bit_range(first, count);
-  begin_change();  // what goes back is missing for a while
+  if (!begin_take(leaf, count)) {  // a change, since what goes back is missing for a while
+    end_change();
+    return {0, 0};
+  }
   const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
   const std::uint64_t got = before & mask;
   const std::uint32_t whole = detail::trailing_ones(got >> first);
@@ -151,6 +154,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   } else if ((before & ~mask) == 0) {
     hide(leaf);
   }
+  if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
   end_change();
   return {std::uint64_t{leaf} * leaf_bits + first, whole};
 }
@@ -231,14 +235,18 @@ WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::ui
 WARPHEAP_COLD_FN inline bool bit_tree::try_take(index_run run) const {
   const auto leaf = static_cast<std::uint32_t>(run.first / leaf_bits);
   const std::uint64_t mask = detail::bit_range(static_cast<std::uint32_t>(run.first % leaf_bits), run.count);
+  const auto count = static_cast<std::uint32_t>(run.count);
+  std::uint64_t got = 0;
   // Also where nothing is put back: whoever proves that the set was empty all the time has to see what was taken.
-  begin_change();
-  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
-  const std::uint64_t got = before & mask;
-  if (got != mask) {
-    if (got != 0) add(leaf, got);
-  } else if ((before & ~mask) == 0) {
-    hide(leaf);
+  if (begin_take(leaf, count)) {
+    const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+    got = before & mask;
+    if (got != mask) {
+      if (got != 0) add(leaf, got);
+      if (groups_ != nullptr) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
+    } else if ((before & ~mask) == 0) {
+      hide(leaf);
+    }
   }
   end_change();
   return got == mask;

@@ -52,8 +52,16 @@ WARPHEAP_COLD_FN inline index_run bit_tree::search_neighbours(const neighbours& 
 // How many leaves from `leaf` on have all of their members, one after the other: as far as `most`. A hint while others
 // add and take. One lane.
 WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves(std::uint32_t leaf, std::uint32_t most) const {
+  if (most > most_leaves - leaf) most = most_leaves - leaf;
   std::uint32_t count = 0;
   while (count < most) {  // not a spin: each turn goes on to later leaves
+    const std::uint32_t at = leaf + count;
+    if (groups_ != nullptr && group_of(at).is_full()) {
+      const std::uint32_t rest = 64 - at % 64;
+      const std::uint32_t groups = rest == 64 ? count_full_groups(at / 64, (most - count) / 64) : 0;
+      count += groups != 0 ? 64 * groups : rest < most - count ? rest : most - count;
+      continue;
+    }
     const std::uint32_t wanted = most - count < at_once ? most - count : at_once;
     const std::uint32_t whole = whole_leaves_at_once(leaf + count, wanted);
     count += whole;
@@ -67,7 +75,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves_at_once(std::uint32
   bool shown[at_once];
   for (std::uint32_t i = 0; i < at_once; ++i) shown[i] = i < most && is_shown(leaf + i);
   std::uint64_t lacking[at_once];
-  for (std::uint32_t i = 0; i < at_once; ++i) lacking[i] = shown[i] ? ~leaf_word(leaf + i) : 1;
+  for (std::uint32_t i = 0; i < at_once; ++i) lacking[i] = shown[i] ? ~shown_word(leaf + i) : 1;
   std::uint32_t count = 0;
   for (std::uint32_t i = at_once; i-- > 0;) count = lacking[i] == 0 ? count + 1 : 0;
   return count;
@@ -77,7 +85,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves_at_once(std::uint32
 WARPHEAP_COLD_FN inline index_run bit_tree::neighbours_of_leaf(std::uint32_t from) const {
   for (std::uint32_t leaf = 0; next_leaf(from / leaf_bits, leaf); from = (leaf + 1) * leaf_bits) {
     if (leaf != from / leaf_bits) from = leaf * leaf_bits;
-    const std::uint64_t word = leaf_word(leaf) >> from % leaf_bits;
+    const std::uint64_t word = shown_word(leaf) >> from % leaf_bits;
     if (word == 0) continue;
     const auto gap = static_cast<std::uint32_t>(lowest_bit(word));
     return {from + gap, detail::trailing_ones(word >> gap)};
@@ -94,7 +102,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_aligned(std::uint32_t first, st
   if (begin >= end || end - begin < wanted.least) return {0, 0};
   const std::uint32_t room = end - begin < wanted.most ? end - begin : wanted.most;
   const index_run run{begin, room - room % wanted.least};
-  return take_exactly(run) ? run : index_run{0, 0};
+  return take_parts(run, wanted.least) ? run : index_run{0, 0};
 }
 
 }  // namespace warpheap

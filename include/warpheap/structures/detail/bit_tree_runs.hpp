@@ -69,7 +69,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_
     }
   }
   for (std::uint32_t row = 0; row < rows; ++row) {
-    if (got[row] != 0) mark(first_leaf + mine + row * lanes, got[row]);
+    if (got[row] != 0) put_back(first_leaf + mine + row * lanes, got[row]);
   }
   sync(group);
   return whole;
@@ -88,12 +88,19 @@ WARPHEAP_COLD_FN inline void bit_tree::take_rows(std::uint32_t first_leaf, std::
     const std::uint32_t wanted = before < most ? most - before : 0;
     if (wanted != 0 && shown[row]) {
       const std::uint64_t mask = detail::bit_range(0, wanted < leaf_bits ? wanted : leaf_bits);
-      got[row] = leaf_view(first_leaf + mine + row * lanes).fetch_and(~mask, acquire, device) & mask;
+      const std::uint32_t leaf = first_leaf + mine + row * lanes;
+      const auto count = static_cast<std::uint32_t>(popcount(mask));
+      if (groups_ != nullptr && !count_off(leaf, count)) continue;
+      got[row] = leaf_view(leaf).fetch_and(~mask, acquire, device) & mask;
+      if (groups_ != nullptr && got[row] != mask) {
+        count_on(leaf, count - static_cast<std::uint32_t>(popcount(got[row])));
+      }
     }
   }
 }
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint64_t most) const {
+  invariant(groups_ == nullptr, "bit_tree: take_run in a set with groups");
   index_run run{0, 0};
   if (is_leader(group)) {
     for (std::uint32_t leaf = 0; run.count == 0 && find(false, leaf);) run = take_from_leaf(leaf, most);
@@ -116,6 +123,7 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
   const std::uint32_t used = leaves < lanes ? leaves : lanes;
+  invariant(groups_ == nullptr, "bit_tree: take_high or take_low in a set with groups");
   for (;;) {
     bool found = false;
     std::uint32_t end = 0;
@@ -149,23 +157,37 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mas
   }
 }
 
-WARPHEAP_COLD_FN inline bool bit_tree::take_exactly(index_run run) const {
+// As `take_exactly`. In a set with groups each `part` members of the run are added by themselves, so a group is taken
+// as a whole only if it lies in one part.
+WARPHEAP_COLD_FN inline bool bit_tree::take_parts(index_run run, std::uint32_t part) const {
   // Members are below 2^25.
   const auto first = static_cast<std::uint32_t>(run.first);
   const std::uint32_t end = first + static_cast<std::uint32_t>(run.count);
   begin_change();
   bool complete = true;
   std::uint32_t at = first;
-  while (complete && at != end) complete = take_next(at, end);  // not a spin: each turn goes on to later leaves
+  while (complete && at != end) {  // not a spin: each turn goes on to later leaves
+    complete = groups_ == nullptr ? take_next(at, end) : take_next_of_groups(at, at - (at - first) % part + part);
+  }
   if (!complete) {
-    add({first, at - first});
-  } else if (const std::uint32_t leaf = first / leaf_bits; (end - 1) / leaf_bits != leaf) {
-    hide_together(lane_bit(), leaf, (end - 1) / leaf_bits + 1);
-  } else if (leaf_word(leaf) == 0) {
-    hide(leaf);
+    for (std::uint32_t back = first; back < at; back += part) add({back, at - back < part ? at - back : part});
+  } else if (groups_ == nullptr) {
+    hide_taken(first, end);
   }
   end_change();
   return complete;
+}
+
+// Hides the leaves of the members [first, end), which were taken, where nothing is left. One lane, with the change
+// begun.
+WARPHEAP_COLD_FN inline void bit_tree::hide_taken(std::uint32_t first, std::uint32_t end) const {
+  const std::uint32_t leaf = first / leaf_bits;
+  const std::uint32_t last = (end - 1) / leaf_bits;
+  if (last != leaf) {
+    hide_together(lane_bit(), leaf, last + 1);
+  } else if (shown_word(leaf) == 0) {
+    hide(leaf);
+  }
 }
 
 // Takes the members [at, end), or those of the first few leaves of them, and goes on to the next; none, and false, if

@@ -97,6 +97,7 @@ struct warp_slab_layout {
     std::uint32_t reclaims;                        // times that slabs were taken back; the lock's holder's
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
+    alignas(128) bit_tree::groups groups;  // of that set, so that large blocks are taken 64 leaves at a time
     class_state of_class[warp_slab_layout::classes::count];
   };
 

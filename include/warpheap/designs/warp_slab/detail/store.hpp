@@ -70,7 +70,8 @@ class slab_store {
   }
   /// Set of free units.
   WARPHEAP_FN bit_tree free_units() const {
-    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section)};
+    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section),
+            &control_->groups};
   }
   /// The units as pages of a heap.
   WARPHEAP_FN unit_heap units() const { return {data_, free_units()}; }
@@ -122,7 +123,7 @@ class slab_store {
   /// Gives units back that are a run, or were a slab. One lane.
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const {
     atomic_view{header(unit).owner}.store(0, memory_order::relaxed, thread_scope::device);
-    free_units().mark({unit, units});
+    free_units().add({unit, units});
   }
 
  private:
