@@ -140,6 +140,9 @@ struct help_kernel {
     }
   }
 };
+struct coalesce_kernel {
+  WARPHEAP_FN void operator()(warp_slab heap) const { heap.coalesce(); }
+};
 // What there is at places [0, `slabs`): slabs, those of them with a block in use, and the sum of their units' numbers.
 struct look_kernel {
   WARPHEAP_FN void operator()(slab_store store, std::uint32_t c, std::uint32_t slabs, told out) const {
@@ -287,6 +290,23 @@ TEST_F(warp_slab_parts, warps_that_help_take_each_slab_back_once) {
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{left, units - left, left, left, left, numbers, 0, 0}));
 }
 
+// All warps of a grid take slabs back, in one launch and in a later one.
+TEST_F(warp_slab_parts, a_grid_coalesces_all_that_is_free) {
+  constexpr std::uint32_t slabs = 250;
+  constexpr std::uint32_t stays = 7;
+  constexpr std::uint32_t left = (slabs + stays - 1) / stays;
+  constexpr std::uint64_t numbers = left + stays * left * (left - 1) / 2;
+  std::uint32_t apart = stays;
+  for (const std::uint32_t more : {slabs, std::uint32_t{10}}) {
+    launch({1, 1}, crowd_kernel{}, part<slab_maker>(), c, more, apart);
+    launch({8, 64}, coalesce_kernel{}, part<warp_slab>());
+    device_fill(out(), 0, 8 * sizeof(std::uint64_t));
+    launch({1, 1}, look_kernel{}, part<slab_store>(), c, slabs, out());
+    EXPECT_EQ(seen(), (std::vector<std::uint64_t>{left, units - left, left, left, left, numbers, 0, 0}));
+    apart = slabs;  // the second time only the first slab, which stays anyway, loses a block
+  }
+}
+
 TEST_F(warp_slab_parts, a_hidden_slab_is_shown_by_a_block_that_comes_back) {
   launch({1, 1}, hide_kernel{}, part<slab_search>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 1, 1, 1, 0, 0, 0}));
@@ -305,6 +325,25 @@ TEST_F(warp_slab_parts, tickets_make_as_many_slabs_as_are_asked_for) {
   }
   launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 3, units - 3, 3 * 32 - warps * lanes, 0, 0b111, 0, 0}));
+}
+
+// A slab of the largest blocks has fewer of them than a warp has lanes, which then draw for a slab each.
+TEST_F(warp_slab_parts, tickets_serve_blocks_of_which_a_slab_has_few) {
+  constexpr std::uint32_t warps = 3;
+  constexpr std::uint32_t lanes = 20;
+  constexpr std::uint32_t slabs = 8;
+  const std::uint32_t largest = slab_classes::of(slab_classes::largest_bytes).of_class;
+  ASSERT_EQ(slab_classes::blocks(largest), 8u);
+  const device_array<void*> kept(warps * lanes);
+  launch({warps, lanes}, ticket_kernel{}, part<slab_growth>(), largest, kept.data());
+  std::set<void*> blocks;
+  for (void* block : kept.to_host()) {
+    ASSERT_NE(block, nullptr);
+    EXPECT_TRUE(blocks.insert(block).second) << "two threads have one block";
+  }
+  launch({1, 1}, close_kernel{}, part<slab_maker>(), largest, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, slabs, units - slabs * slab_classes::units(largest),
+                                                slabs * 8 - warps * lanes, 0, 0xff, 0, 0}));
 }
 
 // The first draw of a later launch makes an eighth of the class ahead of need, and later draws of the launch do not.

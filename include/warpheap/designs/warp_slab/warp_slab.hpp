@@ -100,6 +100,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 class warp_slab {
  public:
   static constexpr const char* name = "warp_slab";
+  static constexpr bool coalesces_in_parallel = true;
   static constexpr allocator_capabilities capabilities{.individual_free = true,
                                                        .knows_size = true,
                                                        .reset = true,

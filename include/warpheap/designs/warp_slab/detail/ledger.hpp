@@ -43,11 +43,9 @@ class slab_ledger {
   WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
 
-  /// Whether tickets are drawn for class `c`: if its slabs consist of whole words, so that a ticket's number is a word
-  /// and a bit, and what a warp draws begins one slab at most.
-  WARPHEAP_FN bool serves(std::uint32_t c) const {
-    return is_power_of_two(store().blocks_of(c)) && store().blocks_of(c) >= 32;
-  }
+  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, in whole words or in a part of
+  /// one, so that a ticket's number is a word and a bit.
+  WARPHEAP_FN bool serves(std::uint32_t c) const { return is_power_of_two(store().blocks_of(c)); }
   /// Whether class `c` begins: it has no slab and never got one by a ticket, or the first one in the caller's launch.
   WARPHEAP_FN bool begins(std::uint32_t c) const {
     using enum memory_order;

@@ -40,10 +40,8 @@ class slab_tickets {
   /// `there` tells lanes that ask whether their slab was made; if not, the class is not extended by tickets, for now.
   /// Collective.
   WARPHEAP_COLD_FN void* take(lane_mask group, std::uint32_t c, bool asks, void* found, bool& there) const {
-    const lane_mask peers = match(group, asks ? c : classes::count);
-    const bool leads = asks && is_leader(peers);
     slab_ticket mine{};
-    if (leads) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), peers != group);
+    const lane_mask peers = draw_together(group, c, asks, mine);
     make_slabs(group, c, mine);
     sync(group);  // other warps wait for these slabs, so none of the group waits before they are settled
     slab_claim first;
@@ -55,9 +53,9 @@ class slab_tickets {
     there = first.word != slab_claim::nowhere;
     return block;
   }
-  /// As `take`, for lanes `wanting` of `group`, which all want class `c`: `found`, or a block, or null. One lane draws
-  /// for all, and nothing beside what is wanted. It makes a slab, and waits for one, by itself: a class that begins is
-  /// as quick as this way is short. Collective.
+  /// As `take`, for lanes `wanting` of `group`, which all want class `c` and are no more than a slab has blocks:
+  /// `found`, or a block, or null. One lane draws for all, and nothing beside what is wanted. It makes a slab, and waits
+  /// for one, by itself: a class that begins is as quick as this way is short. Collective.
   WARPHEAP_COLD_FN void* take_first(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
     slab_claim first;
     slab_claim second;
@@ -93,8 +91,26 @@ class slab_tickets {
     std::uint32_t all;
   };
 
-  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; `mixed`: lanes that called with the caller want
-  // other sizes, or have their blocks. One lane.
+  // Draws tickets for each lane that asks: the leader of the lanes that it tells for all of them. These are all lanes
+  // that ask for the class, or as many of them as a slab has blocks, so what is drawn is of two words at most.
+  // Collective.
+  WARPHEAP_COLD_FN lane_mask draw_together(lane_mask group, std::uint32_t c, bool asks, slab_ticket& mine) const {
+    const lane_mask of_class = match(group, asks ? c : classes::count);
+    const lane_mask peers = asks_for_many(group, of_class, c, asks) ? of_one_slab(group, of_class, c) : of_class;
+    if (asks && is_leader(peers)) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), of_class != group);
+    return peers;
+  }
+  // Whether some lanes of `group` ask for more blocks of one class than a slab has. Collective.
+  WARPHEAP_FN bool asks_for_many(lane_mask group, lane_mask of_class, std::uint32_t c, bool asks) const {
+    return any(group, asks && static_cast<std::uint32_t>(group_size(of_class)) > store().blocks_of(c));
+  }
+  // Of the lanes `of_class` that want class `c`, as many as a slab has blocks: the caller, and others. Collective over
+  // `group`, for all of whose classes it is the same.
+  WARPHEAP_COLD_FN lane_mask of_one_slab(lane_mask group, lane_mask of_class, std::uint32_t c) const {
+    return match(group, static_cast<std::uint32_t>(group_rank(of_class)) / store().blocks_of(c)) & of_class;
+  }
+  // Tickets for `wanted` blocks of class `c`, no more than a word or a slab has, or none; `mixed`: lanes that called
+  // with the caller want other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
     constexpr std::uint32_t few = 8;  // slabs, of which a later launch makes no eighth ahead
     const slab_ledger_word seen = ledger().look(c);
@@ -118,8 +134,8 @@ class slab_tickets {
     const std::uint32_t each = root < 4 ? 1u << 14 : root > 6 ? 1u << 11 : 3u << (16 - root);
     return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
   }
-  // Tickets for `wanted` blocks of class `c`, 32 at most, or none; makes the slab whose first block is among them. One
-  // lane.
+  // Tickets for `wanted` blocks of class `c`, no more than a word or a slab has, or none; makes the slab whose first
+  // block is among them. One lane.
   WARPHEAP_COLD_FN slab_ticket draw_first(std::uint32_t c, std::uint32_t wanted) const {
     const std::uint32_t blocks = store().blocks_of(c);
     if (!ledger().serves(c)) return {};
@@ -162,17 +178,13 @@ class slab_tickets {
     ledger().settle(c, maker().make_slab_at(c, place));
   }
   // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.
-  WARPHEAP_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
+  WARPHEAP_COLD_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
     const std::uint64_t from = mine.drawn.blocks();
-    const std::uint32_t room = 32 - static_cast<std::uint32_t>(from % 32);
+    const std::uint32_t of_word = store().blocks_of(c) < 32 ? store().blocks_of(c) : 32;
+    const std::uint32_t room = of_word - static_cast<std::uint32_t>(from % of_word);
     const std::uint32_t here = mine.wanted < room ? mine.wanted : room;
     first = claim_of(c, mine.drawn, from, here);
-    if (here != mine.wanted) second = claim_next(c, mine.drawn, from + here, mine.wanted - here);
-  }
-  // As `claim_of`, with registers of its own: most draws are of one word. One lane.
-  WARPHEAP_COLD_FN slab_claim claim_next(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
-                                         std::uint32_t count) const {
-    return claim_of(c, drawn, from, count);
+    if (here != mine.wanted) second = claim_of(c, mine.drawn, from + here, mine.wanted - here);
   }
   // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there
   // is no slab. One lane.

@@ -8,14 +8,25 @@
 
 namespace warpheap {
 
+// The group that gets the heap's lock first takes all slabs back, and the others of the grid help it. A group that comes
+// late, or gets the lock later, learns that it is done.
 WARPHEAP_FN inline void warp_slab::coalesce() const {
-  if (block_index() != 0 || thread_index() >= warp_width) return;
   const lane_mask group = active_group();
-  store().control().lock.hold(group, [&] {
-    const auto units = static_cast<std::uint32_t>(store().control().units);
-    while (reclamation().reclaim(group, units)) {  // not a spin: each turn takes slabs back
-    }
-  });
+  const std::uint32_t launch = static_cast<std::uint32_t>(launch_number()) + 1;
+  const atomic_view coalesced{store().control().coalesced};
+  const auto is_done = [&] {
+    return any(group, is_leader(group) && coalesced.load(memory_order::acquire, thread_scope::device) == launch);
+  };
+  for (backoff wait; !is_done(); wait.pause()) {
+    store().control().lock.try_hold(group, [&] {
+      if (is_done()) return;
+      const auto units = static_cast<std::uint32_t>(store().control().units);
+      while (reclamation().reclaim(group, units)) {  // not a spin: each turn takes slabs back
+      }
+      if (is_leader(group)) coalesced.store(launch, memory_order::release, thread_scope::device);
+    });
+    if (reclamation().has_work(group)) reclamation().help(group);
+  }
 }
 
 WARPHEAP_FN inline void warp_slab::withdraw(std::uint64_t* taken) const {
