@@ -89,6 +89,23 @@ struct reclaim_kernel {
     out[6] = free_units_of(store);
   }
 };
+// What a sweep found, for requests that began before it and after it. Its only slab has no block in use any more when
+// they ask.
+struct sweep_kernel {
+  WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
+    const atomic_view attempts{reclamation.store().control().attempts};
+    add_slabs(maker, c, 1);
+    const slab_claim taken = reclamation.claims().claim_for_seat(c, look_at_first(maker.store(), c, 0), 1);
+    const std::uint64_t earlier = attempts.load(memory_order::relaxed, thread_scope::device);
+    const std::uint64_t attempt = attempts.fetch_add(1, memory_order::relaxed, thread_scope::device) + 1;
+    out[0] = reclamation.reclaim_since(lane_bit(), units, earlier) ? 1 : 0;
+    reclamation.hints().put_back(taken);
+    out[1] = reclamation.reclaim_since(lane_bit(), units, earlier) ? 1 : 0;
+    out[2] = places_of(maker.store(), c);
+    out[3] = reclamation.reclaim_since(lane_bit(), units, attempt) ? 1 : 0;
+    out[4] = places_of(maker.store(), c);
+  }
+};
 // Makes `slabs` slabs, and takes a block of each `stays`-th.
 struct crowd_kernel {
   WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, std::uint32_t slabs, std::uint32_t stays) const {
@@ -262,6 +279,12 @@ TEST_F(warp_slab_parts, made_slabs_are_listed_and_all_free) {
 TEST_F(warp_slab_parts, slabs_without_a_block_in_use_become_units_and_leave_no_gap) {
   launch({1, 1}, reclaim_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 1, 1, units - 1, 1, 0, units, 0}));
+}
+
+// A request takes the word of a sweep that began after it, and only of such a one.
+TEST_F(warp_slab_parts, a_sweep_serves_all_requests_that_began_before_it) {
+  launch({1, 1}, sweep_kernel{}, part<slab_reclamation>(), part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{0, 0, 1, 1, 0, 0, 0, 0}));
 }
 
 // Four leaves with fully free slabs are offered after three without, and only one of them is needed.

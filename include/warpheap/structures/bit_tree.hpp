@@ -69,8 +69,8 @@ class bit_tree {
   /// The set whose leaves are the words at `leaves`, `leaves + leaf_stride`, … `counted` has the words of its groups,
   /// or is null for a set without. All zero at first.
   ///
-  /// A set with groups serves `add`, `take_exactly`, `take_neighbours`, `take_blocks`, `try_take`, `try_take_block`,
-  /// `try_take_from` and what only looks. The others do not count.
+  /// A set with groups serves `add`, `take_exactly`, `take_neighbours`, `take_blocks`, `take_blocks_apart`, `try_take`,
+  /// `try_take_block`, `try_take_from` and what only looks. The others do not count.
   WARPHEAP_FN bit_tree(levels* upper, std::byte* leaves, std::uint32_t leaf_stride, groups* counted = nullptr)
       : upper_(upper), leaves_(leaves), groups_(counted), leaf_stride_(leaf_stride) {}
 
@@ -116,6 +116,17 @@ class bit_tree {
   /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
+  /// Takes blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of `size`: up to
+  /// `most` together, of the lowest leaves that have some, and each lane about as many, of another `leaf`. Returns the
+  /// members of that leaf with which the caller's blocks begin. If all lanes get none, none was seen, which tells
+  /// nothing of what there is. Collective over `group`, and beside all others.
+  WARPHEAP_COLD_FN std::uint64_t take_blocks_apart(lane_mask group, std::uint32_t size, std::uint32_t most,
+                                                   std::uint32_t& leaf) const;
+
+  /// The first `leaf` in which such a block begins; false if at one moment of the call there was none. Collective over
+  /// `group`; any lanes.
+  WARPHEAP_COLD_FN bool find_block(lane_mask group, std::uint32_t size, std::uint32_t& leaf) const;
+
   /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
@@ -159,8 +170,9 @@ class bit_tree {
   /// After it: true if no member was moved meanwhile in a way that the search could miss.
   WARPHEAP_FN bool was_quiet(watch before) const;
 
-  /// Members, from a multiple of this number on, that one `add` of a run adds without a wait for each leaf.
-  WARPHEAP_FN std::uint64_t added_at_once() const { return groups_ == nullptr ? leaf_bits : bit_tree_group::members; }
+  /// Members, from a multiple of this number on, that one `add` of a run adds without a wait for each leaf: as many as
+  /// let the threads of a grid share the work.
+  WARPHEAP_FN std::uint64_t added_at_once() const { return groups_ == nullptr ? leaf_bits : 8 * leaf_bits; }
 
   /// The members of one leaf, as bits. A hint while others add and take.
   WARPHEAP_FN std::uint64_t leaf_word(std::uint32_t leaf) const {
@@ -248,7 +260,6 @@ class bit_tree {
                                   std::uint64_t (&got)[rows]) const;
   WARPHEAP_COLD_FN bool search_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
   WARPHEAP_COLD_FN void extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
-  WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
                                              bool& quiet) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
@@ -258,6 +269,8 @@ class bit_tree {
   WARPHEAP_COLD_FN bool find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
                                        std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN index_run blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const;
+  WARPHEAP_COLD_FN std::uint64_t share_of_blocks(lane_mask group, std::uint64_t begins, std::uint32_t most) const;
+  WARPHEAP_COLD_FN std::uint64_t take_blocks_of(std::uint32_t leaf, std::uint64_t begins, std::uint32_t size) const;
   enum class block_found : std::uint32_t { none, lost, taken };  // lost: another had a part of it first
   WARPHEAP_COLD_FN block_found take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                              std::uint32_t& first) const;

@@ -175,6 +175,7 @@ class warp_slab {
 
   // large.hpp
   WARPHEAP_COLD_FN void* take_without_slab(std::uint32_t c) const;
+  WARPHEAP_FN void* begin_run(std::uint32_t first, std::uint32_t count) const;
   // Linked by name: std::uint64_t is `unsigned long` to nvcc and `unsigned long long` to NVRTC.
   WARPHEAP_COLD_FN void* malloc_run(unsigned long long bytes, unsigned long long alignment) const;
   WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);

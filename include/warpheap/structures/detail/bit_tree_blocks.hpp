@@ -29,6 +29,15 @@ WARPHEAP_FN inline std::uint64_t blocks_of(std::uint32_t leaf, std::uint64_t wor
   return word & (above == 0 ? multiples : multiples << (size - above));
 }
 
+// The members of blocks of `size` neighbours in one leaf that begin with the members `begins`.
+WARPHEAP_FN inline std::uint64_t members_of(std::uint64_t begins, std::uint32_t size) {
+  for (std::uint32_t length = 1, step = 1; length < size; length += step) {
+    step = length < size - length ? length : size - length;
+    begins |= begins << step;
+  }
+  return begins;
+}
+
 }  // namespace detail
 
 WARPHEAP_COLD_FN inline index_run bit_tree::take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const {
@@ -62,7 +71,7 @@ WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const bloc
 // What lies in the first leaf with such a block, the last one maybe in part; false if no leaf has one. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   std::uint32_t leaf = 0;
-  while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
+  while (find_block(group, wanted.size, leaf)) {  // not a spin: once more only if another took what was found
     if (is_leader(group)) run = blocks_from_leaf(leaf, wanted);
     run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
     if (run.count != 0) return true;
@@ -70,8 +79,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const bloc
   return false;
 }
 
-// The first leaf with a block of `size`; false if at one moment of the call no leaf had one. Collective.
-WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
+WARPHEAP_COLD_FN inline bool bit_tree::find_block(lane_mask group, std::uint32_t size, std::uint32_t& leaf) const {
   bool quiet = false;
   while (!look_for_blocks_once(group, leaf, size, quiet)) {  // not a spin: it searches anew, and pauses in between
     if (quiet) return false;
@@ -157,6 +165,62 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
   end_change();
   return {std::uint64_t{leaf} * leaf_bits + first, whole};
+}
+
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_blocks_apart(lane_mask group, std::uint32_t size,
+                                                                  std::uint32_t most, std::uint32_t& leaf) const {
+  std::uint32_t from = 0;
+  while (find_together(group, from)) {  // not a spin: each turn goes on to later leaves
+    leaf = from + static_cast<std::uint32_t>(group_rank(group));
+    std::uint64_t mine = is_shown(leaf) ? detail::blocks_of(leaf, leaf_word(leaf), 0, size) : 0;
+    mine = share_of_blocks(group, mine, most);
+    if (mine != 0) mine = take_blocks_of(leaf, mine, size);
+    if (any(meet(group), mine != 0)) return mine;
+    from += static_cast<std::uint32_t>(group_size(group));
+  }
+  return 0;
+}
+
+// Some of the blocks that the caller saw, so that all lanes together have `most` at most, and each one its share of
+// these. Collective.
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::share_of_blocks(lane_mask group, std::uint64_t begins,
+                                                                std::uint32_t most) const {
+  const auto lanes = static_cast<std::uint32_t>(group_size(group));
+  const std::uint32_t each = most / lanes + (most % lanes != 0 ? 1 : 0);
+  const auto seen = static_cast<std::uint32_t>(popcount(begins));
+  std::uint32_t count = seen < each ? seen : each;
+  const std::uint32_t before = exclusive_scan(group, count, std::uint32_t{0}, plus{});
+  const std::uint32_t left = before < most ? most - before : 0;
+  if (count > left) count = left;
+  if (count == seen) return begins;
+  const std::uint64_t next = std::uint64_t{1} << detail::nth_mark(begins, static_cast<int>(count));
+  return begins & (next - 1);
+}
+
+// Takes blocks that the caller saw in a leaf, as far as no thread took of them meanwhile. Returns the members with
+// which they begin. One lane.
+//
+// It counts as a change, as a take of one block does.
+WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_blocks_of(std::uint32_t leaf, std::uint64_t begins,
+                                                               std::uint32_t size) const {
+  const std::uint64_t mask = detail::members_of(begins, size);
+  const auto count = static_cast<std::uint32_t>(popcount(mask));
+  if (!begin_take(leaf, count)) {
+    end_change();
+    return 0;
+  }
+  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+  const std::uint64_t got = before & mask;
+  if (got != mask) begins &= detail::blocks_of(leaf, got, 0, size);
+  const std::uint64_t rest = got == mask ? 0 : got & ~detail::members_of(begins, size);
+  if (rest != 0) {
+    add(leaf, rest);
+  } else if ((before & ~mask) == 0) {
+    hide(leaf);
+  }
+  if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
+  end_change();
+  return begins;
 }
 
 WARPHEAP_COLD_FN inline bool bit_tree::try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,

@@ -63,8 +63,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32
   const lane_mask asking = ballot(group, asks);
   if (asking == 0) return found;
   const std::uint32_t of_one = shuffle(group, c, leader(asking));
-  const bool one_slab = static_cast<std::uint32_t>(group_size(asking)) <= store().blocks_of(of_one);
-  if (ballot(group, asks && c == of_one) == asking && one_slab) {
+  if (ballot(group, asks && c == of_one) == asking && ledger.has_whole_words(of_one)) {
     return tickets().take_first(group, asking, of_one, found);
   }
   bool there = false;

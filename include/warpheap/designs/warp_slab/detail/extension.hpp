@@ -125,12 +125,14 @@ class slab_extension {
   WARPHEAP_COLD_FN void extend_for_holder(lane_mask group, std::uint32_t c, extension_wait& mine, void*& found) const {
     const bool holds = mine.then == outcome::holds;
     const int holder = leader(ballot(group, holds));  // there is one, since they all ask for the same lock
-    const outcome then = extend_alone(group, shuffle(group, mine.peers, holder), shuffle(group, c, holder), found);
+    const outcome then = extend_alone(group, shuffle(group, mine.peers, holder), shuffle(group, c, holder),
+                                      shuffle(group, mine.earlier, holder), found);
     if (holds) mine.then = then;
   }
   // Extends the class for all that wait, and gives the lock back, which the first of the lanes `wanting` blocks holds.
-  // Collective over `group`.
-  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const {
+  // Before it began to wait `earlier` attempts had begun. Collective over `group`.
+  WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint64_t earlier,
+                                        void*& found) const {
     using enum memory_order;
     using enum thread_scope;
     std::uint32_t slabs = 0;
@@ -142,7 +144,7 @@ class slab_extension {
     slabs = shuffle(group, slabs, leader(wanting));
     sync(group);  // what the lock's holder before wrote is visible to all lanes
     reclamation().compaction().close_ledger(group, c);
-    const outcome then = add_or_search(group, wanting, c, slabs, found);
+    const outcome then = add_or_search(group, wanting, c, slabs, earlier, found);
     sync(group);
     if (is_leader(wanting)) {
       if (then == outcome::extended) maker().ledger().open(c);
@@ -157,9 +159,9 @@ class slab_extension {
   // Adds slabs or, if there is no memory for one, looks once more for blocks. The lock's holder. Collective over
   // `group`.
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
-                                         void*& found) const {
+                                         std::uint64_t earlier, void*& found) const {
     if (maker().add_slabs(group, c, slabs)) return outcome::extended;
-    while (reclamation().reclaim(group, slabs * store().units_of(c))) {  // not a spin: each turn takes slabs back
+    while (reclamation().reclaim_since(group, slabs * store().units_of(c), earlier)) {  // not a spin: each turn takes slabs back
       if (maker().add_slabs(group, c, slabs)) return outcome::extended;
     }
     // Blocks of the class may have come back since the caller looked.

@@ -83,7 +83,10 @@ class slab_growth {
     using enum thread_scope;
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
     note_launch(c, places);
-    if (!store().has_room()) return places / 16;
+    if (!store().has_room()) {
+      // Where hardly any units are left, and several sizes are asked for, others lack what one has in store.
+      return mixed && !store().has_units_ahead() ? 0 : places / 16;
+    }
     if (slab_visit{store().visit().load(relaxed, device)}.looked_again()) return places / 2;
     const std::uint32_t before = store().of_class(c).before;
     // Slabs may have been taken back meanwhile.

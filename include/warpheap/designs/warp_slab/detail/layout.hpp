@@ -71,6 +71,7 @@ struct warp_slab_layout {
     alignas(128) std::uint64_t leaves;    // slab_job_word
     alignas(128) std::uint32_t done;      // leaves that were drawn and are done with
     std::uint32_t slabs;                  // that were taken back
+    std::uint64_t whole;                  // classes that have fully free slabs, of a job that only looks
     std::uint32_t lowest;                 // place of one of them, or ~0
     alignas(128) std::uint32_t of_class;  // the holder's: what the job is
     std::uint32_t enough;                 // slabs that are wanted
@@ -90,6 +91,7 @@ struct warp_slab_layout {
     std::uint64_t used_classes;  // those that ever had a slab, a bit for each
     std::uint32_t slab_units;    // units that are part of slabs
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
+    std::uint64_t swept;  // the latest one that found no slab to take back; the lock's holder's
     refused_run refused_runs;
     alignas(128) std::uint32_t frontier;           // leaves that were dealt to regions, counted on past the last one
     slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them

@@ -43,9 +43,14 @@ class slab_ledger {
   WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
 
-  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, in whole words or in a part of
-  /// one, so that a ticket's number is a word and a bit.
-  WARPHEAP_FN bool serves(std::uint32_t c) const { return is_power_of_two(store().blocks_of(c)); }
+  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, so that a ticket's number is a
+  /// word and a bit. Of slabs of less than a word, only while the class begins: a warp wants several of these, and finds
+  /// them soon only if the class has some in store, which growth with the lock sees to.
+  WARPHEAP_FN bool serves(std::uint32_t c) const {
+    return is_power_of_two(store().blocks_of(c)) && (has_whole_words(c) || begins(c));
+  }
+  /// Whether slabs of class `c` consist of whole words: what a warp draws begins one slab at most.
+  WARPHEAP_FN bool has_whole_words(std::uint32_t c) const { return store().blocks_of(c) >= 32; }
   /// Whether class `c` begins: it has no slab and never got one by a ticket, or the first one in the caller's launch.
   WARPHEAP_FN bool begins(std::uint32_t c) const {
     using enum memory_order;

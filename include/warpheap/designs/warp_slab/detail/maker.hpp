@@ -49,7 +49,10 @@ class slab_maker {
     const bool several = group_size(group) > 1;
     while (several && left != 0 && may_draw_units(group, c) && add_drawn(group, c, left)) {  // not a spin: it adds some
     }
-    while (left != 0 && add_neighbours(group, c, left)) {  // not a spin: the same
+    while (left != 0) {  // not a spin: the same
+      const std::uint32_t before = left;
+      if (!add_neighbours(group, c, left)) break;
+      if (several && before - left < few_neighbours && left != 0) add_apart(group, c, left);
     }
     return left != slabs;
   }
@@ -201,6 +204,46 @@ class slab_maker {
     atomic_view{store().of_class(c).newest}.store(place, relaxed, device);
     atomic_view{store().of_class(c).places}.store(place + slabs, release, device);
     hints().end_change(c);
+  }
+  static constexpr std::uint32_t few_neighbours = 8;  // slabs; where fewer lie side by side, others lie apart
+  // Adds up to `slabs` slabs of the lowest units that suffice, of another leaf for each lane, and subtracts them; false
+  // if no lane got units. Collective.
+  WARPHEAP_COLD_FN bool add_apart(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
+    std::uint32_t leaf = 0;
+    const std::uint64_t mine = store().free_units().take_blocks_apart(group, store().units_of(c), slabs, leaf);
+    const auto own = static_cast<std::uint32_t>(popcount(mine));
+    const std::uint32_t upto = inclusive_scan(group, own, plus{});
+    const std::uint32_t count = reduce(group, own, plus{});
+    if (count == 0) return false;
+    const std::uint32_t places = begin_slabs(group, c, count);
+    make_slabs_of(c, leaf * bit_tree::leaf_bits, mine, places + upto - own);
+    sync(group);
+    mark_places(group, c, places, places + count);
+    sync(group);
+    if (is_leader(group)) end_slabs(c, places, count);
+    slabs -= count;
+    return true;
+  }
+  // Makes slabs of the units from `first` plus each bit of `begins` on, at places from `place` on, all of their blocks
+  // free. A fence between two steps stands for the releases of all stores of the second. One lane, beside others.
+  WARPHEAP_COLD_FN void make_slabs_of(std::uint32_t c, std::uint32_t first, std::uint64_t begins,
+                                      std::uint32_t place) const {
+    std::uint32_t at = place;
+    WARPHEAP_ROLLED for (std::uint64_t left = begins; left != 0; left &= left - 1) {  // a turn a slab
+      make_header(c, first + static_cast<std::uint32_t>(lowest_bit(left)), at++);
+    }
+    fence(memory_order::release, thread_scope::device);
+    at = place;
+    WARPHEAP_ROLLED for (std::uint64_t left = begins; left != 0; left &= left - 1) {  // a turn a slab
+      open_slab(c, first + static_cast<std::uint32_t>(lowest_bit(left)), at++);
+    }
+  }
+  // The words of a slab whose header is there, and its entry in the table. One lane.
+  WARPHEAP_COLD_FN void open_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
+      make_word(c, word_number::make(unit, w), store().all_blocks(c, w));
+    }
+    store().table(c, place).store(unit + 1, after_release_fence, thread_scope::device);
   }
   // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {

@@ -8,9 +8,9 @@
 namespace warpheap::detail {
 
 /// Work that groups share which wait for the heap's lock: leaves of a class's set of hinted places, whose fully free
-/// slabs are to be taken back.
+/// slabs are to be taken back; or sections of the heap's units, to tell which classes have such slabs.
 ///
-/// The lock's holder, with the ledger of the class closed, offers leaves from one on downwards. It and each group that
+/// The lock's holder, with the ledger of the class closed, offers leaves, or sections, from one on downwards. It and each group that
 /// waits for the lock draw from these until none is left, or enough slabs were taken back. Then the holder waits until
 /// all of them are done with. Nobody waits for a group that has drawn nothing, so no progress rests on help.
 ///
@@ -55,6 +55,31 @@ class slab_reclaim_job {
     atomic_view{state().lowest}.store(~0u, relaxed, device);
     return state().end;
   }
+  /// Begins a job: which classes have fully free slabs in any of `sections` sections? These are its leaves, all offered
+  /// at once. The lock's holder, when all leaves that were offered before are done with.
+  WARPHEAP_COLD_FN void begin_look(std::uint32_t sections) const {
+    state().of_class = slab_classes::count;
+    state().enough = ~0u;
+    state().found_nothing = 1;
+    state().end = sections;
+    state().offered = 0;
+    atomic_view{state().whole}.store(0, memory_order::relaxed, thread_scope::device);  // released by the offer
+  }
+  /// The classes that have some, a bit for each. The lock's holder, when nothing more is offered.
+  WARPHEAP_COLD_FN std::uint64_t end_look() const {
+    state().enough = 0;  // the next job knows nothing of how much this one took back
+    return atomic_view{state().whole}.load(memory_order::relaxed, thread_scope::device);
+  }
+  /// Whether the leaves are sections to look at; for those that drew.
+  WARPHEAP_FN bool is_look() const { return state().of_class == slab_classes::count; }
+  /// Tells the holder that `count` sections are done with that the caller drew, and the classes that have slabs there
+  /// without blocks in use.
+  WARPHEAP_COLD_FN void finish_look(std::uint32_t count, std::uint64_t whole) const {
+    using enum memory_order;
+    using enum thread_scope;
+    if (whole != 0) atomic_view{state().whole}.fetch_or(whole, relaxed, device);  // the release below orders it
+    atomic_view{state().done}.fetch_add(count, release, device);
+  }
   /// Waits until the leaves that were offered are done with, and offers the next ones; false if none are left, or
   /// enough slabs were taken back. The lock's holder, when no leaf is left to draw.
   WARPHEAP_COLD_FN bool offer_next() const {
@@ -66,7 +91,8 @@ class slab_reclaim_job {
     if (state().end == 0 || slabs() >= state().enough) return false;
     // As many leaves as may do, and twice as many each time: few turns look through all, and few leaves are drawn at
     // once while few slabs are wanted. All at once if hardly any slab is fully free.
-    std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + 1 : 2 * before;
+    constexpr std::uint32_t least = 32;  // for groups that help; draws end when enough was taken back
+    std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + least : 2 * before;
     if (found_nothing_before()) count = state().end;
     if (count > state().end) count = state().end;
     state().offered = count;

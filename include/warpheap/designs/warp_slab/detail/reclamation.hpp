@@ -35,18 +35,23 @@ class slab_reclamation {
   /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
   /// had one. The lock's holder. Collective.
   WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const {
-    using enum memory_order;
-    using enum thread_scope;
     bool found = false;
-    std::uint64_t used = atomic_view{store().control().used_classes}.load(relaxed, device);
-    used = shuffle(group, used, leader(group));
-    if (!may_have_whole(group, used)) return false;
-    for (std::uint64_t left = used; left != 0 && !found; left &= left - 1) {  // not a spin: a turn a class
+    for (std::uint64_t left = classes_with_whole(group); left != 0 && !found; left &= left - 1) {  // a turn a class
       found = reclaim_class(group, static_cast<std::uint32_t>(lowest_bit(left)), units);
     }
     sync(group);
     if (found && is_leader(group)) ++store().control().reclaims;
     return found;
+  }
+
+  /// As `reclaim`, for a caller whose request began when `earlier` attempts had begun: false at once if a later attempt
+  /// found no class with such a slab. So one sweep serves all sizes that are asked for meanwhile. The lock's holder.
+  /// Collective.
+  WARPHEAP_COLD_FN bool reclaim_since(lane_mask group, std::uint32_t units, std::uint64_t earlier) const {
+    if (any(group, is_leader(group) && store().control().swept > earlier)) return false;
+    if (reclaim(group, units)) return true;
+    if (is_leader(group)) store().control().swept = attempts_begun();
+    return false;
   }
 
   /// True if the lock's holder has work to share. For groups that wait for the lock. Collective.
@@ -56,67 +61,90 @@ class slab_reclamation {
   WARPHEAP_COLD_FN void help(lane_mask group) const { take_leaves(group); }
 
  private:
+  // The number of the latest attempt, which is the caller's: only the lock's holder draws one.
+  WARPHEAP_FN std::uint64_t attempts_begun() const {
+    return atomic_view{store().control().attempts}.load(memory_order::relaxed, thread_scope::device);
+  }
   struct reclaimed {
     std::uint32_t slabs;
     std::uint32_t lowest;  // place of one
   };
 
-  // False if no slab of the classes `used` was fully free when it was looked at: all lanes look at leaves of all
-  // classes side by side, since one class after the other takes ten times as long. True also where that is not worth
-  // it, with few lanes or many leaves. The lock's holder. Collective.
-  WARPHEAP_COLD_FN bool may_have_whole(lane_mask group, std::uint64_t used) const {
-    constexpr std::uint32_t most = 8;  // leaves for each lane
+  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help; or
+  // where there are so many units that going along the hints takes less time, all classes that ever had slabs. The
+  // lock's holder. Collective.
+  WARPHEAP_COLD_FN std::uint64_t classes_with_whole(lane_mask group) const {
+    constexpr std::uint64_t most = std::uint64_t{1} << 20;
+    if (store().control().units > most) return used_classes(group);
+    constexpr std::uint32_t each = slab_store::unit_section::units;
+    if (is_leader(group)) {
+      job().begin_look(static_cast<std::uint32_t>((store().control().units + each - 1) / each));
+    }
+    sync(group);
+    while (any(group, is_leader(group) && job().offer_next())) {  // not a spin: it offers all at once
+      take_leaves(group);
+    }
+    std::uint64_t whole = 0;
+    if (is_leader(group)) whole = job().end_look();
+    return shuffle(meet(group), whole, leader(group));
+  }
+  // Those that ever had a slab. Collective.
+  WARPHEAP_COLD_FN std::uint64_t used_classes(lane_mask group) const {
+    using enum memory_order;
+    using enum thread_scope;
+    return shuffle(group, atomic_view{store().control().used_classes}.load(relaxed, device), leader(group));
+  }
+  // The same, of sections that were drawn. All lanes look at units side by side. Collective.
+  WARPHEAP_COLD_FN std::uint64_t look_at_sections(lane_mask group, slab_reclaim_job::drawn sections) const {
+    constexpr std::uint32_t each = slab_store::unit_section::units;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
-    const auto rank = static_cast<std::uint32_t>(group_rank(group));
-    if (2 * lanes < slab_classes::count) return true;
-    // Each lane watches two classes.
-    class_watch low;
-    class_watch high;
-    watch(used, rank, low);
-    watch(used, rank + lanes, high);
-    if (reduce(group, low.leaves + high.leaves, plus{}) > most * lanes) return true;
-    bool whole = false;
-    std::uint32_t leaf = rank;  // the caller's next one, from the first of class `c` on
-    for (std::uint32_t c = 0; c < slab_classes::count; ++c) {
-      const std::uint32_t leaves =
-          shuffle(group, c < lanes ? low.leaves : high.leaves, nth_set_bit(group, static_cast<int>(c % lanes)));
-      for (; leaf < leaves; leaf += lanes) whole = whole || has_whole(c, leaf);
-      leaf -= leaves;
+    const std::uint32_t end = (sections.leaf + 1) * each;
+    std::uint32_t unit = end - sections.count * each + static_cast<std::uint32_t>(group_rank(group));
+    std::uint64_t whole = 0;
+    for (; unit < end; unit += units_at_once * lanes) whole |= whole_among(unit, end, lanes);
+    return join(meet(group), whole);
+  }
+  // The classes that any lane of `group` has seen, each lane its own `whole`: by halves, for which there are
+  // instructions. Collective.
+  WARPHEAP_COLD_FN std::uint64_t join(lane_mask group, std::uint64_t whole) const {
+    const std::uint32_t low = reduce(group, static_cast<std::uint32_t>(whole), bit_or{});
+    const std::uint32_t high = reduce(group, static_cast<std::uint32_t>(whole >> 32), bit_or{});
+    return std::uint64_t{high} << 32 | low;
+  }
+  static constexpr std::uint32_t units_at_once = 4;  // that a lane looks at before it waits for memory
+  // The classes of which a slab seems to be fully free that begins at one of the next few units from `unit` on, each
+  // `lanes` further, as far as there are `units`. One lane.
+  WARPHEAP_COLD_FN std::uint64_t whole_among(std::uint32_t unit, std::uint32_t units, std::uint32_t lanes) const {
+    std::uint64_t whole = 0;
+    for (std::uint32_t some = full_words_among(unit, units, lanes); some != 0; some &= some - 1) {  // a turn a unit
+      const std::uint32_t c = class_of_whole(unit + static_cast<std::uint32_t>(lowest_bit(some)) * lanes);
+      if (c != slab_classes::count) whole |= std::uint64_t{1} << c;
     }
-    // If a change hid a slab from a look above, the watch sees that it had begun.
-    fence(memory_order::acquire, thread_scope::device);
-    group = meet(group);
-    return any(group, whole || !was_quiet(rank, low) || !was_quiet(rank + lanes, high));
+    return whole;
   }
-  // What a lane remembers of a class at which all lanes look.
-  struct class_watch {
-    bit_tree::watch before{true, 0};
-    std::uint32_t leaves{0};  // of the set of places; 0: the class has no slab, or does not exist
-  };
-  // Begins to watch class `c`, if it is one of `used`. One lane.
-  WARPHEAP_COLD_FN void watch(std::uint64_t used, std::uint32_t c, class_watch& seen) const {
-    if (c >= slab_classes::count || (used >> c & 1) == 0) return;
-    seen.before = hints().begin_watch(c);
-    const std::uint32_t places =
-        atomic_view{store().of_class(c).places}.load(memory_order::acquire, thread_scope::device);
-    seen.leaves = (places + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
-  }
-  // Whether no slab of the class can have been missed since `watch`. One lane.
-  WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, const class_watch& seen) const {
-    return seen.leaves == 0 || hints().was_quiet(c, seen.before);
-  }
-  // Whether a slab at places of one leaf seems to have all blocks free. One lane.
-  WARPHEAP_COLD_FN bool has_whole(std::uint32_t c, std::uint32_t leaf) const {
-    const std::uint32_t first = leaf * bit_tree::leaf_bits;
-    std::uint64_t marked = store().hinted(c).leaf_word(leaf);
-    while (marked != 0) {  // not a spin: each turn drops marks
-      for (std::uint64_t some = take_whole_marks(c, first, marked); some != 0; some &= some - 1) {  // a turn a mark
-        const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(some));
-        const std::uint32_t entry = store().table(c, place).load(memory_order::relaxed, thread_scope::device);
-        if (entry != 0 && is_whole(c, entry - 1)) return true;
-      }
+  // Of these units, those whose first word may be of a slab without blocks in use: free blocks are its lowest bits.
+  // One lane.
+  WARPHEAP_COLD_FN std::uint32_t full_words_among(std::uint32_t unit, std::uint32_t units, std::uint32_t lanes) const {
+    using enum memory_order;
+    using enum thread_scope;
+    std::uint32_t free[units_at_once];
+    for (std::uint32_t i = 0; i < units_at_once; ++i) {
+      const std::uint32_t at = unit + i * lanes;
+      free[i] = at >= units || at >= store().control().units ? 0 : slab_word{store().word(word_number::make(at, 0)).load(relaxed, device)}.free();
     }
-    return false;
+    std::uint32_t some = 0;
+    for (std::uint32_t i = 0; i < units_at_once; ++i) {
+      if (free[i] != 0 && (free[i] & (free[i] + 1)) == 0) some |= 1u << i;
+    }
+    return some;
+  }
+  // The class of the slab that begins at `unit`, if it seems to be fully free; else their number. One lane.
+  WARPHEAP_COLD_FN std::uint32_t class_of_whole(std::uint32_t unit) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const unit_owner owner{atomic_view{store().header(unit).owner}.load(relaxed, device)};
+    if (!owner.is_slab() || owner.below() != 0 || !is_whole(owner.of_class(), unit)) return slab_classes::count;
+    return owner.of_class();
   }
   // Takes slabs of one class back, while no tickets of it count. Collective.
   WARPHEAP_COLD_FN bool reclaim_class(lane_mask group, std::uint32_t c, std::uint32_t units) const {
@@ -179,6 +207,7 @@ class slab_reclamation {
     mine.leaf = shuffle(group, mine.leaf, leader(group));
     mine.count = shuffle(group, mine.count, leader(group));
     if (mine.count == 0) return false;
+    if (job().is_look()) return look_on(group, mine, most);
     const reclaimed got = reclaim_leaves(group, mine);
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     const bool many =
@@ -186,6 +215,14 @@ class slab_reclamation {
     if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
     if (many && most < lanes / 4) most = lanes / 4;
     most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
+    return true;
+  }
+  // A turn of `take_next` in a job that only looks: a few sections keep the lanes busy. Collective.
+  WARPHEAP_COLD_FN bool look_on(lane_mask group, slab_reclaim_job::drawn mine, std::uint32_t& most) const {
+    constexpr std::uint32_t few = 4;
+    const std::uint64_t whole = look_at_sections(group, mine);
+    if (is_leader(group)) job().finish_look(mine.count, whole);
+    if (most < few) most *= 2;
     return true;
   }
   // Takes back the fully free slabs of leaves that were drawn, no more than there are lanes. The lanes share each leaf
@@ -261,15 +298,30 @@ class slab_reclamation {
     hints().end_change(c);
     return all;
   }
-  // True if all words of the slab at `unit` were seen to be all free, one after the other. One lane.
+  // True if all words of the slab at `unit` were seen to be all free, a few at a time. One lane.
   WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const {
+    const std::uint32_t words = store().words_of(c);
+    std::uint32_t w = 0;
+    while (w < words && has_whole_words(c, unit, w)) w += words_at_once;
+    return w >= words;
+  }
+  static constexpr std::uint32_t words_at_once = 4;  // that a lane reads before it waits for memory
+  // True if the next few words of the slab at `unit`, from `first` on, are all free. One lane.
+  WARPHEAP_COLD_FN bool has_whole_words(std::uint32_t c, std::uint32_t unit, std::uint32_t first) const {
     using enum memory_order;
     using enum thread_scope;
-    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
-      const slab_word seen{store().word(word_number::make(unit, w)).load(relaxed, device)};
-      if (!store().is_whole_word(c, w, seen)) return false;
+    const std::uint32_t last = store().words_of(c) - 1;
+    slab_word seen[words_at_once];
+    for (std::uint32_t i = 0; i < words_at_once; ++i) {
+      const std::uint32_t w = first + i < last ? first + i : last;
+      seen[i] = {store().word(word_number::make(unit, w)).load(relaxed, device)};
     }
-    return true;
+    bool whole = true;
+    for (std::uint32_t i = 0; i < words_at_once; ++i) {
+      const std::uint32_t w = first + i < last ? first + i : last;
+      whole = whole && store().is_whole_word(c, w, seen[i]);
+    }
+    return whole;
   }
   // Swaps all words of the slab for zero, or none if one of them is not all free. One lane.
   //

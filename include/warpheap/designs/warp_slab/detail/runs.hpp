@@ -64,6 +64,19 @@ class slab_runs {
     }
   }
 
+  /// A run of `count` units, a power of two up to 64, at a multiple of it for each lane of `group`; false if at one
+  /// moment of the call none was free. It takes no slab back and waits for no lock. Collective.
+  WARPHEAP_COLD_FN bool take_free_run(lane_mask group, std::uint32_t count, std::uint32_t& first) const {
+    const std::uint32_t mine = grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index());
+    bool got = false;
+    std::uint32_t leaf = 0;
+    while (store().free_units().find_block(group, count, leaf)) {  // not a spin: other threads took what was found
+      if (!got) got = store().free_units().try_take_from(count, mine, leaf, first);
+      if (all(meet(group), got)) break;
+    }
+    return got;
+  }
+
  private:
   // Up to `times` runs of `count` units that are neighbours, if need be of slabs without blocks. One lane.
   //
@@ -81,15 +94,17 @@ class slab_runs {
     const auto is_refused = [&] { return store().control().refused_runs.since(earlier, count); };
     store().control().lock.hold_unless(is_refused, [&] {
       const std::uint64_t attempt = atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
-      run = take_units_now(count, units, alignment);
+      run = take_units_now(count, units, alignment, earlier);
       if (run.count == 0 && alignment == 1) store().control().refused_runs.note(attempt, count);
     });
     return run;
   }
-  // Neighbouring units, if need be after slabs without blocks were taken back. The lock's holder, one lane.
-  WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment) const {
+  // Neighbouring units, if need be after slabs without blocks were taken back; `earlier` attempts had begun before the
+  // caller's request. The lock's holder, one lane.
+  WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
+                                            std::uint64_t earlier) const {
     index_run run = take_units(least, most, alignment);
-    while (run.count == 0 && reclamation().reclaim(lane_bit(), least)) {  // not a spin: each turn takes slabs back
+    while (run.count == 0 && reclamation().reclaim_since(lane_bit(), least, earlier)) {  // not a spin: each turn takes slabs back
       run = take_units(least, most, alignment);
     }
     return run;

@@ -46,22 +46,22 @@ class slab_tickets {
     sync(group);  // other warps wait for these slabs, so none of the group waits before they are settled
     slab_claim first;
     slab_claim second;
-    if (mine.wanted != 0) claim(c, mine, first, second);
+    if (mine.wanted != 0) claim_alone(c, mine, first, second);
     const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
     void* const block = deal(met, peers, c, first, second);
     if (!asks) return found;
     there = first.word != slab_claim::nowhere;
     return block;
   }
-  /// As `take`, for lanes `wanting` of `group`, which all want class `c` and are no more than a slab has blocks:
-  /// `found`, or a block, or null. One lane draws for all, and nothing beside what is wanted. It makes a slab, and waits
-  /// for one, by itself: a class that begins is as quick as this way is short. Collective.
+  /// As `take`, for lanes `wanting` of `group`, which all want class `c`, of whole words: `found`, or a block, or null.
+  /// One lane draws for all, and nothing beside what is wanted. It makes a slab, and waits for one, by itself: a class
+  /// that begins is as quick as this way is short. Collective.
   WARPHEAP_COLD_FN void* take_first(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
     slab_claim first;
     slab_claim second;
     if (lane_bit() == lowest_alone(wanting)) {
       const slab_ticket mine = draw_first(c, static_cast<std::uint32_t>(group_size(wanting)));
-      if (mine.wanted != 0) claim(c, mine, first, second);
+      if (mine.wanted != 0) claim(c, mine, 32, first, second);
     }
     const lane_mask met = meet(group);  // what the leader acquired is acquired for all
     void* const block = deal(met, wanting, c, first, second);
@@ -177,14 +177,25 @@ class slab_tickets {
     if (place == 0) ledger().note_begin(c);
     ledger().settle(c, maker().make_slab_at(c, place));
   }
-  // Claims what was drawn: of one word, and of the next one if it goes on there. One lane.
-  WARPHEAP_COLD_FN void claim(std::uint32_t c, const slab_ticket& mine, slab_claim& first, slab_claim& second) const {
+  // As `claim`, of words that may have fewer blocks than bits, with registers of its own. One lane.
+  WARPHEAP_COLD_FN void claim_alone(std::uint32_t c, const slab_ticket& mine, slab_claim& first,
+                                    slab_claim& second) const {
+    claim(c, mine, store().blocks_of(c) < 32 ? store().blocks_of(c) : 32, first, second);
+  }
+  // Claims what was drawn: of one word, of which the class uses `bits` bits, and of the next one if it goes on there.
+  // One lane.
+  WARPHEAP_FN void claim(std::uint32_t c, const slab_ticket& mine, std::uint32_t bits, slab_claim& first,
+                         slab_claim& second) const {
     const std::uint64_t from = mine.drawn.blocks();
-    const std::uint32_t of_word = store().blocks_of(c) < 32 ? store().blocks_of(c) : 32;
-    const std::uint32_t room = of_word - static_cast<std::uint32_t>(from % of_word);
+    const std::uint32_t room = bits - static_cast<std::uint32_t>(from % bits);
     const std::uint32_t here = mine.wanted < room ? mine.wanted : room;
     first = claim_of(c, mine.drawn, from, here);
-    if (here != mine.wanted) second = claim_of(c, mine.drawn, from + here, mine.wanted - here);
+    if (here != mine.wanted) second = claim_next(c, mine.drawn, from + here, mine.wanted - here);
+  }
+  // As `claim_of`, with registers of its own: most draws are of one word. One lane.
+  WARPHEAP_COLD_FN slab_claim claim_next(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
+                                         std::uint32_t count) const {
+    return claim_of(c, drawn, from, count);
   }
   // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there
   // is no slab. One lane.
