@@ -71,18 +71,33 @@ TEST(warp_slab_words, a_hint_says_whose_it_is) {
   }
 }
 
-// Each draw is an addition that leaves the rest of the word as it is, and regions grow to 64 leaves.
+// Each draw is an addition that leaves the rest of the word as it is, and regions of slabs of a unit grow to 64 leaves.
 TEST(warp_slab_words, a_region_counts_its_draws) {
   constexpr std::uint32_t last_leaf = (1u << 19) - 1;
   slab_region_word region{0};
   EXPECT_EQ(region.leaves(), 1u);
   for (const std::uint32_t leaves : {2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
-    region = slab_region_word::make(last_leaf, region.next_log2_leaves(), 0);
+    region = slab_region_word::make(last_leaf, region.next_log2_leaves(1u << 19, 64), 0);
     region.value += 0xfffffff;
     EXPECT_EQ(region.leaves(), leaves);
     EXPECT_EQ(region.leaf(), last_leaf);
     EXPECT_EQ(region.drawn(), 0xfffffffu);
   }
+}
+
+// Regions of large slabs have more leaves, as far as these are a quarter of the heap.
+TEST(warp_slab_words, a_region_has_many_places_and_leaves_room) {
+  const auto largest = [](std::uint32_t leaves, std::uint32_t each) {
+    slab_region_word region{0};
+    for (int i = 0; i < 20; ++i) region = slab_region_word::make(0, region.next_log2_leaves(leaves, each), 0);
+    return region.leaves();
+  };
+  EXPECT_EQ(largest(8192, 64), 64u);
+  EXPECT_EQ(largest(8192, 2), 2048u);
+  EXPECT_EQ(largest(1 << 19, 1), 4096u);
+  EXPECT_EQ(largest(256, 2), 64u);
+  EXPECT_EQ(largest(16, 64), 4u);
+  EXPECT_EQ(largest(1, 1), 1u);
 }
 
 TEST(warp_slab_words, an_owner_says_what_its_unit_is_part_of) {

@@ -23,6 +23,34 @@ struct block_steps_kernel {
     if (is_leader(full_warp)) single_blocks(set);
     sync(full_warp);
     blocks(set);
+    blocks_apart(set);
+  }
+  // Each lane from another leaf.
+  WARPHEAP_FN static void blocks_apart(const bit_tree& set) {
+    std::uint32_t leaf = 0;
+    require(take_apart(set, 4, 9) == 0, "no block in an empty set");
+    require(!set.find_block(full_warp, 1, leaf), "nor does a search find one");
+    if (is_leader(full_warp)) set.add({2, 300});
+    sync(full_warp);
+    require(set.find_block(full_warp, 64, leaf) && leaf == 1, "the first whole leaf");
+    const std::uint64_t lowest = set.take_blocks_apart(full_warp, 8, 1, leaf);
+    require(is_leader(full_warp) ? lowest == 1 << 8 && leaf == 0 : lowest == 0, "one block, the lowest");
+    require(take_apart(set, 16, 3) == 3, "no more than are wanted");
+    std::uint32_t rest = 0;
+    for (std::uint32_t got = 1; got != 0; rest += got) got = take_apart(set, 16, 1000);
+    require(rest == 14, "all that there are");
+    require(!set.find_block(full_warp, 16, leaf), "none is left");
+    if (is_leader(full_warp)) require(set.take_exactly({2, 6}) && set.take_exactly({288, 14}), "what was no block");
+    sync(full_warp);
+  }
+  // How many blocks all lanes got.
+  WARPHEAP_FN static std::uint32_t take_apart(const bit_tree& set, std::uint32_t size, std::uint32_t most) {
+    std::uint32_t leaf = 0;
+    const std::uint64_t mine = set.take_blocks_apart(full_warp, size, most, leaf);
+    for (std::uint64_t left = mine; left != 0; left &= left - 1) {
+      require(static_cast<std::uint32_t>(lowest_bit(left)) % size == 0, "a block that is not aligned");
+    }
+    return reduce(full_warp, static_cast<std::uint32_t>(popcount(mine)), plus{});
   }
 
   WARPHEAP_FN static void blocks(const bit_tree& set) {
@@ -111,6 +139,10 @@ struct blocks_kernel {
       const auto other = static_cast<std::uint32_t>(1 + random.below(64));
       const std::uint32_t size = shuffle(group, random.below(2) == 0 ? power : other, leader(group));
       const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
+      if (shuffle(group, random.below(2), leader(group)) == 0) {
+        taken += take_apart(group, size, most);
+        continue;
+      }
       const index_run run = set.take_blocks(group, size, most);
       sync(group);
       require(run.first % size == 0 && run.count % size == 0 && run.count <= std::uint64_t{size} * most,
@@ -124,6 +156,24 @@ struct blocks_kernel {
       if (run.count == 0) backoff{}.pause();  // not one wait for all: each search is work
     }
     require(set.take_blocks(group, 1, 1).count == 0, "more than was added");
+  }
+
+  // Takes blocks of other leaves in each lane; returns their members.
+  WARPHEAP_FN std::uint64_t take_apart(lane_mask group, std::uint32_t size, std::uint32_t most) const {
+    std::uint32_t leaf = 0;
+    const std::uint64_t begins = set.take_blocks_apart(group, size, most, leaf);
+    for (std::uint64_t left = begins; left != 0; left &= left - 1) {
+      const std::uint64_t first =
+          std::uint64_t{leaf} * bit_tree::leaf_bits + static_cast<std::uint64_t>(lowest_bit(left));
+      require(first % bit_tree::leaf_bits + size <= bit_tree::leaf_bits, "not of one leaf");
+      for (std::uint64_t i = first; i < first + size; ++i) {
+        require(owners[i] == 0, "taken twice");
+        owners[i] = 1;
+      }
+    }
+    const std::uint32_t count = reduce(group, static_cast<std::uint32_t>(popcount(begins)), plus{});
+    require(count <= most, "more than were wanted");
+    return std::uint64_t{count} * size;
   }
 
   // Each thread adds a part of the members, in pieces.

@@ -112,7 +112,8 @@ class bit_tree {
 
   /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest
   /// such block and those that follow it. An empty run means that there was no block at one moment of the call. One
-  /// group at a time, and beside it no thread takes in another way than by `try_take_block`; others may add.
+  /// group at a time, and beside it no thread takes in another way than by `try_take_block`, `try_take_from`, `try_take`
+  /// and `take_blocks_apart`; others may add.
   /// Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
@@ -123,8 +124,8 @@ class bit_tree {
   WARPHEAP_COLD_FN std::uint64_t take_blocks_apart(lane_mask group, std::uint32_t size, std::uint32_t most,
                                                    std::uint32_t& leaf) const;
 
-  /// The first `leaf` in which such a block begins; false if at one moment of the call there was none. Collective over
-  /// `group`; any lanes.
+  /// The first `leaf` in which such a block begins; false if at one moment of the call no leaf had one. Beside it no
+  /// thread takes in another way than beside `take_blocks`. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN bool find_block(lane_mask group, std::uint32_t size, std::uint32_t& leaf) const;
 
   /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.

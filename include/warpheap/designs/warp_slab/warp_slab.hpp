@@ -61,7 +61,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |     |- tickets: take
 ///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> reclaim_job,
 ///   |  |                                compaction; help, while it waits; search: find, exact, before a refusal
-///   |  '- take_without_slab    in a heap below one slab             large.hpp
+///   |  '- take_without_slab    no slab fits: runs: take_free_run    large.hpp
 ///   '- malloc_run              above 64 KiB                         large.hpp
 ///      '- runs: take_run_at_once, take_run_by_turns -> reclamation: reclaim
 ///   free                                                            free.hpp

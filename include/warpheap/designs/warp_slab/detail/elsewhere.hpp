@@ -114,7 +114,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uin
   if (!any(group, dry)) return outcome::served;
   bool there = false;
   found = tickets().take(group, c, dry, found, there);
-  dry = dry && !there;
+  dry = dry && !there && found == nullptr;
   return any(group, dry) ? extension().extend(group, c, dry, news, found) : outcome::served;
 }
 

@@ -17,8 +17,10 @@ namespace warpheap::detail {
 /// searches for proof, no ticket's slab is in the making.
 ///
 /// One group at a time extends, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
-/// they begin. A waiting group takes a refusal for its own if the attempt began after it had begun to wait: then the
-/// moment at which nothing was to be had lies within its call. A waiting group helps the holder to take slabs back.
+/// they begin. A refusal rests on a sweep over the slabs of all classes, by the attempt itself or by an earlier one that
+/// began after its wait did (`swept`), and has that one's number. A waiting group takes it for its own if that attempt
+/// began after it had begun to wait: then the moment at which nothing was to be had lies within its call. A waiting
+/// group helps the holder to take slabs back.
 ///
 /// That moment lies in the last search for blocks of the class. If no units are free after it, and meanwhile no thread
 /// took any, none were free during it.
@@ -136,9 +138,8 @@ class slab_extension {
     using enum memory_order;
     using enum thread_scope;
     std::uint32_t slabs = 0;
-    std::uint64_t attempt = 0;
     if (is_leader(wanting)) {
-      attempt = atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
+      atomic_view{store().control().attempts}.fetch_add(1, acquire, device);
       slabs = growth().slabs_wanted(c, static_cast<std::uint32_t>(group_size(wanting)), wanting != group);
     }
     slabs = shuffle(group, slabs, leader(wanting));
@@ -151,7 +152,10 @@ class slab_extension {
       // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in
       // turn.
       if (then != outcome::refused) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
-      if (then == outcome::refused) atomic_view{store().of_class(c).refused}.store(attempt, release, device);
+      // For those that began to wait before the sweep that it rests on, maybe an earlier attempt's.
+      if (then == outcome::refused) {
+        atomic_view{store().of_class(c).refused}.store(store().control().swept, release, device);
+      }
       store().control().lock.release();
     }
     return then;
@@ -161,7 +165,8 @@ class slab_extension {
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          std::uint64_t earlier, void*& found) const {
     if (maker().add_slabs(group, c, slabs)) return outcome::extended;
-    while (reclamation().reclaim_since(group, slabs * store().units_of(c), earlier)) {  // not a spin: each turn takes slabs back
+    while (reclamation().reclaim_since(group, slabs * store().units_of(c),
+                                       earlier)) {  // not a spin: each turn takes slabs back
       if (maker().add_slabs(group, c, slabs)) return outcome::extended;
     }
     // Blocks of the class may have come back since the caller looked.

@@ -66,7 +66,8 @@ struct warp_slab_layout {
     bit_tree::levels hints;
   };
 
-  // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places.
+  // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places, or
+  // sections of the heap to look at.
   struct reclaim_job {
     alignas(128) std::uint64_t leaves;    // slab_job_word
     alignas(128) std::uint32_t done;      // leaves that were drawn and are done with
@@ -91,7 +92,7 @@ struct warp_slab_layout {
     std::uint64_t used_classes;  // those that ever had a slab, a bit for each
     std::uint32_t slab_units;    // units that are part of slabs
     std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
-    std::uint64_t swept;  // the latest one that found no slab to take back; the lock's holder's
+    std::uint64_t swept;         // the latest one that found no slab to take back; the lock's holder's
     refused_run refused_runs;
     alignas(128) std::uint32_t frontier;           // leaves that were dealt to regions, counted on past the last one
     slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them

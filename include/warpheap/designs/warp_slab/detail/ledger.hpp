@@ -96,6 +96,14 @@ class slab_ledger {
   WARPHEAP_FN std::uint64_t first_of(std::uint32_t c, std::uint32_t place) const {
     return std::uint64_t{place} << shift(c);
   }
+  /// Whether all places of class `c` are settled that tickets were drawn for, when it was looked at. One lane.
+  WARPHEAP_COLD_FN bool is_settled(std::uint32_t c) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const slab_ledger_word drawn = look(c);
+    const std::uint32_t settled = atomic_view{state(c).settled}.load(acquire, device);
+    return drawn.is_closed() || settled == place_of(c, drawn.blocks() + first_of(c, 1) - 1);
+  }
   /// Settles a place, by the thread that drew its first ticket: there is a slab now, and all that leads to it, or there
   /// were no units for one.
   WARPHEAP_COLD_FN void settle(std::uint32_t c, bool made) const {

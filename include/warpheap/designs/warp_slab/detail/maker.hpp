@@ -114,7 +114,7 @@ class slab_maker {
       slab_region_word drawn{region.fetch_add(1, relaxed, device)};
       const std::uint32_t slots = drawn.leaves() * each;
       if (drawn.drawn() == slots) {
-        drawn = next_region(drawn, leaves);
+        drawn = next_region(drawn, leaves, each);
         region.store(drawn.value + 1, relaxed, device);
       } else if (drawn.drawn() > slots) {
         wait_for_region(region, each);
@@ -128,9 +128,11 @@ class slab_maker {
     }
     return false;
   }
-  // The region after `before`, which is used up. One lane, the one that drew the place right past its last one.
-  WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves) const {
-    const std::uint32_t log2_leaves = before.next_log2_leaves();
+  // The region after `before`, which is used up, in a heap of `leaves` leaves with `each` places each. One lane, the one
+  // that drew the place right past its last one.
+  WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves,
+                                                std::uint32_t each) const {
+    const std::uint32_t log2_leaves = before.next_log2_leaves(leaves, each);
     const std::uint32_t dealt = atomic_view{store().control().frontier}.fetch_add(
         1u << log2_leaves, memory_order::relaxed, thread_scope::device);
     std::uint32_t leaf = (dealt + 1) % leaves;  // not the first one, which all sizes begin with

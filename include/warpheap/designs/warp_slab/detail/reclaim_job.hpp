@@ -10,9 +10,10 @@ namespace warpheap::detail {
 /// Work that groups share which wait for the heap's lock: leaves of a class's set of hinted places, whose fully free
 /// slabs are to be taken back; or sections of the heap's units, to tell which classes have such slabs.
 ///
-/// The lock's holder, with the ledger of the class closed, offers leaves, or sections, from one on downwards. It and each group that
+/// The lock's holder, with the ledger of the class closed, offers leaves from one on downwards. It and each group that
 /// waits for the lock draw from these until none is left, or enough slabs were taken back. Then the holder waits until
-/// all of them are done with. Nobody waits for a group that has drawn nothing, so no progress rests on help.
+/// all of them are done with. Nobody waits for a group that has drawn nothing, so no progress rests on help. A job that
+/// only looks has sections in place of leaves, and no class whose ledger is closed.
 ///
 /// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until
 /// its `finish` the class's ledger stays closed, and the holder neither changes the table nor offers more. Meanwhile

@@ -70,12 +70,27 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
-  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help; or
-  // where there are so many units that going along the hints takes less time, all classes that ever had slabs. The
-  // lock's holder. Collective.
+  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help, or is
+  // being made; or where there are so many units that going along the hints takes less time, all classes that ever had
+  // slabs. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint64_t classes_with_whole(lane_mask group) const {
-    constexpr std::uint64_t most = std::uint64_t{1} << 20;
-    if (store().control().units > most) return used_classes(group);
+    constexpr std::uint64_t most = 8192;  // units for each lane
+    const std::uint64_t used = used_classes(group);
+    if (used == 0 || store().control().units > most * static_cast<std::uint64_t>(group_size(group))) return used;
+    const std::uint64_t growing = growing_classes(group, used);  // before the look, which sees them when they are made
+    return growing | look_at_all(group);
+  }
+  // Those of the classes `used` of which slabs are being made for tickets: their blocks may all be free. Collective.
+  WARPHEAP_COLD_FN std::uint64_t growing_classes(lane_mask group, std::uint64_t used) const {
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    std::uint64_t growing = 0;
+    for (auto c = static_cast<std::uint32_t>(group_rank(group)); c < slab_classes::count; c += lanes) {
+      if ((used >> c & 1) != 0 && !ledger().is_settled(c)) growing |= std::uint64_t{1} << c;
+    }
+    return join(meet(group), growing);
+  }
+  // The classes of which a slab was fully free when it was looked at. Collective.
+  WARPHEAP_COLD_FN std::uint64_t look_at_all(lane_mask group) const {
     constexpr std::uint32_t each = slab_store::unit_section::units;
     if (is_leader(group)) {
       job().begin_look(static_cast<std::uint32_t>((store().control().units + each - 1) / each));
@@ -94,7 +109,8 @@ class slab_reclamation {
     using enum thread_scope;
     return shuffle(group, atomic_view{store().control().used_classes}.load(relaxed, device), leader(group));
   }
-  // The same, of sections that were drawn. All lanes look at units side by side. Collective.
+  // The classes that have fully free slabs in sections that were drawn. All lanes look, at units side by side.
+  // Collective.
   WARPHEAP_COLD_FN std::uint64_t look_at_sections(lane_mask group, slab_reclaim_job::drawn sections) const {
     constexpr std::uint32_t each = slab_store::unit_section::units;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -130,7 +146,9 @@ class slab_reclamation {
     std::uint32_t free[units_at_once];
     for (std::uint32_t i = 0; i < units_at_once; ++i) {
       const std::uint32_t at = unit + i * lanes;
-      free[i] = at >= units || at >= store().control().units ? 0 : slab_word{store().word(word_number::make(at, 0)).load(relaxed, device)}.free();
+      free[i] = at >= units || at >= store().control().units
+                    ? 0
+                    : slab_word{store().word(word_number::make(at, 0)).load(relaxed, device)}.free();
     }
     std::uint32_t some = 0;
     for (std::uint32_t i = 0; i < units_at_once; ++i) {

@@ -15,9 +15,11 @@ namespace warpheap::detail {
 /// no such block is seen, and for all other numbers, the heap's lock is held, and lanes that ask together for the same
 /// are served together.
 ///
+/// Blocks of a class that was refused get units of their own without the lock and without a look at slabs.
+///
 /// Invariant: units of a run are not in the set of free ones. A refusal means that no such run was free at one moment
-/// of the call, and that no slab was without blocks when last seen; its number tells waiting threads that it began
-/// after their calls (`refused_run`).
+/// of the call, and, but for a class that was refused, that no slab was without blocks when last seen; its number tells
+/// waiting threads that it began after their calls (`refused_run`).
 class slab_runs {
  public:
   WARPHEAP_FN explicit slab_runs(const arena& from) : reclamation_(from) {}
@@ -95,7 +97,9 @@ class slab_runs {
     store().control().lock.hold_unless(is_refused, [&] {
       const std::uint64_t attempt = atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
       run = take_units_now(count, units, alignment, earlier);
-      if (run.count == 0 && alignment == 1) store().control().refused_runs.note(attempt, count);
+      // Only those that began before the sweep may take a refusal for theirs, so it must be this attempt's.
+      const bool tells = run.count == 0 && alignment == 1 && store().control().swept == attempt;
+      if (tells) store().control().refused_runs.note(attempt, count);
     });
     return run;
   }
@@ -104,7 +108,8 @@ class slab_runs {
   WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                             std::uint64_t earlier) const {
     index_run run = take_units(least, most, alignment);
-    while (run.count == 0 && reclamation().reclaim_since(lane_bit(), least, earlier)) {  // not a spin: each turn takes slabs back
+    while (run.count == 0 &&
+           reclamation().reclaim_since(lane_bit(), least, earlier)) {  // not a spin: each turn takes slabs back
       run = take_units(least, most, alignment);
     }
     return run;

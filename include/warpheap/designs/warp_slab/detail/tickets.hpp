@@ -40,8 +40,11 @@ class slab_tickets {
   /// `there` tells lanes that ask whether their slab was made; if not, the class is not extended by tickets, for now.
   /// Collective.
   WARPHEAP_COLD_FN void* take(lane_mask group, std::uint32_t c, bool asks, void* found, bool& there) const {
+    const lane_mask of_class = match(group, asks ? c : classes::count);
+    const lane_mask peers = asks_for_many(group, of_class, c, asks) ? of_one_slab(group, of_class, c) : of_class;
+    const bool leads = asks && is_leader(peers);
     slab_ticket mine{};
-    const lane_mask peers = draw_together(group, c, asks, mine);
+    if (leads) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), of_class != group);
     make_slabs(group, c, mine);
     sync(group);  // other warps wait for these slabs, so none of the group waits before they are settled
     slab_claim first;
@@ -91,21 +94,12 @@ class slab_tickets {
     std::uint32_t all;
   };
 
-  // Draws tickets for each lane that asks: the leader of the lanes that it tells for all of them. These are all lanes
-  // that ask for the class, or as many of them as a slab has blocks, so what is drawn is of two words at most.
-  // Collective.
-  WARPHEAP_COLD_FN lane_mask draw_together(lane_mask group, std::uint32_t c, bool asks, slab_ticket& mine) const {
-    const lane_mask of_class = match(group, asks ? c : classes::count);
-    const lane_mask peers = asks_for_many(group, of_class, c, asks) ? of_one_slab(group, of_class, c) : of_class;
-    if (asks && is_leader(peers)) mine = draw(c, static_cast<std::uint32_t>(group_size(peers)), of_class != group);
-    return peers;
-  }
   // Whether some lanes of `group` ask for more blocks of one class than a slab has. Collective.
   WARPHEAP_FN bool asks_for_many(lane_mask group, lane_mask of_class, std::uint32_t c, bool asks) const {
     return any(group, asks && static_cast<std::uint32_t>(group_size(of_class)) > store().blocks_of(c));
   }
-  // Of the lanes `of_class` that want class `c`, as many as a slab has blocks: the caller, and others. Collective over
-  // `group`, for all of whose classes it is the same.
+  // Of the lanes `of_class` that want class `c`, as many as a slab has blocks, the caller among them: so what their
+  // leader draws is of two words at most. Collective over `group`.
   WARPHEAP_COLD_FN lane_mask of_one_slab(lane_mask group, lane_mask of_class, std::uint32_t c) const {
     return match(group, static_cast<std::uint32_t>(group_rank(of_class)) / store().blocks_of(c)) & of_class;
   }

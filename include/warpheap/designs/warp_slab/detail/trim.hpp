@@ -8,8 +8,8 @@
 
 namespace warpheap {
 
-// The group that gets the heap's lock first takes all slabs back, and the others of the grid help it. A group that comes
-// late, or gets the lock later, learns that it is done.
+// The group that gets the heap's lock first takes all slabs back, and the others of the grid help it. A group that
+// comes late, or gets the lock later, learns that it is done.
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   const lane_mask group = active_group();
   const std::uint32_t launch = static_cast<std::uint32_t>(launch_number()) + 1;

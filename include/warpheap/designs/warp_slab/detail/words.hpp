@@ -208,8 +208,9 @@ static_assert(slab_classes::count < 1u << unit_owner::below_shift);
 static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_owner::below_shift));
 
 // Leaves of units that makers of slabs of one size share, and how many places in them were drawn: so each draw is one
-// addition. Each region has twice the leaves of the one before, up to 64: so a heap with few slabs of a size has few
-// such leaves, and regions end seldom where slabs are many. Zero: the first leaf.
+// addition. Each region has twice the leaves of the one before, up to a quarter of the heap and as many as have 4,096
+// places: so a heap with few slabs of a size has few such leaves, and regions end seldom where slabs are many. Zero:
+// the first leaf.
 struct slab_region_word {
   static constexpr int leaf_shift = 32;
   static constexpr int log2_shift = 56;
@@ -222,9 +223,10 @@ struct slab_region_word {
   WARPHEAP_FN std::uint32_t leaf() const { return static_cast<std::uint32_t>(value >> leaf_shift) & 0xffffff; }
   WARPHEAP_FN std::uint32_t leaves() const { return 1u << log2_leaves(); }
   WARPHEAP_FN std::uint32_t log2_leaves() const { return static_cast<std::uint32_t>(value >> log2_shift); }
-  WARPHEAP_FN std::uint32_t next_log2_leaves() const {
-    constexpr std::uint32_t most = 6;
-    return log2_leaves() < most ? log2_leaves() + 1 : most;
+  // Of the next region, in a heap of `leaves` leaves, each with `each` places.
+  WARPHEAP_FN std::uint32_t next_log2_leaves(std::uint32_t leaves, std::uint32_t each) const {
+    const std::uint32_t room = leaves / 4 < 4096 / each ? leaves / 4 : 4096 / each;
+    return 2u << log2_leaves() <= room ? log2_leaves() + 1 : log2_leaves();
   }
 };
 

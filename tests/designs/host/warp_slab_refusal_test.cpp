@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The warpheap authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A refusal that rests on the sweep of an earlier attempt is no word for a thread that came after that sweep: meanwhile
+// a slab may have lost its last block.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <exploration/host/private_member.hpp>
+#include <warpheap/designs/warp_slab/warp_slab.hpp>
+
+namespace warpheap::test::warp_slab_refusal_test {
+namespace {
+
+using detail::slab_extension;
+using outcome = slab_extension::outcome;
+
+WARPHEAP_TEST_PRIVATE(extend_alone, slab_extension::extend_alone)
+
+constexpr std::uint64_t units = 256;
+constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
+
+// One lane acts for three threads, of which two have asked for blocks and wait for the lock.
+struct refusal_kernel {
+  slab_extension extension;
+
+  WARPHEAP_FN void operator()() const {
+    const detail::slab_store& store = extension.store();
+    store.initialise();
+    const std::uint32_t x = slab_classes::of(64).of_class;
+    const std::uint32_t c = slab_classes::of(512).of_class;
+    const std::uint32_t other = slab_classes::of(1024).of_class;
+    require(extend(x, 0) == outcome::extended, "a slab of class x");
+    for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().take_exactly({unit, 1});
+    void* block = nullptr;
+    bool lost = false;
+    block = extension.search().follow_hints(lane_bit(), x, true, nullptr, lost);
+    require(block != nullptr, "a block of it");
+
+    const std::uint64_t first_asks = attempts();
+    require(extend(other, first_asks) == outcome::refused, "another size has nothing to be had");
+    warp_slab{place}.free(block);
+    const std::uint64_t second_asks = attempts();
+    require(extend(c, first_asks) == outcome::refused, "a sweep serves who had asked before it");
+    require(store.of_class(c).refused <= second_asks, "a thread is refused what it has freed itself");
+    require(extend(c, second_asks) == outcome::extended, "the slab is free");
+  }
+
+  WARPHEAP_FN std::uint64_t attempts() const { return extension.store().control().attempts; }
+  // As the lock's holder, for one block.
+  WARPHEAP_FN outcome extend(std::uint32_t c, std::uint64_t earlier) const {
+    void* found = nullptr;
+    require(extension.store().control().lock.try_acquire(), "the lock is not free");
+    return extend_alone(extension, lane_bit(), lane_bit(), c, earlier, found);
+  }
+
+  arena place;
+};
+
+TEST(warp_slab_refusal, is_for_who_asked_before_its_sweep) {
+  const device_array<std::byte> memory((units + 1) * unit_bytes);
+  const device_array<std::byte> metadata(warp_slab::metadata_bytes(units * unit_bytes) + 256);
+  const std::uint64_t begin = align_up(reinterpret_cast<std::uint64_t>(memory.data()), unit_bytes);
+  const std::uint64_t behind = align_up(reinterpret_cast<std::uint64_t>(metadata.data()), 256);
+  const arena place{reinterpret_cast<std::byte*>(begin), units * unit_bytes, units * unit_bytes,
+                    reinterpret_cast<std::byte*>(behind)};
+  launch({1, 1}, refusal_kernel{slab_extension{place}, place});
+}
+
+}  // namespace
+}  // namespace warpheap::test::warp_slab_refusal_test
