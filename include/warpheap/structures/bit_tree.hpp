@@ -112,9 +112,8 @@ class bit_tree {
 
   /// Takes a run of up to `most` blocks of `size` neighbours, up to 64, each from a multiple of `size` on: the lowest
   /// such block and those that follow it. An empty run means that there was no block at one moment of the call. One
-  /// group at a time, and beside it no thread takes in another way than by `try_take_block`, `try_take_from`, `try_take`
-  /// and `take_blocks_apart`; others may add.
-  /// Collective over `group`; any lanes.
+  /// group at a time, and beside it no thread takes in another way than by `try_take_block`, `try_take_from`,
+  /// `try_take` and `take_blocks_apart`; others may add. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
   /// Takes blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of `size`: up to

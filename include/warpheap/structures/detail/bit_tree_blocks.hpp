@@ -8,8 +8,8 @@
 // Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each
 // lane looks at another one.
 //
-// Nobody else takes but blocks within a leaf, which count as changes. So without a change what was there when the search began
-// is there until it comes by; and if it finds nothing, nothing was there when it began.
+// Nobody else takes but blocks within a leaf, which count as changes. So without a change what was there when the
+// search began is there until it comes by; and if it finds nothing, nothing was there when it began.
 
 namespace warpheap {
 namespace detail {

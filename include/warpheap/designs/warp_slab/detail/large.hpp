@@ -24,7 +24,7 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(unsigned long long bytes, un
 }
 
 // A block of class `c` in units of its own, for lanes to which the class was refused: there is no place for a slab, but
-// maybe for a block. Null if there is none, or if three quarters of a unit and more would be lost: such small blocks
+// maybe for a block. Null if no units are free, or if three quarters of a unit and more would be lost: such blocks
 // wait for a slab, but in a heap that is smaller than that.
 WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
   const std::uint32_t bytes = classes::bytes(c);

@@ -66,8 +66,8 @@ struct warp_slab_layout {
     bit_tree::levels hints;
   };
 
-  // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places, or
-  // sections of the heap to look at.
+  // A job that the lock's holder shares with groups that wait for the lock: leaves of a class's set of hinted places,
+  // or sections of the heap to look at.
   struct reclaim_job {
     alignas(128) std::uint64_t leaves;    // slab_job_word
     alignas(128) std::uint32_t done;      // leaves that were drawn and are done with

@@ -43,9 +43,9 @@ class slab_ledger {
   WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
 
-  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, so that a ticket's number is a
-  /// word and a bit. Of slabs of less than a word, only while the class begins: a warp wants several of these, and finds
-  /// them soon only if the class has some in store, which growth with the lock sees to.
+  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, so that a ticket's number is
+  /// a word and a bit. Of slabs of less than a word, only while the class begins: a warp wants several of these, and
+  /// finds them soon only if the class has some in store, which growth with the lock sees to.
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && (has_whole_words(c) || begins(c));
   }

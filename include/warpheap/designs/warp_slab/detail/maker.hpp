@@ -128,8 +128,8 @@ class slab_maker {
     }
     return false;
   }
-  // The region after `before`, which is used up, in a heap of `leaves` leaves with `each` places each. One lane, the one
-  // that drew the place right past its last one.
+  // The region after `before`, which is used up, in a heap of `leaves` leaves with `each` places each. One lane, the
+  // one that drew the place right past its last one.
   WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves,
                                                 std::uint32_t each) const {
     const std::uint32_t log2_leaves = before.next_log2_leaves(leaves, each);

@@ -70,9 +70,9 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
-  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help, or is
-  // being made; or where there are so many units that going along the hints takes less time, all classes that ever had
-  // slabs. The lock's holder. Collective.
+  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help, or
+  // is being made; or where there are so many units that going along the hints takes less time, all classes that ever
+  // had slabs. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint64_t classes_with_whole(lane_mask group) const {
     constexpr std::uint64_t most = 8192;  // units for each lane
     const std::uint64_t used = used_classes(group);
