@@ -287,57 +287,6 @@ TEST(warp_slab, a_run_that_is_there_is_not_refused) {
   }
 }
 
-// The blocks of `bytes` bytes that a heap has, by as many threads as there might be.
-std::vector<void*> take_all(const heap<warp_slab>& heap, std::uint64_t bytes) {
-  const grid_shape grid = grid_shape::covering(heap.size() / bytes, 64);
-  const device_array<void*> kept(grid.blocks * grid.threads);
-  launch(grid, take_run{}, heap.ref(), bytes, kept.data());
-  std::vector<void*> blocks = kept.to_host();
-  std::erase(blocks, nullptr);
-  return blocks;
-}
-void give_all(const heap<warp_slab>& heap, const std::vector<void*>& blocks) {
-  const grid_shape grid = grid_shape::covering(blocks.size(), 64);
-  std::vector<void*> all = blocks;
-  all.resize(grid.blocks * grid.threads);  // null is nothing to free
-  const device_array<void*> given(all);
-  launch(grid, give_one{}, heap.ref(), given.data());
-}
-// Takes one block of every second unit out of `blocks`.
-std::vector<void*> keep_one_of_every_second_unit(std::vector<void*>& blocks) {
-  const auto unit_of = [](void* block) { return reinterpret_cast<std::uint64_t>(block) / unit_bytes; };
-  std::vector<void*> kept;
-  std::ranges::sort(blocks);
-  std::uint64_t last = 1;
-  for (void* block : blocks) {
-    if (unit_of(block) % 2 != 0 || unit_of(block) == last) continue;
-    last = unit_of(block);
-    kept.push_back(block);
-  }
-  std::erase_if(blocks, [&](void* block) { return std::ranges::binary_search(kept, block); });
-  return kept;
-}
-
-// Of small blocks one stays in every second unit, so no slab of large ones fits anywhere. The units between serve them,
-// one each, and no block that would leave three quarters of its unit unused.
-TEST(warp_slab, large_blocks_get_units_where_no_slab_fits) {
-  constexpr std::uint64_t small = 256;
-  constexpr std::uint64_t large = 8192;
-  for_each_schedule([](std::uint64_t) {
-    const heap<warp_slab> heap{96 * unit_bytes};
-    std::vector<void*> blocks = take_all(heap, small);
-    const std::vector<void*> survivors = keep_one_of_every_second_unit(blocks);
-    give_all(heap, blocks);
-    const std::vector<void*> got = take_all(heap, large);
-    EXPECT_EQ(got.size(), heap.size() / unit_bytes - survivors.size());
-    for (void* block : got) EXPECT_EQ(reinterpret_cast<std::uint64_t>(block) % unit_bytes, 0u);
-    EXPECT_EQ(take_all(heap, classes::unit_bytes / 4).size(), 0u);
-    give_all(heap, got);
-    give_all(heap, survivors);
-    EXPECT_EQ(take_all(heap, large).size(), heap.size() / large) << "the units are not slabs' again";
-  });
-}
-
 /// Half of the warps ask for more than is left, in vain, and the others for runs of a few units, of which there are
 /// enough.
 struct refused_beside_served_kernel {

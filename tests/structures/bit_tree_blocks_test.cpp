@@ -29,17 +29,14 @@ struct block_steps_kernel {
   WARPHEAP_FN static void blocks_apart(const bit_tree& set) {
     std::uint32_t leaf = 0;
     require(take_apart(set, 4, 9) == 0, "no block in an empty set");
-    require(!set.find_block(full_warp, 1, leaf), "nor does a search find one");
     if (is_leader(full_warp)) set.add({2, 300});
     sync(full_warp);
-    require(set.find_block(full_warp, 64, leaf) && leaf == 1, "the first whole leaf");
     const std::uint64_t lowest = set.take_blocks_apart(full_warp, 8, 1, leaf);
     require(is_leader(full_warp) ? lowest == 1 << 8 && leaf == 0 : lowest == 0, "one block, the lowest");
     require(take_apart(set, 16, 3) == 3, "no more than are wanted");
     std::uint32_t rest = 0;
     for (std::uint32_t got = 1; got != 0; rest += got) got = take_apart(set, 16, 1000);
     require(rest == 14, "all that there are");
-    require(!set.find_block(full_warp, 16, leaf), "none is left");
     if (is_leader(full_warp)) require(set.take_exactly({2, 6}) && set.take_exactly({288, 14}), "what was no block");
     sync(full_warp);
   }

@@ -123,10 +123,6 @@ class bit_tree {
   WARPHEAP_COLD_FN std::uint64_t take_blocks_apart(lane_mask group, std::uint32_t size, std::uint32_t most,
                                                    std::uint32_t& leaf) const;
 
-  /// The first `leaf` in which such a block begins; false if at one moment of the call no leaf had one. Beside it no
-  /// thread takes in another way than beside `take_blocks`. Collective over `group`; any lanes.
-  WARPHEAP_COLD_FN bool find_block(lane_mask group, std::uint32_t size, std::uint32_t& leaf) const;
-
   /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
@@ -260,6 +256,7 @@ class bit_tree {
                                   std::uint64_t (&got)[rows]) const;
   WARPHEAP_COLD_FN bool search_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
   WARPHEAP_COLD_FN void extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
+  WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
                                              bool& quiet) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;

@@ -61,7 +61,7 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |     |- tickets: take
 ///   |  |     '- extension: extend       growth: slabs_wanted; maker: add_slabs; reclamation: reclaim -> reclaim_job,
 ///   |  |                                compaction; help, while it waits; search: find, exact, before a refusal
-///   |  '- take_without_slab    no slab fits: runs: take_free_run    large.hpp
+///   |  '- take_without_slab    in a heap below one slab             large.hpp
 ///   '- malloc_run              above 64 KiB                         large.hpp
 ///      '- runs: take_run_at_once, take_run_by_turns -> reclamation: reclaim
 ///   free                                                            free.hpp
@@ -175,7 +175,6 @@ class warp_slab {
 
   // large.hpp
   WARPHEAP_COLD_FN void* take_without_slab(std::uint32_t c) const;
-  WARPHEAP_FN void* begin_run(std::uint32_t first, std::uint32_t count) const;
   // Linked by name: std::uint64_t is `unsigned long` to nvcc and `unsigned long long` to NVRTC.
   WARPHEAP_COLD_FN void* malloc_run(unsigned long long bytes, unsigned long long alignment) const;
   WARPHEAP_COLD_FN static void free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units);

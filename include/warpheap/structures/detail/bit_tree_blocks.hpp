@@ -71,7 +71,7 @@ WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const bloc
 // What lies in the first leaf with such a block, the last one maybe in part; false if no leaf has one. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   std::uint32_t leaf = 0;
-  while (find_block(group, wanted.size, leaf)) {  // not a spin: once more only if another took what was found
+  while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
     if (is_leader(group)) run = blocks_from_leaf(leaf, wanted);
     run = {shuffle(group, run.first, leader(group)), shuffle(group, run.count, leader(group))};
     if (run.count != 0) return true;
@@ -79,7 +79,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const bloc
   return false;
 }
 
-WARPHEAP_COLD_FN inline bool bit_tree::find_block(lane_mask group, std::uint32_t size, std::uint32_t& leaf) const {
+// The first leaf with a block of `size`; false if at one moment of the call no leaf had one. Collective.
+WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
   bool quiet = false;
   while (!look_for_blocks_once(group, leaf, size, quiet)) {  // not a spin: it searches anew, and pauses in between
     if (quiet) return false;

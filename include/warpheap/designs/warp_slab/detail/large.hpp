@@ -20,29 +20,17 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(unsigned long long bytes, un
   const lane_mask rest = ballot(group, !got);
   if (!got) got = runs().take_run_by_turns(rest, count, unit_alignment, first);
   sync(group);
-  return got ? begin_run(first, count) : nullptr;
-}
-
-// A block of class `c` in units of its own, for lanes to which the class was refused: there is no place for a slab, but
-// maybe for a block. Null if no units are free, or if three quarters of a unit and more would be lost: such blocks
-// wait for a slab, but in a heap that is smaller than that.
-WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
-  const std::uint32_t bytes = classes::bytes(c);
-  if (store().control().units < store().units_of(c)) return malloc_run(bytes, 1);
-  if (4 * bytes <= classes::unit_bytes) return nullptr;
-  const auto count = static_cast<std::uint32_t>(next_power_of_two(divide_up(bytes, classes::unit_bytes)));
-  const lane_mask group = warp_request::of(active_group(), &store().control(), count).lanes;
-  std::uint32_t first = 0;
-  const bool got = runs().take_free_run(group, count, first);
-  sync(group);
-  return got ? begin_run(first, count) : nullptr;
-}
-
-// The block in the run of `count` units from `first` on, which the caller has taken.
-WARPHEAP_FN inline void* warp_slab::begin_run(std::uint32_t first, std::uint32_t count) const {
+  if (!got) return nullptr;
   atomic_view{store().header(first).owner}.store(unit_owner::run(count).value, memory_order::relaxed,
                                                  thread_scope::device);
   return store().data() + (std::uint64_t{first} << classes::unit_shift);
+}
+
+// A block of class `c` in units of its own, in a heap that is smaller than a slab of the class; else null. A heap in
+// which slabs can lie keeps units together for them: else memory that comes back bit by bit would be used up by single
+// blocks.
+WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
+  return store().control().units < store().units_of(c) ? malloc_run(classes::bytes(c), 1) : nullptr;
 }
 
 // Gives a run back, by a copy of the handle: a call of a member would have each free put the handle in memory.

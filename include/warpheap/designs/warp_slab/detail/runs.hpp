@@ -15,11 +15,9 @@ namespace warpheap::detail {
 /// no such block is seen, and for all other numbers, the heap's lock is held, and lanes that ask together for the same
 /// are served together.
 ///
-/// Blocks of a class that was refused get units of their own without the lock and without a look at slabs.
-///
 /// Invariant: units of a run are not in the set of free ones. A refusal means that no such run was free at one moment
-/// of the call, and, but for a class that was refused, that no slab was without blocks when last seen; its number tells
-/// waiting threads that it began after their calls (`refused_run`).
+/// of the call, and that no slab was without blocks when last seen; its number tells waiting threads that it began
+/// after their calls (`refused_run`).
 class slab_runs {
  public:
   WARPHEAP_FN explicit slab_runs(const arena& from) : reclamation_(from) {}
@@ -64,19 +62,6 @@ class slab_runs {
       }
       wanting = wanting.without_first(served);
     }
-  }
-
-  /// A run of `count` units, a power of two up to 64, at a multiple of it for each lane of `group`; false if at one
-  /// moment of the call none was free. It takes no slab back and waits for no lock. Collective.
-  WARPHEAP_COLD_FN bool take_free_run(lane_mask group, std::uint32_t count, std::uint32_t& first) const {
-    const std::uint32_t mine = grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index());
-    bool got = false;
-    std::uint32_t leaf = 0;
-    while (store().free_units().find_block(group, count, leaf)) {  // not a spin: other threads took what was found
-      if (!got) got = store().free_units().try_take_from(count, mine, leaf, first);
-      if (all(meet(group), got)) break;
-    }
-    return got;
   }
 
  private:
