@@ -217,6 +217,19 @@ struct closed_ticket_kernel {
     out[3] = places_of(growth.store(), c);
   }
 };
+// Draws tickets of two places, and settles these one after the other.
+struct settle_kernel {
+  WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, told out) const {
+    const detail::slab_ledger& ledger = maker.ledger();
+    out[0] = ledger.is_settled(c) ? 1 : 0;
+    ledger.draw(c, 2 * maker.store().blocks_of(c));
+    out[1] = ledger.is_settled(c) ? 1 : 0;
+    ledger.settle(c, false);
+    out[2] = ledger.is_settled(c) ? 1 : 0;
+    ledger.settle(c, false);
+    out[3] = ledger.is_settled(c) ? 1 : 0;
+  }
+};
 struct take_all_units_kernel {
   WARPHEAP_FN void operator()(slab_store store) const {
     for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().take_exactly({unit, 1});
@@ -397,6 +410,11 @@ TEST_F(warp_slab_parts, tickets_that_find_no_units_leave_nothing_behind) {
   for (void* block : kept.to_host()) EXPECT_NE(block, nullptr);
   launch({1, 1}, close_kernel{}, part<slab_maker>(), c, out());
   EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 2, units - 2, 0, 0, 0b11, 0, 0}));
+}
+
+TEST_F(warp_slab_parts, a_class_is_settled_when_all_drawn_places_are) {
+  launch({1, 1}, settle_kernel{}, part<slab_maker>(), c, out());
+  EXPECT_EQ(seen(), (std::vector<std::uint64_t>{1, 0, 0, 1, 0, 0, 0, 0}));
 }
 
 // Tickets of a closed ledger are void, and those of the opened one begin with the first block that no slab has.

@@ -101,8 +101,8 @@ concept serves_host = true;
 ///
 /// `a.trim_begin()`, host: bytes of the arena before the first unit; the others follow side by side.
 ///
-/// `a.coalesce()`, device, each thread of one block calls: makes whole units of what is free, as far as it can be. With
-/// a static member `A::coalesces_in_parallel` that is true, all threads of one grid may call instead.
+/// `a.coalesce()`, device, each thread of one block calls, once a launch: makes whole units of what is free, as far as
+/// it can be. With a static member `A::coalesces_in_parallel` that is true, all threads of one grid may call instead.
 ///
 /// `a.withdraw(units)`, device, each thread calls: takes all units that are free out of the heap, and sets their bits
 /// in `units`, one for each unit of the arena.

@@ -116,10 +116,10 @@ class bit_tree {
   /// `try_take` and `take_blocks_apart`; others may add. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
-  /// Takes blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of `size`: up to
-  /// `most` together, of the lowest leaves that have some, and each lane about as many, of another `leaf`. Returns the
-  /// members of that leaf with which the caller's blocks begin. If all lanes get none, none was seen, which tells
-  /// nothing of what there is. Collective over `group`, and beside all others.
+  /// Takes blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of `size`: of as
+  /// many leaves side by side as there are lanes, the lowest such row with a block. Each lane takes its share of `most`
+  /// at most, of another `leaf`, and gets the members of that leaf with which its blocks begin. If no lane gets any, no
+  /// block was seen, which tells nothing of what there is. Collective over `group`, and beside all others.
   WARPHEAP_COLD_FN std::uint64_t take_blocks_apart(lane_mask group, std::uint32_t size, std::uint32_t most,
                                                    std::uint32_t& leaf) const;
 
@@ -266,6 +266,9 @@ class bit_tree {
   WARPHEAP_COLD_FN bool find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
                                        std::uint32_t& leaf) const;
   WARPHEAP_COLD_FN index_run blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const;
+  WARPHEAP_COLD_FN bool begin_take_of(std::uint32_t leaf, std::uint64_t mask, std::uint64_t& before) const;
+  WARPHEAP_COLD_FN void end_take_of(std::uint32_t leaf, std::uint64_t mask, std::uint64_t before,
+                                    std::uint64_t rest) const;
   WARPHEAP_COLD_FN std::uint64_t share_of_blocks(lane_mask group, std::uint64_t begins, std::uint32_t most) const;
   WARPHEAP_COLD_FN std::uint64_t take_blocks_of(std::uint32_t leaf, std::uint64_t begins, std::uint32_t size) const;
   enum class block_found : std::uint32_t { none, lost, taken };  // lost: another had a part of it first

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A refusal that rests on the sweep of an earlier attempt is no word for a thread that came after that sweep: meanwhile
-// a slab may have lost its last block.
+// Searches for fully free slabs that several groups share. A refusal that rests on the sweep of an earlier attempt is
+// no word for a thread that came after that sweep: meanwhile a slab may have lost its last block. And a lane that
+// helps draws no more of one job than it can do of the next.
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@ using detail::slab_extension;
 using outcome = slab_extension::outcome;
 
 WARPHEAP_TEST_PRIVATE(extend_alone, slab_extension::extend_alone)
+WARPHEAP_TEST_PRIVATE(take_next, detail::slab_reclamation::take_next)
 
 constexpr std::uint64_t units = 256;
 constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
@@ -58,14 +60,44 @@ struct refusal_kernel {
   arena place;
 };
 
-TEST(warp_slab_refusal, is_for_who_asked_before_its_sweep) {
-  const device_array<std::byte> memory((units + 1) * unit_bytes);
-  const device_array<std::byte> metadata(warp_slab::metadata_bytes(units * unit_bytes) + 256);
-  const std::uint64_t begin = align_up(reinterpret_cast<std::uint64_t>(memory.data()), unit_bytes);
-  const std::uint64_t behind = align_up(reinterpret_cast<std::uint64_t>(metadata.data()), 256);
-  const arena place{reinterpret_cast<std::byte*>(begin), units * unit_bytes, units * unit_bytes,
-                    reinterpret_cast<std::byte*>(behind)};
-  launch({1, 1}, refusal_kernel{slab_extension{place}, place});
+// A lane that helps to look at sections draws one at a time, since it can take one leaf back in a turn of another job.
+struct lone_helper_kernel {
+  WARPHEAP_FN void operator()(detail::slab_reclamation reclamation) const {
+    reclamation.store().initialise();
+    const detail::slab_reclaim_job& job = reclamation.job();
+    job.begin_look(static_cast<std::uint32_t>(units) / 64);
+    require(job.offer_next(), "nothing to look at");
+    std::uint32_t most = 1;
+    std::uint32_t turns = 0;
+    for (; take_next(reclamation, lane_bit(), most); ++turns) require(most == 1, "more leaves than lanes are drawn");
+    require(turns == units / 64, "a section was left out");
+    require(!job.offer_next() && job.end_look() == 0, "an empty heap has a slab");
+  }
+};
+
+class warp_slab_refusal : public testing::Test {
+ protected:
+  warp_slab_refusal()
+      : memory_((units + 1) * unit_bytes), metadata_(warp_slab::metadata_bytes(units * unit_bytes) + 256) {
+    const std::uint64_t begin = align_up(reinterpret_cast<std::uint64_t>(memory_.data()), unit_bytes);
+    const std::uint64_t behind = align_up(reinterpret_cast<std::uint64_t>(metadata_.data()), 256);
+    place_ = {reinterpret_cast<std::byte*>(begin), units * unit_bytes, units * unit_bytes,
+              reinterpret_cast<std::byte*>(behind)};
+  }
+  const arena& place() const { return place_; }
+
+ private:
+  device_array<std::byte> memory_;
+  device_array<std::byte> metadata_;
+  arena place_{};
+};
+
+TEST_F(warp_slab_refusal, is_for_who_asked_before_its_sweep) {
+  launch({1, 1}, refusal_kernel{slab_extension{place()}, place()});
+}
+
+TEST_F(warp_slab_refusal, a_lone_helper_draws_what_it_can_do) {
+  launch({1, 1}, lone_helper_kernel{}, detail::slab_reclamation{place()});
 }
 
 }  // namespace

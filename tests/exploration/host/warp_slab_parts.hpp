@@ -47,9 +47,12 @@ inline bool add_slabs(const warp_slab& self, lane_mask group, std::uint32_t c, s
   if (is_leader(group)) top(self).maker().ledger().open(c);
   return added;
 }
+// For a request that began just now, so that no sweep before it counts.
 inline auto add_or_search(const warp_slab& self, lane_mask group, lane_mask wanting, std::uint32_t c,
                           std::uint32_t slabs, void*& found) {
-  return extension_add_or_search(top(self), group, wanting, c, slabs, found);
+  const std::uint64_t earlier =
+      atomic_view{top(self).store().control().attempts}.load(memory_order::relaxed, thread_scope::device);
+  return extension_add_or_search(top(self), group, wanting, c, slabs, earlier, found);
 }
 inline slab_claim claim(const warp_slab& self, std::uint32_t c, std::uint32_t at, std::uint32_t chosen,
                         std::uint32_t& left) {

@@ -150,22 +150,37 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   const std::uint32_t count = length < most ? length : most;
   if (count == 0) return {0, 0};
   const std::uint64_t mask = detail::bit_range(first, count);
-  if (!begin_take(leaf, count)) {  // a change, since what goes back is missing for a while
-    end_change();
-    return {0, 0};
-  }
-  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+  std::uint64_t before = 0;
+  if (!begin_take_of(leaf, mask, before)) return {0, 0};
   const std::uint64_t got = before & mask;
   const std::uint32_t whole = detail::trailing_ones(got >> first);
-  const std::uint64_t rest = whole == 0 ? got : got & ~detail::bit_range(first, whole);
+  end_take_of(leaf, mask, before, whole == 0 ? got : got & ~detail::bit_range(first, whole));
+  return {std::uint64_t{leaf} * leaf_bits + first, whole};
+}
+
+// Takes those members of `mask` that a leaf has, and tells what it had before; false if its group was taken. With the
+// change begun, which `end_take_of` ends: what goes back is missing for a while. One lane.
+WARPHEAP_COLD_FN inline bool bit_tree::begin_take_of(std::uint32_t leaf, std::uint64_t mask,
+                                                     std::uint64_t& before) const {
+  if (!begin_take(leaf, static_cast<std::uint32_t>(popcount(mask)))) {
+    end_change();
+    return false;
+  }
+  before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+  return true;
+}
+
+// Ends such a take of `mask`, of which `rest` goes back. One lane.
+WARPHEAP_COLD_FN inline void bit_tree::end_take_of(std::uint32_t leaf, std::uint64_t mask, std::uint64_t before,
+                                                   std::uint64_t rest) const {
   if (rest != 0) {
     add(leaf, rest);
   } else if ((before & ~mask) == 0) {
     hide(leaf);
   }
-  if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
+  const std::uint64_t lacking = mask & ~before;
+  if (groups_ != nullptr && lacking != 0) count_on(leaf, static_cast<std::uint32_t>(popcount(lacking)));
   end_change();
-  return {std::uint64_t{leaf} * leaf_bits + first, whole};
 }
 
 WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_blocks_apart(lane_mask group, std::uint32_t size,
@@ -205,22 +220,11 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::share_of_blocks(lane_mask group,
 WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_blocks_of(std::uint32_t leaf, std::uint64_t begins,
                                                                std::uint32_t size) const {
   const std::uint64_t mask = detail::members_of(begins, size);
-  const auto count = static_cast<std::uint32_t>(popcount(mask));
-  if (!begin_take(leaf, count)) {
-    end_change();
-    return 0;
-  }
-  const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
+  std::uint64_t before = 0;
+  if (!begin_take_of(leaf, mask, before)) return 0;
   const std::uint64_t got = before & mask;
   if (got != mask) begins &= detail::blocks_of(leaf, got, 0, size);
-  const std::uint64_t rest = got == mask ? 0 : got & ~detail::members_of(begins, size);
-  if (rest != 0) {
-    add(leaf, rest);
-  } else if ((before & ~mask) == 0) {
-    hide(leaf);
-  }
-  if (groups_ != nullptr && got != mask) count_on(leaf, count - static_cast<std::uint32_t>(popcount(got)));
-  end_change();
+  end_take_of(leaf, mask, before, got & ~detail::members_of(begins, size));
   return begins;
 }
 

@@ -17,10 +17,10 @@ namespace warpheap::detail {
 /// searches for proof, no ticket's slab is in the making.
 ///
 /// One group at a time extends, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
-/// they begin. A refusal rests on a sweep over the slabs of all classes, by the attempt itself or by an earlier one
-/// that began after its wait did (`swept`), and has that one's number. A waiting group takes it for its own if that
-/// attempt began after it had begun to wait: then the moment at which nothing was to be had lies within its call. A
-/// waiting group helps the holder to take slabs back.
+/// they begin. A refusal rests on a sweep over the slabs of all classes, by this attempt or by an earlier one that
+/// began after this attempt's caller had begun to wait. It is published with the sweep's number (`swept`). A waiting
+/// group takes a refusal for its own if the sweep began after it had begun to wait: then the moment at which nothing
+/// was to be had lies within its call. A waiting group helps the holder to take slabs back.
 ///
 /// That moment lies in the last search for blocks of the class. If no units are free after it, and meanwhile no thread
 /// took any, none were free during it.

@@ -51,7 +51,7 @@ struct warp_slab_layout {
     std::uint32_t slab_blocks;
     std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
     alignas(128) std::uint32_t news;     // times that there was reason to look again, the extensions among them
-    std::uint64_t refused;               // the latest attempt that found nothing
+    std::uint64_t refused;               // the attempt whose sweep the latest refusal rests on
     alignas(128) std::uint64_t ledger;   // slab_ledger_word: blocks that tickets were drawn for
     alignas(128) std::uint32_t settled;  // places that have a slab, or had a ticket and could not get one
     alignas(128) std::uint32_t failed;   // those without a slab, since the ledger was opened
@@ -75,10 +75,10 @@ struct warp_slab_layout {
     std::uint64_t whole;                  // classes that have fully free slabs, of a job that only looks
     std::uint32_t lowest;                 // place of one of them, or ~0
     alignas(128) std::uint32_t of_class;  // the holder's: what the job is
-    std::uint32_t enough;                 // slabs that are wanted
+    std::uint32_t enough;                 // slabs that are wanted; ~0 where the job only looks
     std::uint32_t end;                    // the leaf after the first one that is drawn
     std::uint32_t offered;                // leaves from there on downwards
-    std::uint32_t found_nothing;          // whether the job before took nothing back
+    std::uint32_t all_at_once;            // whether all leaves are offered at once
   };
 
   // Where makers take units for slabs of one size, on a line of its own.
@@ -98,7 +98,7 @@ struct warp_slab_layout {
     slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them
     alignas(128) std::uint64_t front;              // slab_front; the lock's holder's
     std::uint32_t reclaims;                        // times that slabs were taken back; the lock's holder's
-    std::uint32_t coalesced;                       // 1 + the latest launch that took all free slabs back, or 0
+    std::uint64_t coalesced;                       // 1 + the latest launch that took all free slabs back, or 0
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     alignas(128) bit_tree::groups groups;  // of that set, so that large blocks are taken 64 leaves at a time

@@ -44,8 +44,8 @@ class slab_ledger {
   WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
 
   /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, so that a ticket's number is
-  /// a word and a bit. Of slabs of less than a word, only while the class begins: a warp wants several of these, and
-  /// finds them soon only if the class has some in store, which growth with the lock sees to.
+  /// a word and a bit. Of slabs of less than a word, only while the class begins. Later the lock's holder
+  /// grows the class, with some slabs in store: a warp of 32 lanes needs blocks of several.
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && (has_whole_words(c) || begins(c));
   }
@@ -96,12 +96,14 @@ class slab_ledger {
   WARPHEAP_FN std::uint64_t first_of(std::uint32_t c, std::uint32_t place) const {
     return std::uint64_t{place} << shift(c);
   }
-  /// Whether all places of class `c` are settled that tickets were drawn for, when it was looked at. One lane.
+  /// Whether all places of class `c` were settled, at one moment of the call, that tickets had been drawn for. The
+  /// lock's holder. One lane.
   WARPHEAP_COLD_FN bool is_settled(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
-    const slab_ledger_word drawn = look(c);
+    // Both only grow, and no place is settled before it is drawn: so equal numbers were equal when the first was read.
     const std::uint32_t settled = atomic_view{state(c).settled}.load(acquire, device);
+    const slab_ledger_word drawn = look(c);
     return drawn.is_closed() || settled == place_of(c, drawn.blocks() + first_of(c, 1) - 1);
   }
   /// Settles a place, by the thread that drew its first ticket: there is a slab now, and all that leads to it, or there

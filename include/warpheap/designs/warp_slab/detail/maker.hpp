@@ -13,8 +13,8 @@ namespace warpheap::detail {
 ///
 /// Several slabs are made by the group of the heap's lock holder, with the ledger of the class closed, and all of its
 /// lanes write side by side: while units are likely to be come upon each lane a slab of its own, and then slabs of
-/// neighbouring units. Slabs for tickets are made by lanes of the group that drew the first tickets of their places,
-/// with the ledger open.
+/// neighbouring units or, where few lie side by side, of units of another leaf for each lane. Slabs for tickets are
+/// made by lanes of the group that drew the first tickets of their places, with the ledger open.
 ///
 /// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
 /// places and `places`. A search that finds no block must not miss those of a slab in the making. A change of the class
@@ -77,9 +77,7 @@ class slab_maker {
     using enum thread_scope;
     make_header(c, unit, place);
     fence(release, device);
-    WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
-      make_word(c, word_number::make(unit, w), store().all_blocks(c, w));
-    }
+    make_words_of(c, unit);
     // Those who wait for the slab claim of its words as soon as they see its entry.
     fence(release, device);
     store().table(c, place).store(unit + 1, after_release_fence, device);
@@ -208,15 +206,15 @@ class slab_maker {
     hints().end_change(c);
   }
   static constexpr std::uint32_t few_neighbours = 8;  // slabs; where fewer lie side by side, others lie apart
-  // Adds up to `slabs` slabs of the lowest units that suffice, of another leaf for each lane, and subtracts them; false
-  // if no lane got units. Collective.
-  WARPHEAP_COLD_FN bool add_apart(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
+  // Adds up to `slabs` slabs of the lowest units that suffice, of another leaf for each lane, and subtracts them.
+  // Collective.
+  WARPHEAP_COLD_FN void add_apart(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
     std::uint32_t leaf = 0;
     const std::uint64_t mine = store().free_units().take_blocks_apart(group, store().units_of(c), slabs, leaf);
     const auto own = static_cast<std::uint32_t>(popcount(mine));
     const std::uint32_t upto = inclusive_scan(group, own, plus{});
     const std::uint32_t count = reduce(group, own, plus{});
-    if (count == 0) return false;
+    if (count == 0) return;
     const std::uint32_t places = begin_slabs(group, c, count);
     make_slabs_of(c, leaf * bit_tree::leaf_bits, mine, places + upto - own);
     sync(group);
@@ -224,7 +222,6 @@ class slab_maker {
     sync(group);
     if (is_leader(group)) end_slabs(c, places, count);
     slabs -= count;
-    return true;
   }
   // Makes slabs of the units from `first` plus each bit of `begins` on, at places from `place` on, all of their blocks
   // free. A fence between two steps stands for the releases of all stores of the second. One lane, beside others.
@@ -240,11 +237,15 @@ class slab_maker {
       open_slab(c, first + static_cast<std::uint32_t>(lowest_bit(left)), at++);
     }
   }
-  // The words of a slab whose header is there, and its entry in the table. One lane.
-  WARPHEAP_COLD_FN void open_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+  // The words of a slab whose header is there. One lane.
+  WARPHEAP_COLD_FN void make_words_of(std::uint32_t c, std::uint32_t unit) const {
     WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
       make_word(c, word_number::make(unit, w), store().all_blocks(c, w));
     }
+  }
+  // The words of a slab whose header is there, and its entry in the table. One lane.
+  WARPHEAP_COLD_FN void open_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
+    make_words_of(c, unit);
     store().table(c, place).store(unit + 1, after_release_fence, thread_scope::device);
   }
   // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.

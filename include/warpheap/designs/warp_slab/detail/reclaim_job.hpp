@@ -16,8 +16,8 @@ namespace warpheap::detail {
 /// only looks has sections in place of leaves, and no class whose ledger is closed.
 ///
 /// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until
-/// its `finish` the class's ledger stays closed, and the holder neither changes the table nor offers more. Meanwhile
-/// only the group that drew a leaf clears the table's entries there.
+/// its `finish` or `finish_look` the class's ledger stays closed, and the holder neither changes the table nor offers
+/// more. Meanwhile only the group that drew a leaf clears the table's entries there.
 ///
 /// Orders: an offer is released and a draw acquires it, so a drawer reads what the job is, and the table as the holder
 /// left it. `done` is released by those that drew and acquired by the holder, so the holder sees what they took back.
@@ -46,7 +46,7 @@ class slab_reclaim_job {
   WARPHEAP_COLD_FN std::uint32_t begin(std::uint32_t c, std::uint32_t enough) const {
     using enum memory_order;
     using enum thread_scope;
-    state().found_nothing = state().enough != 0 && slabs() == 0 ? 1 : 0;
+    state().all_at_once = state().enough != 0 && slabs() == 0 ? 1 : 0;  // as the job before took nothing back
     state().of_class = c;
     state().enough = enough;
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
@@ -61,7 +61,7 @@ class slab_reclaim_job {
   WARPHEAP_COLD_FN void begin_look(std::uint32_t sections) const {
     state().of_class = slab_classes::count;
     state().enough = ~0u;
-    state().found_nothing = 1;
+    state().all_at_once = 1;
     state().end = sections;
     state().offered = 0;
     atomic_view{state().whole}.store(0, memory_order::relaxed, thread_scope::device);  // released by the offer
@@ -94,7 +94,7 @@ class slab_reclaim_job {
     // once while few slabs are wanted. All at once if hardly any slab is fully free.
     constexpr std::uint32_t least = 32;  // for groups that help; draws end when enough was taken back
     std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + least : 2 * before;
-    if (found_nothing_before()) count = state().end;
+    if (is_offered_at_once()) count = state().end;
     if (count > state().end) count = state().end;
     state().offered = count;
     atomic_view{state().done}.store(0, relaxed, device);  // released by the offer
@@ -110,9 +110,9 @@ class slab_reclaim_job {
   WARPHEAP_FN std::uint32_t lowest() const {
     return atomic_view{state().lowest}.load(memory_order::relaxed, thread_scope::device);
   }
-  /// Whether the job before took nothing back, so that this one is likely not to, either. For those that drew, and the
-  /// lock's holder.
-  WARPHEAP_FN bool found_nothing_before() const { return state().found_nothing != 0; }
+  /// Whether all leaves are offered at once, of which few or no slabs are likely to be taken back. For those that drew,
+  /// and the lock's holder.
+  WARPHEAP_FN bool is_offered_at_once() const { return state().all_at_once != 0; }
   /// Notes that the lock's holder took `slabs` slabs back by itself, in place of the job.
   WARPHEAP_FN void note(std::uint32_t slabs) const {
     atomic_view{state().slabs}.store(slabs, memory_order::relaxed, thread_scope::device);

@@ -70,14 +70,14 @@ class slab_reclamation {
     std::uint32_t lowest;  // place of one
   };
 
-  // The classes of which a slab was fully free when it was looked at, at each unit of the heap with all that help, or
-  // is being made; or where there are so many units that going along the hints takes less time, all classes that ever
-  // had slabs. The lock's holder. Collective.
+  // The classes that may have a fully free slab: those seen by a look at all units, which helpers share, and those of
+  // which slabs are in the making. With more than 8,192 units a lane, all that ever had slabs: to go along their hints
+  // is quicker. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint64_t classes_with_whole(lane_mask group) const {
     constexpr std::uint64_t most = 8192;  // units for each lane
     const std::uint64_t used = used_classes(group);
     if (used == 0 || store().control().units > most * static_cast<std::uint64_t>(group_size(group))) return used;
-    const std::uint64_t growing = growing_classes(group, used);  // before the look, which sees them when they are made
+    const std::uint64_t growing = growing_classes(group, used);  // first: the look sees what is made in between
     return growing | look_at_all(group);
   }
   // Those of the classes `used` of which slabs are being made for tickets: their blocks may all be free. Collective.
@@ -229,7 +229,7 @@ class slab_reclamation {
     const reclaimed got = reclaim_leaves(group, mine);
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     const bool many =
-        any(group, is_leader(group) && job().found_nothing_before());  // before the holder may begin another
+        any(group, is_leader(group) && job().is_offered_at_once());  // before the holder may begin another
     if (is_leader(group)) job().finish(mine.count, got.slabs, got.lowest);
     if (many && most < lanes / 4) most = lanes / 4;
     most = got.slabs >= lanes ? 1 : 2 * most <= lanes ? 2 * most : most;
@@ -240,13 +240,15 @@ class slab_reclamation {
     constexpr std::uint32_t few = 4;
     const std::uint64_t whole = look_at_sections(group, mine);
     if (is_leader(group)) job().finish_look(mine.count, whole);
-    if (most < few) most *= 2;
+    const auto lanes = static_cast<std::uint32_t>(group_size(group));
+    if (most < few && 2 * most <= lanes) most *= 2;  // it counts for a job of the other kind, too
     return true;
   }
   // Takes back the fully free slabs of leaves that were drawn, no more than there are lanes. The lanes share each leaf
   // evenly. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_leaves(lane_mask group, slab_reclaim_job::drawn leaves) const {
     const std::uint32_t shares = static_cast<std::uint32_t>(group_size(group)) / leaves.count;
+    invariant(shares != 0, "warp_slab: more leaves were drawn than there are lanes");
     const auto rank = static_cast<std::uint32_t>(group_rank(group));
     const std::uint32_t share = rank / leaves.count;
     reclaimed mine{0, ~0u};
@@ -320,12 +322,12 @@ class slab_reclamation {
   WARPHEAP_COLD_FN bool is_whole(std::uint32_t c, std::uint32_t unit) const {
     const std::uint32_t words = store().words_of(c);
     std::uint32_t w = 0;
-    while (w < words && has_whole_words(c, unit, w)) w += words_at_once;
+    while (w < words && are_whole(c, unit, w)) w += words_at_once;
     return w >= words;
   }
   static constexpr std::uint32_t words_at_once = 4;  // that a lane reads before it waits for memory
   // True if the next few words of the slab at `unit`, from `first` on, are all free. One lane.
-  WARPHEAP_COLD_FN bool has_whole_words(std::uint32_t c, std::uint32_t unit, std::uint32_t first) const {
+  WARPHEAP_COLD_FN bool are_whole(std::uint32_t c, std::uint32_t unit, std::uint32_t first) const {
     using enum memory_order;
     using enum thread_scope;
     const std::uint32_t last = store().words_of(c) - 1;

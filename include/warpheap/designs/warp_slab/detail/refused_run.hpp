@@ -6,17 +6,18 @@
 
 namespace warpheap {
 
-// The latest attempt to find a run that found none, and how many units it was for. The holder of the heap's lock writes
-// it, any thread reads it. Zero bytes: none yet.
+// The latest refusal of a run: how many units it was for, and the attempt whose sweep over all slabs it rests on. The
+// holder of the heap's lock writes it, any thread reads it. Zero bytes: nothing was refused yet.
 //
 // Invariant: while `attempt_` is not 0, `units_` belongs to it. A writer sets `attempt_` to 0 before it writes
-// `units_`, and attempts are numbered from 1 in 64 bits, so no number returns.
+// `units_`, and attempts are numbered from 1 in 64 bits. Of several refusals that rest on one sweep a reader may take
+// the units of any: each is true for those that began to wait before the sweep.
 //
 // Orders: a release of `units_` publishes the 0 before it, so a reader that acquired a later writer's units does not
 // read the earlier attempt again. The release of `attempt_` publishes the units, and what the attempt saw.
 class refused_run {
  public:
-  // Attempt `attempt`, for `units` units, found none. The lock's holder.
+  // No run of `units` units was free after the sweep of attempt `attempt`. The lock's holder.
   WARPHEAP_FN void note(std::uint64_t attempt, std::uint32_t units) {
     using enum memory_order;
     using enum thread_scope;
@@ -24,7 +25,7 @@ class refused_run {
     atomic_view{units_}.store(units, release, device);
     atomic_view{attempt_}.store(attempt, release, device);
   }
-  // True if an attempt after number `earlier`, for `units` units or fewer, is known to have found none.
+  // True if no run of `units` units or fewer is known to have been free after the sweep of an attempt after `earlier`.
   WARPHEAP_FN bool since(std::uint64_t earlier, std::uint32_t units) {
     using enum memory_order;
     using enum thread_scope;

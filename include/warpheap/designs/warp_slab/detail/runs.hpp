@@ -80,11 +80,10 @@ class slab_runs {
     index_run run{0, 0};
     const auto is_refused = [&] { return store().control().refused_runs.since(earlier, count); };
     store().control().lock.hold_unless(is_refused, [&] {
-      const std::uint64_t attempt = atomic_view{store().control().attempts}.fetch_add(1, acquire, device) + 1;
+      atomic_view{store().control().attempts}.fetch_add(1, acquire, device);
       run = take_units_now(count, units, alignment, earlier);
-      // Only those that began before the sweep may take a refusal for theirs, so it must be this attempt's.
-      const bool tells = run.count == 0 && alignment == 1 && store().control().swept == attempt;
-      if (tells) store().control().refused_runs.note(attempt, count);
+      // For those that began to wait before the sweep that it rests on, maybe an earlier attempt's.
+      if (run.count == 0 && alignment == 1) store().control().refused_runs.note(store().control().swept, count);
     });
     return run;
   }

@@ -37,8 +37,8 @@ class slab_tickets {
   WARPHEAP_FN const slab_store& store() const { return maker_.store(); }
 
   /// Draws tickets for the lanes of `group` that ask, for blocks of class `c` of each: `found`, or a block, or null.
-  /// `there` tells lanes that ask whether their slab was made; if not, the class is not extended by tickets, for now.
-  /// Collective.
+  /// `there` tells lanes that ask whether the first slab of their leader's draw was made; if not, and the lane got no
+  /// block, the class is to be extended in another way. Collective.
   WARPHEAP_COLD_FN void* take(lane_mask group, std::uint32_t c, bool asks, void* found, bool& there) const {
     const lane_mask of_class = match(group, asks ? c : classes::count);
     const lane_mask peers = asks_for_many(group, of_class, c, asks) ? of_one_slab(group, of_class, c) : of_class;
@@ -103,7 +103,7 @@ class slab_tickets {
   WARPHEAP_COLD_FN lane_mask of_one_slab(lane_mask group, lane_mask of_class, std::uint32_t c) const {
     return match(group, static_cast<std::uint32_t>(group_rank(of_class)) / store().blocks_of(c)) & of_class;
   }
-  // Tickets for `wanted` blocks of class `c`, no more than a word or a slab has, or none; `mixed`: lanes that called
+  // Tickets for `wanted` blocks of class `c`, at most 32 and at most a slab's, or none; `mixed`: lanes that called
   // with the caller want other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
     constexpr std::uint32_t few = 8;  // slabs, of which a later launch makes no eighth ahead
@@ -128,7 +128,7 @@ class slab_tickets {
     const std::uint32_t each = root < 4 ? 1u << 14 : root > 6 ? 1u << 11 : 3u << (16 - root);
     return (wanted * each + (spread(grid_warp_index() + static_cast<std::uint32_t>(blocks)) >> 16)) >> 16;
   }
-  // Tickets for `wanted` blocks of class `c`, no more than a word or a slab has, or none; makes the slab whose first
+  // Tickets for `wanted` blocks of class `c`, at most 32 and at most a slab's, or none; makes the slab whose first
   // block is among them. One lane.
   WARPHEAP_COLD_FN slab_ticket draw_first(std::uint32_t c, std::uint32_t wanted) const {
     const std::uint32_t blocks = store().blocks_of(c);

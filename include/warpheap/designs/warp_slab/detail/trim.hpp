@@ -12,20 +12,23 @@ namespace warpheap {
 // comes late, or gets the lock later, learns that it is done.
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   const lane_mask group = active_group();
-  const std::uint32_t launch = static_cast<std::uint32_t>(launch_number()) + 1;
+  const std::uint64_t launch = launch_number() + 1;
   const atomic_view coalesced{store().control().coalesced};
   const auto is_done = [&] {
     return any(group, is_leader(group) && coalesced.load(memory_order::acquire, thread_scope::device) == launch);
   };
   for (backoff wait; !is_done(); wait.pause()) {
     store().control().lock.try_hold(group, [&] {
+      wait.end();
       if (is_done()) return;
       const auto units = static_cast<std::uint32_t>(store().control().units);
       while (reclamation().reclaim(group, units)) {  // not a spin: each turn takes slabs back
       }
       if (is_leader(group)) coalesced.store(launch, memory_order::release, thread_scope::device);
     });
-    if (reclamation().has_work(group)) reclamation().help(group);
+    if (!reclamation().has_work(group)) continue;
+    wait.end();
+    reclamation().help(group);
   }
 }
 
