@@ -140,6 +140,8 @@ TEST_F(located, what_was_freed_is_free) {
 struct free_and_locate_kernel {
   WARPHEAP_FN void operator()(warp_slab slabs, known_block* kept, std::uint64_t* late) const {
     void* const block = kept[grid_thread_index()].block;
+    // Where slabs of all sizes lie in 256 units, one of 20 units sometimes has no place.
+    if (block == nullptr) return;
     slabs.free(block);
     if (slabs.locate(block) == block_location::free) return;
     atomic_view{*late}.fetch_add(1, memory_order::relaxed, thread_scope::device);
