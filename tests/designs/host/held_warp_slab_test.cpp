@@ -187,7 +187,7 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
         return;
       }
       before->await();
-      free_units(self).mark(1);
+      free_units(self).add({1, 1});
       const std::uint32_t block = claim_of(self, c, 0, 1);
       before->release();
       after->await();
