@@ -317,7 +317,7 @@ struct extend_while_a_unit_moves {
       return;
     }
     const bit_tree units = free_units(self);
-    units.mark(1);
+    units.add({1, 1});
     const slab_claim got = claim_of(self, c, 0, 1);
     if (got.blocks == 0) return;  // lane 0 has it
     put_back(self, got);
