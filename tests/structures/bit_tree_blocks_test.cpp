@@ -137,7 +137,9 @@ struct blocks_kernel {
       const std::uint32_t size = shuffle(group, random.below(2) == 0 ? power : other, leader(group));
       const auto most = shuffle(group, static_cast<std::uint32_t>(1 + random.size(40)), leader(group));
       if (shuffle(group, random.below(2), leader(group)) == 0) {
-        taken += take_apart(group, size, most);
+        const std::uint64_t got = take_apart(group, size, most);
+        taken += got;
+        if (got == 0) backoff{}.pause();
         continue;
       }
       const index_run run = set.take_blocks(group, size, most);

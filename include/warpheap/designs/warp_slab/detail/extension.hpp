@@ -165,8 +165,8 @@ class slab_extension {
   WARPHEAP_COLD_FN outcome add_or_search(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t slabs,
                                          std::uint64_t earlier, void*& found) const {
     if (maker().add_slabs(group, c, slabs)) return outcome::extended;
-    while (reclamation().reclaim_since(group, slabs * store().units_of(c),
-                                       earlier)) {  // not a spin: each turn takes slabs back
+    const std::uint32_t room = slabs * store().units_of(c);
+    while (reclamation().reclaim_since(group, room, earlier)) {  // not a spin: each turn takes slabs back
       if (maker().add_slabs(group, c, slabs)) return outcome::extended;
     }
     // Blocks of the class may have come back since the caller looked.

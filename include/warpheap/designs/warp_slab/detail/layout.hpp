@@ -98,7 +98,7 @@ struct warp_slab_layout {
     slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them
     alignas(128) std::uint64_t front;              // slab_front; the lock's holder's
     std::uint32_t reclaims;                        // times that slabs were taken back; the lock's holder's
-    std::uint64_t coalesced;                       // 1 + the latest launch that took all free slabs back, or 0
+    alignas(128) std::uint64_t coalesced;          // 1 + the latest launch that took all free slabs back, or 0
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     alignas(128) bit_tree::groups groups;  // of that set, so that large blocks are taken 64 leaves at a time

@@ -92,8 +92,8 @@ class slab_runs {
   WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                             std::uint64_t earlier) const {
     index_run run = take_units(least, most, alignment);
-    while (run.count == 0 &&
-           reclamation().reclaim_since(lane_bit(), least, earlier)) {  // not a spin: each turn takes slabs back
+    // Not a spin: each turn takes slabs back.
+    while (run.count == 0 && reclamation().reclaim_since(lane_bit(), least, earlier)) {
       run = take_units(least, most, alignment);
     }
     return run;

@@ -9,7 +9,8 @@
 namespace warpheap {
 
 // The group that gets the heap's lock first takes all slabs back, and the others of the grid help it. A group that
-// comes late, or gets the lock later, learns that it is done.
+// comes late, or gets the lock later, learns that it is done: the release of the launch's number and its acquire pass
+// on what was taken back.
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   const lane_mask group = active_group();
   const std::uint64_t launch = launch_number() + 1;

@@ -225,7 +225,8 @@ struct slab_region_word {
   WARPHEAP_FN std::uint32_t log2_leaves() const { return static_cast<std::uint32_t>(value >> log2_shift); }
   // Of the next region, in a heap of `leaves` leaves, each with `each` places.
   WARPHEAP_FN std::uint32_t next_log2_leaves(std::uint32_t leaves, std::uint32_t each) const {
-    const std::uint32_t room = leaves / 4 < 4096 / each ? leaves / 4 : 4096 / each;
+    constexpr std::uint32_t most_places = 4096;
+    const std::uint32_t room = leaves / 4 < most_places / each ? leaves / 4 : most_places / each;
     return 2u << log2_leaves() <= room ? log2_leaves() + 1 : log2_leaves();
   }
 };

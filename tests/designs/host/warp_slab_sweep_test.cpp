@@ -11,7 +11,7 @@
 #include <exploration/host/private_member.hpp>
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-namespace warpheap::test::warp_slab_refusal_test {
+namespace warpheap::test::warp_slab_sweep_test {
 namespace {
 
 using detail::slab_extension;
@@ -19,6 +19,7 @@ using outcome = slab_extension::outcome;
 
 WARPHEAP_TEST_PRIVATE(extend_alone, slab_extension::extend_alone)
 WARPHEAP_TEST_PRIVATE(take_next, detail::slab_reclamation::take_next)
+WARPHEAP_TEST_PRIVATE(growing_classes, detail::slab_reclamation::growing_classes)
 
 constexpr std::uint64_t units = 256;
 constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
@@ -26,6 +27,7 @@ constexpr std::uint64_t unit_bytes = slab_classes::unit_bytes;
 // One lane acts for three threads, of which two have asked for blocks and wait for the lock.
 struct refusal_kernel {
   slab_extension extension;
+  arena place;
 
   WARPHEAP_FN void operator()() const {
     const detail::slab_store& store = extension.store();
@@ -35,9 +37,8 @@ struct refusal_kernel {
     const std::uint32_t other = slab_classes::of(1024).of_class;
     require(extend(x, 0) == outcome::extended, "a slab of class x");
     for (std::uint32_t unit = 0; unit < units; ++unit) store.free_units().take_exactly({unit, 1});
-    void* block = nullptr;
     bool lost = false;
-    block = extension.search().follow_hints(lane_bit(), x, true, nullptr, lost);
+    void* const block = extension.search().follow_hints(lane_bit(), x, true, nullptr, lost);
     require(block != nullptr, "a block of it");
 
     const std::uint64_t first_asks = attempts();
@@ -56,8 +57,6 @@ struct refusal_kernel {
     require(extension.store().control().lock.try_acquire(), "the lock is not free");
     return extend_alone(extension, lane_bit(), lane_bit(), c, earlier, found);
   }
-
-  arena place;
 };
 
 // A lane that helps to look at sections draws one at a time, since it can take one leaf back in a turn of another job.
@@ -75,9 +74,23 @@ struct lone_helper_kernel {
   }
 };
 
-class warp_slab_refusal : public testing::Test {
+// A slab in the making for a ticket may be fully free as soon as it is made, so a sweep counts its class.
+struct growing_kernel {
+  WARPHEAP_FN void operator()(detail::slab_reclamation reclamation) const {
+    reclamation.store().initialise();
+    const std::uint32_t c = slab_classes::of(512).of_class;
+    const std::uint64_t all = ~std::uint64_t{0} >> (64 - slab_classes::count);
+    require(growing_classes(reclamation, lane_bit(), all) == 0, "a class of an empty heap grows");
+    reclamation.ledger().draw(c, 1);
+    require(growing_classes(reclamation, lane_bit(), all) == std::uint64_t{1} << c, "a slab in the making is missed");
+    reclamation.ledger().settle(c, false);
+    require(growing_classes(reclamation, lane_bit(), all) == 0, "a class grows, though all places are settled");
+  }
+};
+
+class warp_slab_sweep : public testing::Test {
  protected:
-  warp_slab_refusal()
+  warp_slab_sweep()
       : memory_((units + 1) * unit_bytes), metadata_(warp_slab::metadata_bytes(units * unit_bytes) + 256) {
     const std::uint64_t begin = align_up(reinterpret_cast<std::uint64_t>(memory_.data()), unit_bytes);
     const std::uint64_t behind = align_up(reinterpret_cast<std::uint64_t>(metadata_.data()), 256);
@@ -92,13 +105,17 @@ class warp_slab_refusal : public testing::Test {
   arena place_{};
 };
 
-TEST_F(warp_slab_refusal, is_for_who_asked_before_its_sweep) {
+TEST_F(warp_slab_sweep, serves_who_asked_before_it) {
   launch({1, 1}, refusal_kernel{slab_extension{place()}, place()});
 }
 
-TEST_F(warp_slab_refusal, a_lone_helper_draws_what_it_can_do) {
+TEST_F(warp_slab_sweep, counts_classes_that_grow) {
+  launch({1, 1}, growing_kernel{}, detail::slab_reclamation{place()});
+}
+
+TEST_F(warp_slab_sweep, a_lone_helper_draws_what_it_can_do) {
   launch({1, 1}, lone_helper_kernel{}, detail::slab_reclamation{place()});
 }
 
 }  // namespace
-}  // namespace warpheap::test::warp_slab_refusal_test
+}  // namespace warpheap::test::warp_slab_sweep_test
