@@ -85,10 +85,10 @@ struct draw_without_units {
 };
 
 TEST(explored_slab_tickets, a_ticket_without_units_leaves_no_gap) {
-  explored_heap<warp_slab, 2 * slab_classes::unit_bytes> heap;  // one unit, wherever the heap begins
+  explored_heap<warp_slab, 2 * slab_classes::unit_bytes> heap;  // one unit at least
   heap.set_up([](const warp_slab& self) {
     const bit_tree units = free_units(self);
-    if ((units.leaf_word(0) & 2) != 0) units.unmark(1);
+    if ((units.leaf_word(0) & 2) != 0) require(units.try_take({1, 1}), "no other thread takes units");
   });
   expect_all_clean(explore_snapshot(
       heap.memory(), 3, draw_without_units{heap.self(), class_of(512), class_of(256)},

@@ -27,11 +27,14 @@ class snapshot {
  public:
   explicit snapshot(std::size_t bytes) : bytes_(bytes), file_(::memfd_create("warpheap_snapshot", 0)) {
     must(file_ >= 0 && ::ftruncate(file_, static_cast<off_t>(bytes)) == 0);
-    data_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    must(data_ != MAP_FAILED);
+    reserved_ = ::mmap(nullptr, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    must(reserved_ != MAP_FAILED);
+    void* begin = reinterpret_cast<void*>(align_up(reinterpret_cast<std::uintptr_t>(reserved_), alignment));
+    data_ = ::mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file_, 0);
+    must(data_ == begin);
   }
   ~snapshot() {
-    ::munmap(data_, bytes_);
+    ::munmap(reserved_, bytes_ + alignment);
     ::close(file_);
   }
   snapshot(const snapshot&) = delete;
@@ -64,11 +67,15 @@ class snapshot {
 #else
   static constexpr std::size_t most_copied = std::size_t{32} << 10;
 #endif
+  // How many units a heap has can depend on where its memory begins. From a multiple of this on, larger than each unit,
+  // an exploration meets the same states in each process.
+  static constexpr std::uintptr_t alignment = std::uintptr_t{1} << 20;
   static void must(bool done) {
     if (!done) throw std::system_error(errno, std::generic_category(), "memory for a snapshot");
   }
   std::size_t bytes_;
   int file_;
+  void* reserved_ = nullptr;
   void* data_ = nullptr;
   std::vector<std::byte> frozen_;  // what is copied back
 };

@@ -89,7 +89,7 @@ class basic_ouroboros {
                                                        .uses_arena = true,
                                                        .state_in_arena = uses_chunks<Kind>,
                                                        .trim_bytes = Options.chunk_bytes,
-                                                       .stack_bytes = 3072};
+                                                       .stack_bytes = 3456};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return layout::metadata_bytes(bytes);

@@ -110,7 +110,7 @@ class warp_slab {
                                                        .counts_live = true,
                                                        .uses_arena = true,
                                                        .trim_bytes = slab_classes::unit_bytes,
-                                                       .stack_bytes = 2688};
+                                                       .stack_bytes = 2816};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return warp_slab_layout::metadata_bytes(bytes);
