@@ -34,7 +34,7 @@ configure() {
   (cd "$root" && cmake --preset "$preset" "$@") && printf '%s' "$*" >"$folder/configured_with"
 }
 
-# build_preset PRESET [TARGET]: all of it with the tests, or one target of it. CI builds everything once, so there each
+# build_preset PRESET [TARGET...]: all of it with the tests, or these targets of it. CI builds everything once, so there each
 # host test is one translation unit.
 build_preset() {
   local once=()
@@ -42,10 +42,10 @@ build_preset() {
   configure "$1" "${once[@]}" && build_tree "$@"
 }
 
-# build_tree PRESET [TARGET]: what was configured. Adds the seconds that it takes to `seconds_of_building`.
+# build_tree PRESET [TARGET...]: what was configured. Adds the seconds that it takes to `seconds_of_building`.
 build_tree() {
   local start=$SECONDS status=0
-  cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "$2"} || status=$?
+  cmake --build "$root/build/$1" --parallel "$jobs" ${2:+--target "${@:2}"} || status=$?
   seconds_of_building=$((seconds_of_building + SECONDS - start))
   return "$status"
 }
@@ -93,9 +93,9 @@ ctest_preset() {
 
 test_preset() { build_preset "$1" && ctest_preset "$1"; }
 
-# Four lanes a warp: many warps, which meet and part more often. The suite of the default design stands for all.
+# Four lanes a warp: many warps, which meet and part more often. The tests of the default design stand for all.
 test_narrow_warps() {
-  build_preset host-narrow conformance_warp_slab_host && ctest_preset host-narrow
+  build_preset host-narrow conformance_warp_slab_host warp_slab_host && ctest_preset host-narrow
 }
 
 # build_driver PRESET [TARGET]: the benchmark driver and nothing else, or what TARGET makes instead. A tree that was
