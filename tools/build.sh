@@ -34,8 +34,8 @@ configure() {
   (cd "$root" && cmake --preset "$preset" "$@") && printf '%s' "$*" >"$folder/configured_with"
 }
 
-# build_preset PRESET [TARGET...]: all of it with the tests, or these targets of it. CI builds everything once, so there each
-# host test is one translation unit.
+# build_preset PRESET [TARGET...]: all of it with the tests, or these targets of it. CI builds everything once, so there
+# each host test is one translation unit.
 build_preset() {
   local once=()
   [[ -z ${CI:-} ]] || once=(-DWARPHEAP_WHOLE_PROGRAMS=ON)

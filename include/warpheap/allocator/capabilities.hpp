@@ -25,12 +25,13 @@ struct allocator_capabilities {
   bool release_by_warp = false;        ///< a warp can have an arena of its own, whose blocks all go back by one call
   bool reuses_live_memory = false;     ///< never full: a block is lost as soon as requests that came after it have
                                        ///< gone once around the heap, whether it is in use or not
-  bool refuses_only_when_full = true;  ///< null means that there was no room, whatever other threads did meanwhile
+  bool refuses_only_when_full = true;  ///< null means that there was no room at one moment of the call, whatever other
+                                       ///< threads did meanwhile
 
   std::uint64_t shared_below =
-      0;                         ///< bytes; blocks for fewer may share memory with others that lanes of a warp took in
-                                 ///< one call with them, which comes back when all of these are free. 0: none do
-  std::uint64_t trim_bytes = 0;  ///< bytes; what the host can take out of the heap one by one, 0: nothing
+      0;  ///< bytes; a block for a smaller request may share memory with others that lanes of its
+          ///< warp took in the same call; that memory comes back when all are free. 0: none do
+  std::uint64_t trim_bytes = 0;  ///< bytes of a unit, by which the host can take memory out of the heap; 0: it cannot
   std::uint64_t stack_bytes =
       0;                         ///< bytes of a thread's stack on a GPU, a multiple of 8, in an optimised build: a call
                                  ///< below ten levels of a recursion that inline malloc and free takes no more than
@@ -43,8 +44,8 @@ struct allocator_capabilities {
   /// that no block covers.
   WARPHEAP_FN constexpr bool owners_alone_use_arena() const { return uses_arena && !state_in_arena; }
 
-  /// True if a design of capabilities `whole` keeps each promise that these make: an adaptor of it may have these. A
-  /// need, as a full warp or bytes of stack, may rise; what is offered may not.
+  /// True if a design with the capabilities `whole` keeps each promise that these make: so an adaptor of that design
+  /// may have these. What is needed, such as a full warp or bytes of stack, may rise; what is offered may not.
   WARPHEAP_FN constexpr bool promise_no_more_than(const allocator_capabilities& whole) const {
     return (!individual_free || whole.individual_free) && (!typed_objects || whole.typed_objects) &&
            (!knows_size || whole.knows_size) && (!reset || whole.reset) && (!grow || whole.grow) &&

@@ -148,12 +148,13 @@ uint32_t wh_heap_flags(const wh_heap* heap);
  * figure than now changes nothing. */
 wh_heap_status wh_heap_grow(wh_heap* heap, uint64_t bytes);
 /** Moves the heap to a place of `bytes` bytes, at least its present size: for a heap that cannot grow so far. Each
- * block then lies `*distance` bytes further on. The handle stays valid, pointers to blocks do not. */
+ * block then lies `*distance` bytes from where it was, which may be negative. The handle stays valid, pointers to
+ * blocks do not. A heap with WH_HEAP_CHECKED cannot move. */
 wh_heap_status wh_heap_relocate(wh_heap* heap, uint64_t bytes, int64_t* distance);
 /** Takes all blocks back. */
 wh_heap_status wh_heap_reset(wh_heap* heap);
-/** Gives memory that no block lies in back to the machine; `*bytes` becomes how much. The heap has that much less to
- * hand out until `wh_heap_restore`. */
+/** Gives memory that no block lies in back to the machine; `*bytes` becomes how many bytes. The heap has that much less
+ * to hand out until `wh_heap_restore`. */
 wh_heap_status wh_heap_trim(wh_heap* heap, uint64_t* bytes);
 /** Takes all memory again that `wh_heap_trim` gave back. */
 wh_heap_status wh_heap_restore(wh_heap* heap);

@@ -37,8 +37,9 @@ struct heap_statistics {
 
 namespace detail {
 
-// Waits for the launches and copies before it: giving mapped memory back does not wait for those that still use it. One
-// that failed is reported where it is waited for, and its context can use nothing any more.
+// Waits for all launches and copies before it: unmapping memory does not wait for work that still uses it. A launch
+// that failed is reported where the program waits for it, and its context can do nothing more, so the failure is
+// dropped here.
 inline void await_launches() noexcept {
   try {
     synchronise();
@@ -55,7 +56,7 @@ struct awaits_launches_first {
 
 }  // namespace detail
 
-/// A heap was to be made of fewer bytes than its design needs to serve one block. The message names the figure.
+/// Thrown for a heap of fewer bytes than its design needs to serve one block. The message names both numbers.
 class heap_too_small : public std::invalid_argument {
  public:
   using std::invalid_argument::invalid_argument;
@@ -76,8 +77,8 @@ class heap {
   /// A heap whose blocks lie in `bytes` bytes, what the design rounds included. Raises the limit for a thread's stack,
   /// unless `heap_options::raise_stack_limit` is false. Throws `launch_failure` (GPU) or a
   /// `std::system_error` (host) when the machine refuses the memory, `std::length_error` for a size or reservation
-  /// above `most_bytes`, `std::invalid_argument` for 0 bytes, and `heap_too_small`, which is one, for fewer than the
-  /// design needs to serve a block.
+  /// above `most_bytes` (2^63), `std::invalid_argument` for 0 bytes, and `heap_too_small`, which derives from that, for
+  /// fewer bytes than the design needs to serve a block.
   explicit heap(std::uint64_t bytes, heap_options options = {});
   ~heap();
   heap(heap&& other) noexcept = default;
@@ -113,9 +114,10 @@ class heap {
     requires(A::capabilities.relocate);
 
   /// Gives memory that no block lies in back to the machine; returns how many bytes. Only whole pieces can be given
-  /// back, a 32nd of the heap or 256 MiB, so it may be less than is free, and 0 if memory is plain. Blocks and handles
-  /// stay valid. The heap has that much less to hand out until `restore` or `relocate`. Throws as the constructor does
-  /// when the machine refuses memory for its own work; the heap is then as before.
+  /// back: a 32nd to a 16th of the heap each, at most 256 MiB, and on a GPU at least 2 MiB. So it may be less than is
+  /// free, and it is 0 if memory is plain. Blocks and handles stay valid. The heap has that much less to hand out until
+  /// `restore` or `relocate`. Throws as the constructor does when the machine refuses memory for its own work; the heap
+  /// is then as before.
   std::uint64_t trim()
     requires(A::capabilities.trim_bytes != 0);
 

@@ -62,7 +62,8 @@ class heap_ref {
   /// and if `alignment` is no power of two or above `capabilities.largest_alignment`.
   WARPHEAP_ENTRY_FN void* aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const;
 
-  /// A block of `count` times `bytes` zero bytes, written by the caller; null when the heap cannot serve it.
+  /// A block of `count` times `bytes` zero bytes, which the calling thread writes, aligned to `capabilities.alignment`;
+  /// null when the heap cannot serve it, and if the product overflows 64 bits.
   WARPHEAP_FN void* calloc(std::uint64_t count, std::uint64_t bytes) const;
 
   /// Gives `block` back; null is ignored. Any thread of any later or running kernel may do so, once for each block.
@@ -71,7 +72,8 @@ class heap_ref {
   WARPHEAP_ENTRY_FN void free(void* block) const;
 
   /// Moves `block` to one of at least `bytes` bytes with the same contents, as far as they fit, or leaves it where it
-  /// is. Null when the heap cannot serve it: `block` is then as before. A null `block` is a `malloc`.
+  /// is. A block that moves is aligned to `capabilities.alignment`, and no longer as `aligned_malloc` aligned it. Null
+  /// when the heap cannot serve it: `block` is then as before. A null `block` is a `malloc`.
   WARPHEAP_FN void* realloc(void* block, std::uint64_t bytes) const
     requires(A::capabilities.knows_size);
 
@@ -88,8 +90,8 @@ class heap_ref {
   template <class T>
   WARPHEAP_FN void destroy(T* object) const;
 
-  /// An arena for the lanes of `group`, which is theirs to take blocks of and to release; false if the heap had no room
-  /// for one. Collective over `group`.
+  /// An arena that the lanes of `group` share, to take blocks of and to release; converts to false if the heap had no
+  /// room for one. Collective over `group`.
   WARPHEAP_FN auto open_arena(lane_mask group) const
     requires(A::capabilities.release_by_warp)
   {
@@ -97,7 +99,7 @@ class heap_ref {
   }
 
  private:
-  // Blocks can be hidden from a memory checker if nothing but their owners has business with them.
+  // Memory that no block covers can be hidden from a memory checker if only owners access the arena.
   static constexpr bool hides_blocks = A::capabilities.owners_alone_use_arena();
   // A design that looks for faults may be given what is no block, so it hides freed blocks itself.
   static constexpr bool hides_freed = hides_blocks && A::capabilities.knows_size && !records_faults<A>;

@@ -13,8 +13,8 @@ struct relocation_options {
 
   /// Bytes of addresses to reserve, as `heap_options::reserve_bytes`; a heap of plain memory reserves none.
   std::uint64_t reserve_bytes = 0;
-  /// Blocks move by a multiple of this power of two, so they keep alignments up to it. Plain memory costs as many bytes
-  /// more.
+  /// Bytes, a power of two. Blocks move by a multiple of it, so they keep alignments up to it; less than
+  /// `least_alignment` counts as that. Plain memory takes as many bytes more.
   std::uint64_t alignment = least_alignment;
 };
 

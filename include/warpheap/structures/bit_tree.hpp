@@ -32,23 +32,26 @@ struct bit_tree_group {
   WARPHEAP_FN bool is_taken() const { return static_cast<std::int64_t>(word) >= static_cast<std::int64_t>(taken / 2); }
 };
 
-/// A set of small integers in device memory that threads add to and take from, with runs of neighbours found fast.
+/// A set of integers below 2^25 in device memory that threads add to and take from, with runs of neighbours found fast.
 ///
 /// Bitmaps in four levels: a leaf has a bit for each member, and each word above has a bit for each non-zero word
-/// below it, so a search reads a few words. The leaves lie where the owner wants them, one word each `leaf_stride`
-/// bytes.
+/// below it, so a search reads a few words. The leaves lie where the owner wants them, one word of 8 bytes, aligned to
+/// 8, every `leaf_stride` bytes.
 ///
 /// For long runs, an owner may give the set a word for each *group* of 64 leaves (`bit_tree_group`). It counts the
 /// members of the group, so a thread takes all 4,096 of a full group by one operation, and adds them by another. The
 /// leaves of a group that was taken as a whole keep their bits, which mean nothing then.
 ///
-/// Invariant: after an `add` returned, and while nothing was taken, the bits above its leaf are set, or a thread that
-/// is about to set them, or set again what it cleared, has begun a change and not ended it. A
-/// set bit above a zero word only costs time. A leaf of a group that was taken as a whole has no bit above it but while
-/// the take ends, and while the group comes back.
+/// Invariant: from the return of an `add` until the member is taken, the bits above its leaf are set, or a thread that
+/// is about to set them, or to set again what it cleared, has begun a change and not ended it. A set bit above a zero
+/// word only costs time. A leaf of a group that was taken as a whole has no bit above it, except while that take ends
+/// and while the group comes back.
 ///
-/// A thread that takes a member sees what its adder wrote before. In a collective take that
-/// is the lane that took the member; the other lanes of the group see it after a `sync` of their own.
+/// Memory order: adding a member releases, taking it acquires. So a thread that takes a member sees what its adder
+/// wrote before. In a collective take that is the lane that took the member; the other lanes see it after a `sync`.
+///
+/// Any number of threads may call at once, except where a function says otherwise. "Collective over `group`" means that
+/// all lanes of `group` call together, with equal arguments but for references.
 class bit_tree {
  public:
   static constexpr std::uint32_t leaf_bits = 64;          ///< members that a leaf has a bit for
@@ -70,30 +73,32 @@ class bit_tree {
   /// or is null for a set without. All zero at first.
   ///
   /// A set with groups serves `add`, `take_exactly`, `take_neighbours`, `take_blocks`, `take_blocks_apart`, `try_take`,
-  /// `try_take_block`, `try_take_from` and what only looks. The others do not count.
+  /// `try_take_block`, `try_take_from` and functions that only read. The others keep no counts, and are not to be
+  /// called.
   WARPHEAP_FN bit_tree(levels* upper, std::byte* leaves, std::uint32_t leaf_stride, groups* counted = nullptr)
       : upper_(upper), leaves_(leaves), groups_(counted), leaf_stride_(leaf_stride) {}
 
   /// Adds the members of `mask` in leaf `leaf`, none of which may be in the set. One lane.
   WARPHEAP_FN void add(std::uint32_t leaf, std::uint64_t mask) const;
-  /// Adds the members of `run`, none of which may be in the set. In a set with groups, a run that was taken by
-  /// `take_exactly` is added by one call, and one of `take_neighbours` by one call for each multiple of `least`. One
-  /// lane.
+  /// Adds the members of `run`, none of which may be in the set. In a set with groups, a run that `take_exactly` took
+  /// is added by one call, and a run of `take_neighbours` by one call for every `least` members from its first one on.
+  /// One lane.
   WARPHEAP_FN void add(index_run run) const { groups_ == nullptr ? add_by_leaves(run) : add_by_groups(run); }
 
   /// Takes a run of up to `most` neighbours: the lowest member and those that follow it. An empty result means that the
   /// set was empty at one moment during the call. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_run(lane_mask group, std::uint64_t most) const;
 
-  /// Takes up to 64 of the highest members for each lane that has rank below `leaves`, from one leaf for each: the
-  /// highest leaf with members and those right below it. A lane gets its `leaf` and a mask of what it took there, at
-  /// most `most` members, maybe 0; if all lanes got nothing the set was empty at one moment during the call.
-  /// Collective.
+  /// Takes members of one leaf for each lane of `group` whose rank is below `leaves`: of the highest leaf with members
+  /// and of those right below it. A lane gets its `leaf`, and a mask of what it took there: the highest members, `most`
+  /// of them at most, maybe none. If all lanes got none, the set was empty at one moment during the call. Collective
+  /// over `group`.
   WARPHEAP_FN std::uint64_t take_high(lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                       std::uint32_t& leaf) const {
     return take_some(true, group, leaves, most, leaf);
   }
-  /// As `take_high`, from the lowest leaf with members and those right above it.
+  /// As `take_high`, of the lowest leaf with members and of those right above it; of each leaf still the highest
+  /// members.
   WARPHEAP_FN std::uint64_t take_low(lane_mask group, std::uint32_t leaves, std::uint32_t most,
                                      std::uint32_t& leaf) const {
     return take_some(false, group, leaves, most, leaf);
@@ -116,27 +121,30 @@ class bit_tree {
   /// `try_take` and `take_blocks_apart`; others may add. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN index_run take_blocks(lane_mask group, std::uint32_t size, std::uint32_t most) const;
 
-  /// Takes blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of `size`: of as
-  /// many leaves side by side as there are lanes, the lowest such row with a block. Each lane takes its share of `most`
-  /// at most, of another `leaf`, and gets the members of that leaf with which its blocks begin. If no lane gets any, no
-  /// block was seen, which tells nothing of what there is. Collective over `group`, and beside all others.
+  /// Takes up to `most` blocks of `size` neighbours, up to 64, that lie in one leaf each and begin at a multiple of
+  /// `size`. They are of the lowest row of leaves of which one was taken, where a row has a leaf for each lane. A lane
+  /// takes at most its share of `most` from its own `leaf`, and gets the members of that leaf with which its blocks
+  /// begin. If no lane gets any, one pass over the set took none, which tells nothing of what there is. Collective over
+  /// `group`, and beside all others.
   WARPHEAP_COLD_FN std::uint64_t take_blocks_apart(lane_mask group, std::uint32_t size, std::uint32_t most,
                                                    std::uint32_t& leaf) const;
 
-  /// Whether there seems to be such a block. A hint while others add and take. Collective over `group`; any lanes.
+  /// True if a block of `size` neighbours, up to 64, from a multiple of `size` on seems to be in the set. A hint while
+  /// others add and take. Collective over `group`; any lanes.
   WARPHEAP_COLD_FN bool has_block(lane_mask group, std::uint32_t size) const;
 
-  /// Takes a block of `size` neighbours from a multiple of `size` on, a power of two up to 64, if it comes upon one in
-  /// a few looks: at leaves from the lowest with members on, where threads that come at once with different numbers
-  /// `mine` spread over `window` leaves. False tells nothing of what there is. Any lanes, and beside all others.
+  /// Takes a block of `size` neighbours from a multiple of `size` on, if a few looks find one; `first` becomes its
+  /// lowest member. `size` is a power of two up to 64. The looks are at leaves from the lowest one with members on.
+  /// Threads that come at once with different numbers `mine` spread over `window` leaves. False tells nothing of what
+  /// there is. Any lanes, each for itself, and beside all others.
   WARPHEAP_COLD_FN bool try_take_block(std::uint32_t size, std::uint32_t mine, std::uint32_t window,
                                        std::uint32_t& first) const;
 
-  /// Takes a block of `size` neighbours, up to 64, that lies in one leaf and begins at a multiple of `size`. The caller
-  /// looks at leaf `leaf` and at a few later leaves that have members, and `leaf` becomes the one where the search
-  /// ended. The caller takes block number `mine` of the leaf, or another one if that is not free: threads with
-  /// different numbers seldom want the same block. False tells nothing of what there is. Any lanes, and beside all
-  /// others.
+  /// Takes a block of `size` neighbours, up to 64, that lies in one leaf and begins at a multiple of `size`; `first`
+  /// becomes its lowest member. The caller looks at a few leaves that have members, from `leaf` on and once around, and
+  /// `leaf` becomes the one where the search ended. It takes block number `mine` of the leaf, or another block if that
+  /// is not free: threads with different numbers seldom want the same block. False tells nothing of what there is. Any
+  /// lanes, each for itself, and beside all others.
   WARPHEAP_COLD_FN bool try_take_from(std::uint32_t size, std::uint32_t mine, std::uint32_t& leaf,
                                       std::uint32_t& first) const;
 
@@ -156,18 +164,20 @@ class bit_tree {
   /// Erases `member`; true if it was in the set, and this call erased it. One lane.
   WARPHEAP_COLD_FN bool unmark(std::uint32_t member) const;
 
-  /// The first leaf from `from` on that may have members; false if no leaf has. A hint while others add and take.
+  /// Sets `leaf` to the first leaf from `from` on that may have members; false, and `leaf` stays, if no such leaf has
+  /// any. A hint while others add and take. One lane.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
   using watch = change_counter<std::uint32_t>::snapshot;
-  /// Before the search. Acquires.
+  /// Begins a watch, before the search. Acquires. One lane.
   WARPHEAP_FN watch begin_watch() const;
-  /// After it: true if no member was moved meanwhile in a way that the search could miss.
+  /// After the search: true if no change was under way when the watch began, and none has begun since. Then the search
+  /// missed no member that was in the set from its begin to its end. Acquires. One lane.
   WARPHEAP_FN bool was_quiet(watch before) const;
 
-  /// Members, from a multiple of this number on, that one `add` of a run adds without a wait for each leaf: as many as
-  /// let the threads of a grid share the work.
+  /// How many members one `add` of a run should have, from a multiple of that number on: it then does not wait for each
+  /// leaf by itself, and the threads of a grid can share the work.
   WARPHEAP_FN std::uint64_t added_at_once() const { return groups_ == nullptr ? leaf_bits : 8 * leaf_bits; }
 
   /// The members of one leaf, as bits. A hint while others add and take.
@@ -249,7 +259,7 @@ class bit_tree {
   WARPHEAP_COLD_FN bool take_leaves(std::uint32_t at, std::uint32_t stop, std::uint64_t (&got)[at_once]) const;
   WARPHEAP_FN index_run take_from_leaf(std::uint32_t leaf, std::uint64_t most) const;
   WARPHEAP_COLD_FN std::uint32_t extend(lane_mask group, std::uint32_t first_leaf, std::uint32_t most) const;
-  static constexpr std::uint32_t rows = 2;  // the same where all lanes of a group take leaves
+  static constexpr std::uint32_t rows = 2;  // leaves that each lane takes before it waits, where all lanes take leaves
   WARPHEAP_COLD_FN bool extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                     std::uint32_t& total) const;
   WARPHEAP_COLD_FN void take_rows(std::uint32_t first_leaf, std::uint32_t mine, std::uint32_t lanes, std::uint32_t most,
@@ -271,7 +281,7 @@ class bit_tree {
                                     std::uint64_t rest) const;
   WARPHEAP_COLD_FN std::uint64_t share_of_blocks(lane_mask group, std::uint64_t begins, std::uint32_t most) const;
   WARPHEAP_COLD_FN std::uint64_t take_blocks_of(std::uint32_t leaf, std::uint64_t begins, std::uint32_t size) const;
-  enum class block_found : std::uint32_t { none, lost, taken };  // lost: another had a part of it first
+  enum class block_found : std::uint32_t { none, lost, taken };  // lost: another thread took a part of it first
   WARPHEAP_COLD_FN block_found take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                              std::uint32_t& first) const;
 

@@ -43,14 +43,15 @@ struct slab_step {
 ///
 /// Invariant: a reserved entry has one owner, the thread whose `try_reserve` or `try_retire` returned true; that thread
 /// alone changes the entry and the slab. In an assigned entry the number of free blocks is the capacity less the units
-/// that takers hold, so it is between 0 and the capacity.
+/// that takers hold, so it is between 0 and the capacity. A unit is the right to one block of the slab, whichever it
+/// is.
 ///
 /// A taker takes units here before it looks for blocks in the slab, and gives them after the blocks are marked free.
-/// So there is a free block for each unit, and a slab that a thread holds a unit of does not change its class. A class
-/// that changes between a look and a take fails the compare-and-swap of the take.
+/// So there is a free block for each unit, and a slab of which a thread holds a unit does not change its class. If the
+/// class changes between the load and the compare-and-swap of a take, the latter fails.
 ///
-/// The generation tells two owners of one slab apart, modulo 2^16. No operation here depends on it: an entry that
-/// looks the same allows the same.
+/// The generation tells two owners of one slab apart, modulo 2^16. Only `try_retire(size_class, generation)` depends on
+/// it. All other operations allow the same for entries that look the same.
 ///
 /// Memory order: `assign` releases what the owner prepared and `try_take` acquires it. `give` releases what the giver
 /// did to the blocks. `give` acquires too, so the giver that made the last block free sees what all others did.
@@ -94,7 +95,8 @@ class slab_entry {
   /// nothing changes, if a block is taken or the entry is not assigned. Acquires. One lane.
   WARPHEAP_FN bool try_retire();
 
-  /// As `try_retire()`, but only for a slab of `size_class` in `generation`. One lane.
+  /// As `try_retire()`, but false, and nothing changes, unless the slab is of `size_class` in `generation`, modulo
+  /// 2^16. One lane.
   WARPHEAP_FN bool try_retire(std::uint32_t size_class, std::uint32_t generation);
 
   /// Makes the entry unowned that the caller reserved or retired. Releases. One lane.

@@ -63,8 +63,8 @@ class slab_sets {
            divide_up(slabs, bit_tree::leaf_bits) * (sets + 1) * sizeof(std::uint64_t);
   }
 
-  /// The sets [0, sets) of slabs with numbers below `slabs`, whose state is at `memory`, aligned to 128 bytes. A
-  /// smaller number of slabs than there are only spreads searches less well.
+  /// The sets [0, sets) of slabs with numbers below `slabs`, whose state is at `memory`, aligned to 128 bytes. With a
+  /// smaller number than there are slabs, `find` and `pick` only spread less well, but `search` misses the others.
   WARPHEAP_FN slab_sets(std::byte* memory, std::uint32_t sets, std::uint32_t slabs)
       : memory_(memory), sets_(sets), slabs_(slabs) {}
 

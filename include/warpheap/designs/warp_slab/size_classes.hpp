@@ -39,7 +39,7 @@ struct slab_classes {
   }
   /// Bytes of a block.
   WARPHEAP_FN static constexpr std::uint32_t bytes(std::uint32_t of) { return 16 * (factor(of) << shift(of)); }
-  /// Units of a slab; `small`: of a heap in which slabs of whole words would be too large a part.
+  /// Units of a slab. `small`: in a heap that began below 2 MiB, of which slabs of whole words would be a large part.
   WARPHEAP_FN static constexpr std::uint32_t units(std::uint32_t of, bool small = false) {
     if (small && shift(of) <= last_small_shift) return shift(of) < 2 ? 1 : 1u << (shift(of) - 2);
     return factor(of) << (shift(of) + block_bits(of) + 4) >> unit_shift;
@@ -53,7 +53,7 @@ struct slab_classes {
   WARPHEAP_FN static constexpr std::uint32_t words(std::uint32_t of, bool small = false) {
     return small ? (blocks(of, true) + 31) / 32 : 1u << word_bits(of);
   }
-  /// How to divide an offset within a slab by the size of its blocks: 4 bits and 16.
+  /// How to divide an offset within a slab by the size of its blocks: a shift of 4 bits and a factor of 16 bits.
   struct divisor {
     std::uint32_t power;
     std::uint32_t reciprocal;

@@ -13,18 +13,19 @@ namespace warpheap {
 
 struct warp_slab_statistics;  // statistics.hpp, with the host half
 
-/// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and a place of its own for each
-/// warp to begin looking at.
+/// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and for each warp a word of its
+/// own to begin at.
 ///
-/// A warp whose lanes ask together takes the word at its seat: where it found blocks of the size before. Seats begin
-/// apart, so as long as there are as many words as warps, that is one atomic operation which nobody contends, whatever
-/// the size. Frees of a warp into one word are one operation, too. A warp that finds nothing at its seat looks, with
-/// the help of all lanes that called with it, at words anywhere. Then it draws a ticket: a number that tells it a block
-/// of a slab that is not made yet, and who makes it. A warp that asks for new sizes alone draws before it looks. Where
-/// there is no memory for more slabs it follows hints, then takes whole slabs back from other sizes. A size that is
-/// crowded gets slabs ahead of need. Sizes:
-/// `slab_classes`; larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which no slab of its
-/// size can lie. docs/design/warp_slab.md explains it all.
+/// A warp whose lanes ask together claims blocks of the word at its seat: where it found blocks of the size before.
+/// Seats begin apart, so as long as there are as many words as warps, that is one atomic operation without contention,
+/// whatever the size. Frees of a warp into one word are one operation, too. A warp that finds too little at its seat
+/// probes words all over the class, with the help of all lanes that called with it. Then it draws a ticket: the number
+/// of a block in a slab that is not made yet, which also tells which thread makes the slab. A warp that asks only for
+/// sizes that begin in its launch draws before it probes. Where there is no memory for more slabs, the warp follows
+/// hints; then it takes fully free slabs back from other sizes. A size that is crowded gets slabs ahead of need.
+///
+/// `slab_classes` tells the sizes. Larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which
+/// no slab of its size can lie. docs/design/warp_slab.md explains it all.
 ///
 /// Glossary
 ///   unit         a page of 16 KiB; a run is a block of whole units
@@ -32,14 +33,18 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   word         32 blocks of a slab: a bit for each free one, the class, and whether the word is shown
 ///   place        index of a slab in the table of its class
 ///   seat         of a warp and a class: the word where blocks were found last, and their bits
+///   home         of a warp and a class: the word that the warp's number tells, tried where it has no seat
 ///   hint         says that a slab may have free blocks; a set of places leads to it
-///   shown        of a word or a hint: it is listed, so searches find it; to hide it takes that back
-///   change       an update of hints, counted at its begin and its end, so that no search misses it
+///   shown        of a word or a hint: searches are led to it; to hide it undoes that
+///   change       an update of hints, counted at its begin and its end, so that a search knows what it may have missed
 ///   foreign      of a claim: the slab is of another class by now, so the blocks go back
-///   ticket       number of a block that a request drew; the first ticket of a slab has its holder make the slab
+///   ticket       number of a block that a request drew; the holder of a slab's first ticket makes the slab
 ///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
 ///   region       leaves of units that makers of slabs of one size share, in a large heap
-///   peers        lanes that want one class of one heap; the leader of them claims
+///   peers        lanes that want one class of one heap; their leader claims for all
+///   attempt      the work of one holder of the lock for a request: more slabs, or a refusal; numbered from 1
+///   sweep        of an attempt: a look at all classes that found no fully free slab to take back
+///   job          work that the lock's holder shares with groups that wait for the lock
 ///   visit        the launch in which a warp last came the cold way, and what it did there
 ///   news         counter of a class that changes when waiting warps should look again
 ///
@@ -51,8 +56,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   |  |- take_elsewhere       cold                                 elsewhere.hpp
 ///   |  |  |- hints: put_back_of         a foreign claim
 ///   |  |  |- take_first               no seat yet, in the launch in which a class begins
-///   |  |  |  |- rounds: look_at_older       not from the grid's begin on -> probes, sharing: take_seen
-///   |  |  |  '- tickets: take_first, take   several classes
+///   |  |  |  |- rounds: look_at_older       warps after the grid's first 2^18 threads -> probes, sharing: take_seen
+///   |  |  |  '- tickets: take_first         one class of whole words; else take
 ///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> tickets
 ///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to_drawn
 ///   |  |  '- take_along_hints           in turns:
@@ -95,8 +100,8 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// five functions that the device library has: `take_elsewhere`, `take_without_slab`, `malloc_run`, `free_run_of`, and
 /// `show_of` of `slab_hints`.
 ///
-/// Blocks are aligned to 16 bytes and powers of two up to 4 KiB to their size. Null means that at one moment of the
-/// call there was no block to be had.
+/// Blocks are aligned to 16 bytes, and those of a power of two up to 4 KiB to their size. Null means that at one moment
+/// of the call no block of the class was free and no slab of it fitted; of a larger block, that no units fitted.
 class warp_slab {
  public:
   static constexpr const char* name = "warp_slab";
@@ -126,7 +131,7 @@ class warp_slab {
   warp_slab_statistics statistics() const;
 #endif
 
-  /// Bytes of an arena that begins there from which on there is room for a block: a whole unit.
+  /// The least bytes of an arena that begins where this one does and has room for a block: one whole unit.
   WARPHEAP_FN std::uint64_t least_bytes() const { return store().lead() + classes::unit_bytes; }
   WARPHEAP_FN std::uint64_t trim_begin() const { return store().lead(); }
   WARPHEAP_FN void coalesce() const;

@@ -23,13 +23,14 @@ WARPHEAP_FN void for_each_leaf(index_run run, Visit visit) {
 }  // namespace detail
 
 // Orders. Adding a member releases what the adder wrote, taking it acquires that. Adding and hiding race as in Dekker's
-// algorithm: the adder sets the leaf and then looks above; the hider clears above, passes a fence, and then looks at
-// the leaf by an RMW that changes nothing, and passes a fence. Both RMWs are of one word, so the later sees the
-// earlier, and with it what came before: either the hider sees the member, or the adder the cleared bit. This holds
-// one level up, too. A fence before a change of an upper word lets threads that see the change see that it was begun.
+// algorithm: the adder sets the leaf's bit and then reads the word above; the hider clears the bit above, and then
+// reads the leaf by an RMW that changes nothing. That RMW acquires and releases, by itself or by a fence before it and
+// one after it. Both RMWs are of one word, so the later sees the earlier, and with it what came before: either the
+// hider sees the member, or the adder the cleared bit. This holds one level up, too. A release fence after the begin of
+// a change, before the first upper word changes, lets threads that see the change see that it was begun.
 
-// Sets the bits above a leaf that has members now. A bit that is there already has those above it, or is just being set
-// or cleared by somebody whom the counts tell of.
+// Sets the bits above a leaf that has members now. A bit that is set already has those above it, or a thread is just
+// setting or clearing these within a change.
 WARPHEAP_FN inline void bit_tree::show(std::uint32_t leaf) const {
   using enum memory_order;
   using enum thread_scope;
@@ -63,7 +64,7 @@ WARPHEAP_FN inline void bit_tree::begin_change() const {
 }
 WARPHEAP_FN inline void bit_tree::end_change() const { upper_->changes.end(); }
 
-// Clears bits of one middle word, and the bit above it if it is zero then. The caller's fences order it.
+// Clears bits of one middle word, and the bit above it if the word is zero then. The caller's fences order it.
 WARPHEAP_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t mask) const {
   using enum memory_order;
   using enum thread_scope;
@@ -75,7 +76,7 @@ WARPHEAP_FN inline void bit_tree::clear_middle(std::uint64_t word, std::uint64_t
   if (middle.fetch_or(0, acq_rel, device) != 0) top.fetch_or(above, relaxed, device);
 }
 
-// Clears the bits above a leaf that was seen to be zero, and puts them back if it is not zero any more.
+// Clears the bits above a leaf that was seen to be zero, and sets them again if the leaf has members meanwhile.
 WARPHEAP_FN inline void bit_tree::hide(std::uint32_t leaf) const {
   begin_change();
   clear_middle(leaf / 64, std::uint64_t{1} << leaf % 64);
@@ -111,7 +112,7 @@ WARPHEAP_COLD_FN inline void bit_tree::clear_share(std::uint32_t begin, std::uin
 }
 
 // Sets the bits above those of the caller's leaves that have members: `at` and each that is `lanes` further, below
-// `end`. It marks none of their members anew.
+// `end`. It changes no leaf.
 WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const {
   for (; at < end; at += at_once * lanes) {
     std::uint32_t some = see_share(at, end, lanes);
@@ -150,7 +151,7 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t ma
   show(leaf);
 }
 
-// Puts members back that were taken.
+// Adds members again that were taken. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::put_back(std::uint32_t leaf, std::uint64_t mask) const {
   mark(leaf, mask);
   if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));

@@ -5,11 +5,12 @@
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/detail/word_bits.hpp>
 
-// Runs of aligned blocks, found by a whole group: a block begins in one leaf and ends there or in the next, so each
-// lane looks at another one.
+// Runs of aligned blocks, found by a whole group. A block begins in one leaf and ends there or in the next, so each
+// lane looks for blocks that begin in a leaf of its own.
 //
-// Nobody else takes but blocks within a leaf, which count as changes. So without a change what was there when the
-// search began is there until it comes by; and if it finds nothing, nothing was there when it began.
+// Beside the group, other threads take only blocks within a leaf, which count as changes. So without a change, a block
+// that was in the set when the search began is there until the search comes by; and if the search finds no block, none
+// was there when it began.
 
 namespace warpheap {
 namespace detail {
@@ -55,8 +56,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::has_block(lane_mask group, std::uint32_t 
   return look_for_blocks(group, leaf, size);
 }
 
-// Adds to `run`, which begins with a block, what follows in later leaves, and gives back what is no whole block at its
-// end. Collective.
+// Extends `run`, which begins with a block, by members of later leaves that follow it, and adds those again that are no
+// whole block at its end. Collective.
 WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   const std::uint64_t end = run.first + run.count;
   const auto rest = static_cast<std::uint32_t>(wanted.size * wanted.most - run.count);
@@ -68,7 +69,8 @@ WARPHEAP_COLD_FN inline void bit_tree::extend_blocks(lane_mask group, const bloc
   if (broken != 0 && is_leader(group)) add({run.first + run.count, broken});
 }
 
-// What lies in the first leaf with such a block, the last one maybe in part; false if no leaf has one. Collective.
+// Takes the blocks of the first leaf that has one; of the last block maybe a part, which goes on in the next leaf.
+// False if at one moment of the call no leaf had a block. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const blocks& wanted, index_run& run) const {
   std::uint32_t leaf = 0;
   while (find_blocks(group, leaf, wanted.size)) {  // not a spin: once more only if another took what was found
@@ -117,7 +119,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks(lane_mask group, std::uin
   return false;
 }
 
-// The bits of a leaf that is shown with which blocks of `size` begin. One lane.
+// The bits of `leaf`, which is shown, with which blocks of `size` begin. One lane.
 WARPHEAP_FN inline std::uint64_t bit_tree::blocks_of_leaf(std::uint32_t leaf, std::uint32_t size) const {
   const bool goes_on = leaf_bits % size != 0 && is_shown(leaf + 1);
   return detail::blocks_of(leaf, leaf_word(leaf), goes_on ? leaf_word(leaf + 1) : 0, size);
@@ -130,7 +132,7 @@ WARPHEAP_COLD_FN inline lane_mask bit_tree::look_together(lane_mask group, std::
   return ballot(group, is_shown(mine) && blocks_of_leaf(mine, size) != 0);
 }
 
-// As next_leaf, for all at once. Collective.
+// As `next_leaf` from `leaf` on, by one lane for all. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint32_t& leaf) const {
   bool found = false;
   if (is_leader(group)) found = next_leaf(leaf, leaf);
@@ -139,8 +141,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint3
   return any(met, found);
 }
 
-// The blocks from the first one of `leaf` on, which had one, as far as they lie there and others have not taken them.
-// One lane.
+// Takes the members of `leaf` from its first block on that follow each other, `wanted.most` blocks of them at most and
+// as far as others have not taken them. One lane.
 WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf, const blocks& wanted) const {
   const std::uint64_t begins = blocks_of_leaf(leaf, wanted.size);
   if (begins == 0) return {0, 0};
@@ -158,8 +160,9 @@ WARPHEAP_COLD_FN inline index_run bit_tree::blocks_from_leaf(std::uint32_t leaf,
   return {std::uint64_t{leaf} * leaf_bits + first, whole};
 }
 
-// Takes those members of `mask` that a leaf has, and tells what it had before; false if its group was taken. With the
-// change begun, which `end_take_of` ends: what goes back is missing for a while. One lane.
+// Begins a change, and takes those members of `mask` that `leaf` has; `before` becomes what it had. `end_take_of` ends
+// the change: members that go back are missing for a while. False, with the change ended, if the leaf's group was
+// taken. One lane.
 WARPHEAP_COLD_FN inline bool bit_tree::begin_take_of(std::uint32_t leaf, std::uint64_t mask,
                                                      std::uint64_t& before) const {
   if (!begin_take(leaf, static_cast<std::uint32_t>(popcount(mask)))) {
@@ -273,8 +276,8 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take_from(std::uint32_t size, std::ui
   return false;
 }
 
-// A leaf that may have members, `mine` modulo `window` and `looks` after the lowest, or that; false if no leaf may have
-// members.
+// Sets `leaf` to the first leaf that may have members, from `mine` modulo `window` plus `looks` leaves above the lowest
+// such leaf on; to that lowest one if there is no other. False if no leaf may have members.
 WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::uint32_t window, std::uint32_t looks,
                                                       std::uint32_t& leaf) const {
   std::uint32_t lowest = 0;
@@ -283,10 +286,10 @@ WARPHEAP_COLD_FN inline bool bit_tree::find_in_window(std::uint32_t mine, std::u
   return true;
 }
 
-// One of the blocks of a leaf, if there are any and nobody takes of it meanwhile. One lane.
+// Takes one of the blocks of a leaf, if there are any and no other thread takes a part of it first. One lane.
 //
-// It counts as a change even when nothing goes back: a search that has passed this leaf and finds others empty must
-// learn that there was a block here while it looked there.
+// It counts as a change even when no member goes back: a search that passes this leaf later, and found others empty
+// before, must learn that a block was here.
 WARPHEAP_COLD_FN inline auto bit_tree::take_block_of(std::uint32_t leaf, std::uint32_t size, std::uint32_t mine,
                                                      std::uint32_t& first) const -> block_found {
   const std::uint64_t begins = detail::blocks_of(leaf, leaf_word(leaf), 0, size);
@@ -306,7 +309,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::try_take(index_run run) const {
   const std::uint64_t mask = detail::bit_range(static_cast<std::uint32_t>(run.first % leaf_bits), run.count);
   const auto count = static_cast<std::uint32_t>(run.count);
   std::uint64_t got = 0;
-  // Also where nothing is put back: whoever proves that the set was empty all the time has to see what was taken.
+  // A change, also where no member goes back: a search that is to prove that no block was in the set must see the take.
   if (begin_take(leaf, count)) {
     const std::uint64_t before = leaf_view(leaf).fetch_and(~mask, memory_order::acquire, thread_scope::device);
     got = before & mask;

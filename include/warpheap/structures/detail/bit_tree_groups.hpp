@@ -8,14 +8,14 @@
 // Groups of 64 leaves, whose members are counted in one word: all of a full group are taken by one operation.
 //
 // A thread counts members off before it takes them, and on again for what it did not get. It counts members on after
-// they are in their leaf and their leaf is shown. A thread that hides or shows a leaf has a member of it that is not
-// counted. So nobody is about to change a leaf of a full group, or a bit above one, and the thread that takes the group
-// clears the bits above its leaves without a look at what others add there. It leaves the words of the leaves alone. A
-// thread that still comes upon one of them counts off first, and sees that the group was taken. It counts off before
-// its change begins: that can only make the take of a group fail, and this lies in a change of its own.
+// they are in their leaf and their leaf is shown. While a thread hides or shows a leaf, a member of that leaf is not
+// counted. So no thread is about to change a leaf of a full group, or a bit above one, and the thread that takes the
+// group clears the bits above its leaves without a look at what others add there. It leaves the words of the leaves
+// alone. A thread that still finds one of them counts off first, and sees that the group was taken. It may count off
+// before its change begins: that can only make the take of a group fail, which lies in a change of its own.
 //
 // Orders. Counting on releases what was added, and counting off acquires it, as taking a group does. A group that comes
-// back is counted on after the bits above its leaves are set: who takes it again clears them later.
+// back is counted on after the bits above its leaves are set: so a thread that takes it again clears them later.
 
 namespace warpheap {
 
@@ -41,12 +41,13 @@ WARPHEAP_COLD_FN inline bool bit_tree::count_off(std::uint32_t leaf, std::uint32
   return !before.is_taken();
 }
 
-// Counts `count` members of the group of leaf `leaf` on that are in the set, or that were counted off and not taken.
+// Counts on `count` members of the group of leaf `leaf`, which are in the set, or were counted off and not taken.
+// Releases.
 WARPHEAP_COLD_FN inline void bit_tree::count_on(std::uint32_t leaf, std::uint32_t count) const {
   group_view(leaf / 64).fetch_add(count, memory_order::release, thread_scope::device);
 }
 
-// Of the groups that lie in the run, all were taken as a whole or none was.
+// Adds `run`. Of the groups that lie in it as a whole, all were taken as a whole or none was. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::add_by_groups(index_run run) const {
   // Members are below 2^25.
   auto at = static_cast<std::uint32_t>(run.first);

@@ -5,7 +5,7 @@
 #include <warpheap/structures/bit_tree.hpp>
 #include <warpheap/structures/detail/word_bits.hpp>
 
-// Members that are neighbours, as many as somebody needs and where they are aligned.
+// Runs of neighbours of a wanted length, from an aligned member on.
 
 namespace warpheap {
 
@@ -18,7 +18,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_neighbours(std::uint32_t least,
   return run;
 }
 
-// One search; false if it found none and may have missed members that were on their way in or out.
+// One search; false if it found no run and may have missed members that a change was adding or taking.
 WARPHEAP_COLD_FN inline bool bit_tree::search_neighbours_once(const neighbours& wanted, index_run& run) const {
   const watch before = begin_watch();
   run = search_neighbours(wanted);
@@ -36,7 +36,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::search_neighbours(const neighbours& 
       if (end - first >= wanted.least) {
         const index_run found = take_aligned(first, end, wanted);
         if (found.count != 0) return found;
-        // Too short when aligned; or somebody took some of it, which is seen afterwards.
+        // Too short when aligned; or another thread took a part of it, and the watch tells of that.
       }
       if (next.count == 0) return {0, 0};
       first = static_cast<std::uint32_t>(next.first);
@@ -70,7 +70,7 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves(std::uint32_t leaf,
   return count;
 }
 
-// As `whole_leaves`, of `at_once` leaves at most, which are read side by side.
+// As `whole_leaves`, for `most` of up to `at_once` leaves, which are read side by side.
 WARPHEAP_COLD_FN inline std::uint32_t bit_tree::whole_leaves_at_once(std::uint32_t leaf, std::uint32_t most) const {
   bool shown[at_once];
   for (std::uint32_t i = 0; i < at_once; ++i) shown[i] = i < most && is_shown(leaf + i);
@@ -93,7 +93,8 @@ WARPHEAP_COLD_FN inline index_run bit_tree::neighbours_of_leaf(std::uint32_t fro
   return {0, 0};
 }
 
-// The best run among the members [first, end) alone, which were seen to be there.
+// Takes a run of the members [first, end), which were seen to be there: from the first aligned one on, as long as
+// `wanted` allows. An empty run if it would be too short, or a member is gone.
 WARPHEAP_COLD_FN inline index_run bit_tree::take_aligned(std::uint32_t first, std::uint32_t end,
                                                          const neighbours& wanted) const {
   // Members are below 2^25, so no sum overflows up to alignments of 2^28.

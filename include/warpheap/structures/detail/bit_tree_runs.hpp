@@ -10,7 +10,8 @@
 
 namespace warpheap {
 
-// The lowest run of one leaf, up to `most` members of it. All or nothing, so that others never miss what goes back.
+// Takes the lowest run of one leaf, up to `most` members of it, by one compare-and-swap: no member goes back, so no
+// search misses one. An empty run if the leaf has no members; the leaf is hidden then. One lane.
 WARPHEAP_FN inline index_run bit_tree::take_from_leaf(std::uint32_t leaf, std::uint64_t most) const {
   using enum memory_order;
   using enum thread_scope;
@@ -44,8 +45,8 @@ WARPHEAP_COLD_FN inline std::uint32_t bit_tree::extend(lane_mask group, std::uin
   return total;
 }
 
-// One turn of that, from member `total` on, which it adds to; true if all that it took follow without a gap.
-// Collective.
+// One turn of `extend`: takes leaves from member `total` on, and adds to `total` how many members follow without a gap.
+// True if that is all that the turn wanted of its leaves, so another may follow. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::extend_once(lane_mask group, std::uint32_t first_leaf, std::uint32_t most,
                                                    std::uint32_t& total) const {
   const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -115,7 +116,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_run(lane_mask group, std::uint6
   return run;
 }
 
-// `highest` tells at which end.
+// `take_high` if `highest`, else `take_low`. Collective.
 WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_some(bool highest, lane_mask group, std::uint32_t leaves,
                                                           std::uint32_t most, std::uint32_t& leaf) const {
   using enum memory_order;

@@ -32,21 +32,21 @@ WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
 
 /// Claims of blocks of a word, and the seat of a warp, where it claims first.
 ///
-/// A claim clears bits of a word that are believed to be free, and owns the blocks of those that were. It may get less
-/// than it hoped for, and sees what is left. The operation tells the class of the slab, too: a claimer that comes so
-/// late that the slab was taken back and is of another class now puts the blocks back, on the cold way, so that the hot
-/// one has no calls.
+/// A claim clears bits of a word that are believed to be set, and takes the blocks of those that were. It may get fewer
+/// blocks than it tried for, and sees which are left. The operation tells the class of the slab, too. If the slab was
+/// taken back meanwhile and is of another class, the claimer puts the blocks back, on the cold way, so that the hot one
+/// has no calls.
 ///
-/// A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there: after
-/// they came back they are free together, so it need not look first. Nobody keeps them from others, and the seat may be
-/// stale; then the word says so.
+/// A warp begins at its seat, the word where it last found blocks of the class, with the bits that it took there.
+/// Blocks that were taken together are mostly free together again, so the warp claims without a look. A seat reserves
+/// nothing and may be stale; the word decides.
 ///
 /// Invariant: a bit is clear from its claim until its release, and in between one thread has the block.
 ///
 /// Orders: a claim acquires what the release of its blocks released, the accesses of the threads that had them before.
-/// News on where slabs lie (`seats`, `places`, `table`) need no order, since the word itself is what is believed.
+/// Reads of where slabs lie (`seats`, `places`, `table`) are relaxed, since the word itself decides.
 ///
-/// One lane claims, for as many lanes as it says; a `sync` or `meet` after it passes on what it acquired.
+/// One lane claims, for as many lanes as it says. A `sync` or `meet` after the claim passes on what that acquired.
 class slab_claims {
  public:
   using classes = slab_classes;
@@ -63,25 +63,25 @@ class slab_claims {
     if (!named.is_of(c)) return {};
     return claim_twice(c, named.word(c), named.guess(wanted), wanted);
   }
-  /// Up to `wanted` blocks of a word in which the caller saw free ones or none; it becomes the seat of its warp. One
-  /// lane.
+  /// Up to `wanted` blocks of the word of `look`, or none if that saw no free block. A word that gave blocks of class
+  /// `c` becomes the seat of the caller's warp. The claim may be foreign. One lane.
   WARPHEAP_FN slab_claim claim_for_seat(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     if (look.free == 0) return {};
     const slab_claim got = claim_twice(c, look.word, choose(look.free, wanted), wanted);
     if (got.serves(0)) move_seat(c, got);
     return got;
   }
-  /// Up to `wanted` blocks of a word that the caller probed, as `claim_for_seat`, or of the home word of its warp. What
-  /// is foreign goes back at once. Both have registers of their own: a kernel has as many as the largest function
-  /// needs. One lane.
+  /// `go_to`: `claim_for_seat`, for the cold way. `go_home`: up to `wanted` blocks of the home word of the caller's
+  /// warp, which becomes its seat. Foreign blocks go back at once. Both are calls with registers of their own: a kernel
+  /// has as many as its largest function needs. One lane.
   WARPHEAP_COLD_FN slab_claim go_to(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     return without_foreign(claim_for_seat(c, look, wanted));
   }
   WARPHEAP_COLD_FN slab_claim go_home(std::uint32_t c, std::uint32_t wanted) const {
     return without_foreign(claim_at_home(c, wanted));
   }
-  /// As `go_to`, for the blocks `look` of a word that the caller drew tickets of: these, and others of the word for
-  /// those that are gone. One lane.
+  /// The blocks of `look`, `wanted` many, that the caller drew tickets for, and other blocks of the word in place of
+  /// those that others have. The word becomes the seat of the caller's warp. Foreign blocks go back at once. One lane.
   WARPHEAP_FN slab_claim go_to_drawn(std::uint32_t c, slab_look look, std::uint32_t wanted) const {
     std::uint32_t left = 0;
     const slab_claim got = claim(c, look.word, look.free, left);
@@ -89,8 +89,8 @@ class slab_claims {
     move_seat(c, got);
     return got;
   }
-  /// What the leader of `peers` claimed for them, told to each; what it acquired, a `sync` before has passed on.
-  /// Collective over `group`.
+  /// Broadcasts the claim `got` of the leader of `peers` to each of them, after a `sync` or `meet` of `group`, which
+  /// passed on what the claim acquired. Collective over `group`.
   WARPHEAP_FN static slab_claim tell(lane_mask group, warp_request peers, slab_claim got) {
     return {peers.from_leader(group, got.word), peers.from_leader(group, got.blocks)};
   }
@@ -102,11 +102,11 @@ class slab_claims {
   }
 
  private:
-  // The seat of the caller's warp is where it claimed blocks. One lane.
+  // Makes the word of `got` the seat of the caller's warp. One lane.
   WARPHEAP_FN void move_seat(std::uint32_t c, slab_claim got) const {
     store().seat(c).store(slab_seat::make(c, got).value, memory_order::relaxed, thread_scope::device);
   }
-  // The rest of `go_to_drawn`: what was claimed, and some of those that were `left` in the word. One lane.
+  // The rest of `go_to_drawn`: what `got` has, and more of the blocks `left` in the word, `wanted` in all. One lane.
   WARPHEAP_COLD_FN slab_claim go_on(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
     if (!got.foreign() && left != 0) {
       stop_point("warp_slab.go_on.left");
@@ -116,14 +116,14 @@ class slab_claims {
     if (got.serves(0)) move_seat(c, got);
     return got;
   }
-  // What was claimed, or nothing if that is foreign: then it goes back at once. One lane.
+  // `got`, or an empty claim if that is foreign: its blocks go back at once. One lane.
   WARPHEAP_FN slab_claim without_foreign(slab_claim got) const {
     if (!got.foreign()) return got;
     slab_hints::put_back_of(hints(), got);
     return {};
   }
-  // Up to `wanted` blocks of the word that is dealt to the caller's warp, its seat from now on. The words of a class
-  // are dealt out to the warps in turn, so those of a grid begin apart. One lane.
+  // Up to `wanted` blocks of the home word of the caller's warp, its seat from now on. The words of a class are dealt
+  // to the warps of a grid in turn, so the warps begin apart. One lane.
   WARPHEAP_FN slab_claim claim_at_home(std::uint32_t c, std::uint32_t wanted) const {
     using enum memory_order;
     using enum thread_scope;
@@ -137,22 +137,23 @@ class slab_claims {
     const slab_word seen{store().word(at).load(relaxed, device)};
     return claim_for_seat(c, {at, seen.free_of(c)}, wanted);
   }
-  // The blocks `tried` of a word as far as they are free and, if these are not `wanted` many, others of it. One lane.
+  // The blocks `tried` of word `at` as far as they are free and, if one is not, others of the word, up to `wanted` in
+  // all. One lane.
   WARPHEAP_FN slab_claim claim_twice(std::uint32_t c, std::uint32_t at, std::uint32_t tried,
                                      std::uint32_t wanted) const {
     std::uint32_t left = 0;
     const slab_claim got = claim(c, at, tried, left);
     return got.blocks == tried || left == 0 ? got : claim_more(c, got, left, wanted);
   }
-  // What was claimed of a word before, which is not foreign, and others of those `left` there, `wanted` in all. While
-  // the caller has a block the slab stays what it is; if it has none, what it gets may be foreign. One lane.
+  // What `got` has, which is not foreign, and others of the blocks `left` in its word, up to `wanted` in all. While the
+  // caller has a block, the slab keeps its class; if `got` is empty, the result may be foreign. One lane.
   WARPHEAP_FN slab_claim claim_more(std::uint32_t c, slab_claim got, std::uint32_t left, std::uint32_t wanted) const {
     wanted -= static_cast<std::uint32_t>(popcount(got.blocks));
     const slab_claim more = claim(c, got.word, choose(left, wanted), left);
     return {more.word, got.blocks | more.blocks};
   }
-  // Those of the blocks `chosen` of a word that are free; in `left` the others that are, none if they are of another
-  // class. One lane.
+  // Claims those of the blocks `chosen` of word `at` that are free. `left` becomes the other free blocks of the word,
+  // or 0 if the slab is of another class. One lane.
   WARPHEAP_FN slab_claim claim(std::uint32_t c, std::uint32_t at, std::uint32_t chosen, std::uint32_t& left) const {
     const slab_word old{
         store().word(at).fetch_and(slab_word::all_but(chosen), memory_order::acquire, thread_scope::device)};

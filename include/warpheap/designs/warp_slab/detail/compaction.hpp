@@ -8,14 +8,14 @@
 
 namespace warpheap::detail {
 
-/// A table without gaps. Probes are at places at random, so places without slabs would cost each of them a look: of a
-/// class that had most of the heap once, and has little now, nearly all.
+/// Closes gaps in a table of places. Probes read places at random, and a probe of a place without a slab is lost. Of a
+/// class that had most of the heap once, and has little now, that would be nearly all probes.
 ///
-/// Slabs at the last places move to the gaps that others have left. Nothing of a slab moves but its place. A thread
-/// that comes by the old one finds it vacant. A search along the hints may miss the slab in between; that is a change
-/// under way, as when its hint is hidden. A thread that sets or clears its hint meanwhile goes by the place that the
-/// hint names, in one operation with the rest of it, so what it marks is where the slab is then, or is marked by the
-/// mover.
+/// Slabs at the last places move to the gaps that others have left. Only the place of a slab changes, and no memory of
+/// its blocks. A thread that comes by the old place finds it vacant. A search along the hints may miss the slab in
+/// between; the move is a change, so the search knows. A thread that sets or clears the slab's hint meanwhile reads the
+/// place from the hint, in the same operation. So the bit that it sets is of the slab's present place, or the mover
+/// sets that bit.
 ///
 /// Invariant: afterwards the first `places` places have slabs. The group of the heap's lock holder calls it.
 ///
@@ -46,7 +46,8 @@ class slab_compaction {
     return any(group, closed);
   }
 
-  /// Closes the gaps that taking `slabs` slabs back has left, none below place `lowest`. The lock's holder. Collective.
+  /// Closes the gaps that `slabs` slabs have left, all of which lie at place `lowest` or above, and lowers `places` by
+  /// `slabs`. The lock's holder, with the ledger closed. Collective.
   WARPHEAP_COLD_FN void compact(lane_mask group, std::uint32_t c, std::uint32_t lowest, std::uint32_t slabs) const {
     using enum memory_order;
     using enum thread_scope;
@@ -64,8 +65,8 @@ class slab_compaction {
  private:
   static constexpr std::uint32_t at_once = 8;  // entries that a lane reads before it waits for memory
 
-  // Moves the slabs at the next places from `from` on, below `places`, to gaps below place `slabs`; there are as many
-  // gaps as slabs above, and none below `gap`. Collective.
+  // Moves the slabs at the next places from `from` on, below `places`, to gaps below place `slabs`. From place `slabs`
+  // on there are as many slabs as gaps below it, and no gap lies below `gap`. Collective.
   WARPHEAP_COLD_FN void fill_gaps(lane_mask group, std::uint32_t c, std::uint32_t from, std::uint32_t places,
                                   std::uint32_t slabs, std::uint32_t& gap) const {
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
@@ -94,8 +95,8 @@ class slab_compaction {
     }
     return some;
   }
-  // A gap for each lane that `moves`, or none, `slabs`, if there are too few among the next places from `gap` on, which
-  // goes on after those that are used up. Collective.
+  // The place of a gap for each lane that `moves`; `slabs` for a lane that gets none, since there are too few among the
+  // next places from `gap` on. Advances `gap` past places whose gaps are all used. Collective.
   WARPHEAP_COLD_FN std::uint32_t next_gap(lane_mask group, std::uint32_t c, bool moves, std::uint32_t slabs,
                                           std::uint32_t& gap) const {
     const std::uint32_t place = gap + static_cast<std::uint32_t>(group_rank(group));
@@ -107,7 +108,7 @@ class slab_compaction {
     const std::uint32_t to = shuffle(group, place, served ? nth_set_bit(gaps, group_rank(movers)) : lane_index());
     return served ? to : slabs;
   }
-  // Has the slab at place `from` be at place `to`. One lane, the lock's holder.
+  // Moves the slab at place `from` to place `to`, which is vacant. One lane of the lock holder's group.
   WARPHEAP_COLD_FN void move_place(std::uint32_t c, std::uint32_t from, std::uint32_t to) const {
     using enum memory_order;
     using enum thread_scope;

@@ -4,22 +4,22 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// The cold way of a request: what the seat lacks and, of a warp that has one, a probe of each lane.
+// The cold way of a request: blocks that the hot way did not find, neither at the seat nor by one probe of each lane.
 //
 // A warp that asks for the first time in the launch in which its classes begin draws tickets at once: others do so,
 // too, and hardly any block is free, unless threads have ended before. Probes would find blocks that others made for
-// their tickets. A warp that has no seat and gets no block by tickets begins with a look at several words of each lane,
-// which stands for the probe that others made at their seats. The next is a probe of one word of each lane: it leaves
-// few of the lanes that lack a block, unless hardly any are free. As long as some see free blocks, a few looks at
-// several words follow.
-// Then a look at several words of the latest slabs, which are the likeliest to have blocks where a class has just
-// grown. Then hints lead on, in turns, each of which ends with the class extended or refused if it found nothing.
+// their tickets. A group without a seat that gets no block by tickets begins with a look of each lane at several words,
+// in place of the hot way's probe. Then each lane probes one word: few lanes lack a block afterwards, unless hardly any
+// block is free. As long as some lanes see free blocks, a few looks at several words follow. If they see none, tickets
+// are drawn. Then comes a look at several words of the latest slabs, which are the likeliest to have blocks where a
+// class has just grown. Then hints lead on, in turns. A turn that finds nothing draws tickets, or ends with the class
+// extended or refused.
 
 namespace warpheap {
 
-// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
-// `got` is what the claim at the lane's seat took: if that is foreign, the lane puts it back, and if it names no word
-// for any lane of the group, none of them had a seat. Collective.
+// A block for each lane of `group`: `found` or, if that is null, a block of class `c`, or null if the class is refused.
+// `got` is the lane's claim on the hot way. If that is foreign, the lane puts its blocks back. If its word
+// is `slab_claim::nowhere` for all lanes of the group, their warp had no seat and has not probed yet. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
   group = meet(group);
@@ -46,17 +46,20 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::ui
   return take_along_hints(group, c, found);
 }
 
-// Blocks by tickets for a warp that has no seat in any class that its lanes want, if all these begin, and the warp
-// comes for the first time in its launch. So what a warp draws without a look is bounded, also if it wants many sizes,
-// or loses its seats to others in a small heap. Warps that run after others look at what came back. Collective.
+// Blocks by tickets, for a warp that has no seat in any class that its lanes want, if all these classes begin, and the
+// warp has not come the cold way in this launch before: `found`, or a block, or null. So a warp draws without a probe
+// once a launch, also if it wants many sizes, or loses its seats to others in a small heap. Warps that run after others
+// first look at the blocks that came back. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32_t c, void* found) const {
   using enum memory_order;
   using enum thread_scope;
   bool asks = found == nullptr;
+  // None of these loads depends on another one: a first kernel waits for all of them once.
   const slab_visit last{store().visit().load(relaxed, device)};
   const slab_seat named{store().seat(c).load(relaxed, device)};
   const detail::slab_ledger& ledger = tickets().ledger();
-  const bool first = !named.is_of(c) && ledger.begins(c) && ledger.serves(c) && !last.came_now();
+  const bool begins = asks && ledger.begins(c);
+  const bool first = begins && !named.is_of(c) && ledger.serves(c) && !last.came_now();
   if (!all(group, !asks || first)) return found;
   if (is_leader(group)) store().visit().store(last.after_draw().value, relaxed, device);
   if (!runs_from_the_start()) found = rounds().look_at_older(group, c, asks, found);
@@ -70,9 +73,10 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_first(lane_mask group, std::uint32
   return tickets().take(group, c, asks, found, there);
 }
 
-// Whether class `c` of a lane that wants a block is full as far as the probes before have seen it, of which the last
-// saw no free block: they were many, counted as two for each lane of `group`, or there is no word. Of few words some
-// may have been seen twice and others not at all, and hints lead to all of them. Collective.
+// True for a lane whose `wants` is true if its class `c` seems to be full. The last look saw no free block, so that
+// holds if the probes of the class were many, counted as two for each lane of `group`, or if the class has no slab. Few
+// probes prove little: they may have read some words twice and others not at all, and hints lead to all words.
+// Collective.
 WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const {
   using enum memory_order;
   using enum thread_scope;
@@ -84,7 +88,7 @@ WARPHEAP_COLD_FN inline bool warp_slab::lacks_slabs(lane_mask group, std::uint32
   return probes >= many || atomic_view{store().of_class(c).places}.load(relaxed, device) == 0;
 }
 
-// A block for each lane of `group`: `found`, or if that is null one of class `c`, or null if the heap has none.
+// A block for each lane of `group`: `found` or, if that is null, a block of class `c`, or null if the class is refused.
 // Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::uint32_t c, void* found) const {
   bool wants = found == nullptr;
@@ -97,7 +101,8 @@ WARPHEAP_COLD_FN inline void* warp_slab::take_along_hints(lane_mask group, std::
   return found;
 }
 
-// One turn of `take_along_hints`, for lanes that want a block: `refused` for one that is not to have any. Collective.
+// One turn of `take_along_hints`, for lanes whose `wants` is true: `found` becomes a block or stays null. Returns
+// `refused` to a lane whose class has none for it. Collective.
 WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,
                                                        void*& found) const -> outcome {
   // Acquired before the looks, so that they see the slabs of the extensions that it counts.
@@ -108,7 +113,7 @@ WARPHEAP_COLD_FN inline auto warp_slab::take_or_extend(lane_mask group, std::uin
   bool lost = false;
   found = search().follow_hints(group, c, wants && found == nullptr, found, lost);
   wants = wants && found == nullptr;
-  // If a lane of the class was served, or others were quicker, there may be more.
+  // If a lane of the class was served, or others had the blocks first, there may be more: the class is not exhausted.
   const lane_mask rest = ballot(group, wants);
   bool dry = wants && (peers & ~rest) == 0 && !lost;
   if (!any(group, dry)) return outcome::served;

@@ -11,19 +11,19 @@
 
 namespace warpheap::detail {
 
-/// More slabs for a class that has no free block and gets none by tickets, or its refusal.
+/// Extends a class that has no free block and gets none by tickets: by more slabs, or it refuses its requests.
 ///
-/// The holder closes the class's ledger before it looks for units, and opens it when it has added slabs. So while it
-/// searches for proof, no ticket's slab is in the making.
+/// The lock's holder closes the class's ledger before it looks for units, and opens it when it has added slabs. So
+/// while the holder searches for proof, no ticket's slab is in the making.
 ///
-/// One group at a time extends, of which a lane holds the heap's lock, for all that wait. Attempts are numbered when
-/// they begin. A refusal rests on a sweep over the slabs of all classes, by this attempt or by an earlier one that
-/// began after this attempt's caller had begun to wait. It is published with the sweep's number (`swept`). A waiting
-/// group takes a refusal for its own if the sweep began after it had begun to wait: then the moment at which nothing
-/// was to be had lies within its call. A waiting group helps the holder to take slabs back.
+/// One group at a time extends a class, for all that wait; a lane of the group holds the heap's lock. Attempts are
+/// numbered when they begin. A refusal rests on a sweep over the slabs of all classes, by the refusing attempt or by an
+/// earlier one that began after the refusing lane had begun to wait. It is published with the sweep's number (`swept`).
+/// A waiting group takes a refusal for its own if the sweep began after the group had begun to wait: then the moment at
+/// which no block was free lies within its call. Waiting groups help the holder to take slabs back.
 ///
-/// That moment lies in the last search for blocks of the class. If no units are free after it, and meanwhile no thread
-/// took any, none were free during it.
+/// That moment lies in the last search for blocks of the class. If no units for a slab are free after the search, and
+/// meanwhile no thread took any, none were free during it.
 ///
 /// Orders: `news` and `refused` are released by the holder and acquired by those that wait, so slabs, or their absence,
 /// are visible. An attempt's number is drawn by an acquire, and a wait begins with a release, so an attempt sees what
@@ -47,10 +47,10 @@ class slab_extension {
   /// What became of a lane's wait for its class.
   enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
 
-  /// Has the classes extended that lanes of `group` want: class `c` of each lane that is `dry`. `news` is how many
-  /// there had been before the search that found nothing. Lanes that wait for nothing help to extend what others want.
-  /// Tells dry lanes what became of their class; `served`: no slab could be added, but in `found` is a block for some
-  /// lane of it, or there may be some for those who look again. Collective.
+  /// Extends class `c` of each lane that is `dry`: that is, its search found no block. `news` is the value that the
+  /// class's counter had before that search. Lanes that are not dry help to extend what others want. Returns to dry
+  /// lanes what became of their class: `extended`, `refused`, or `served`. The latter means that no slab could be
+  /// added, but some lane of the class has a block in `found`, or a lane that looks again may find one. Collective.
   WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const {
     extension_wait mine{match(group, dry ? c : classes::count), news, 0, 0, outcome::extended};
     const bool asks = dry && is_leader(mine.peers);
@@ -67,7 +67,7 @@ class slab_extension {
     lane_mask peers;        // those that want the class
     std::uint32_t news;     // of the class, before the looks that found nothing
     std::uint64_t earlier;  // attempts that had begun before the wait
-    std::uint32_t times;    // the demand with which the caller's was counted
+    std::uint32_t times;    // how often the demand had been taken when the caller's part was added
     outcome then;
   };
 
@@ -81,7 +81,8 @@ class slab_extension {
     mine.times = slab_demand{atomic_view{store().of_class(c).demand}.fetch_add(wanted, relaxed, device)}.times();
     mine.then = outcome::waits;
   }
-  // What became of the class meanwhile; `holds`: nothing, and now the caller holds the lock. One lane.
+  // Sets `mine.then` to what became of the class meanwhile; `holds`: nothing, and now the caller holds the lock. One
+  // lane.
   WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const {
     using enum memory_order;
     using enum thread_scope;
@@ -99,9 +100,10 @@ class slab_extension {
       }
     }
   }
-  // Waits until a lane of `group` holds the lock, or none waits any more; then it is false. Collective.
+  // Waits until a lane of `group` holds the lock, and returns true; or until no lane waits any more, and returns false.
+  // Collective.
   WARPHEAP_COLD_FN bool wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const {
-    // Of a class that begins all warps may wait here, and the classes are extended one after the other.
+    // Where classes begin, all warps may wait here, and the classes are extended one after the other.
     constexpr unsigned longest = 1u << 14;
     for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
       if (mine.then == outcome::waits) look_for_turn(c, mine);
@@ -120,7 +122,8 @@ class slab_extension {
     const atomic_view view{store().of_class(c).demand};
     if (slab_demand{view.load(relaxed, device)}.times() != mine.times) return;
     const slab_demand before{view.fetch_sub(blocks, relaxed, device)};
-    // Taken just then. If it is taken once more before this, some blocks too many are waited for, once.
+    // A lock holder took the demand in between. If another takes it before this addition, the next extension counts
+    // some blocks too many, once.
     if (before.times() != mine.times) view.fetch_add(blocks, relaxed, device);
   }
   // Extends the class of the lane of `group` that holds the lock. Collective.
@@ -131,8 +134,8 @@ class slab_extension {
                                       shuffle(group, mine.earlier, holder), found);
     if (holds) mine.then = then;
   }
-  // Extends the class for all that wait, and gives the lock back, which the first of the lanes `wanting` blocks holds.
-  // Before it began to wait `earlier` attempts had begun. Collective over `group`.
+  // Extends the class for all that wait, and releases the lock, which the first of the lanes `wanting` blocks holds.
+  // When that lane began to wait, `earlier` attempts had begun. Collective over `group`.
   WARPHEAP_COLD_FN outcome extend_alone(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint64_t earlier,
                                         void*& found) const {
     using enum memory_order;
@@ -149,10 +152,10 @@ class slab_extension {
     sync(group);
     if (is_leader(wanting)) {
       if (then == outcome::extended) maker().ledger().open(c);
-      // Where a search found blocks there may be more: those who wait look by themselves and need not have the lock in
+      // Where a search found blocks there may be more: waiting warps look by themselves, and need not have the lock in
       // turn.
       if (then != outcome::refused) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
-      // For those that began to wait before the sweep that it rests on, maybe an earlier attempt's.
+      // It holds for all that began to wait before the sweep that it rests on, which may be of an earlier attempt.
       if (then == outcome::refused) {
         atomic_view{store().of_class(c).refused}.store(store().control().swept, release, device);
       }

@@ -8,16 +8,17 @@
 
 namespace warpheap {
 
-constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // that a large GPU runs
-// Whether the caller runs from the beginning of its grid on, as far as blocks begin in the order of their numbers.
+constexpr std::uint64_t threads_at_once = std::uint64_t{1} << 18;  // about as many as a large GPU runs at once
+// True if the caller is among the first `threads_at_once` threads of its grid, which begin with it: blocks begin in the
+// order of their numbers.
 WARPHEAP_FN inline bool runs_from_the_start() { return grid_warp_index() < threads_at_once / warp_width; }
 // Whether only a part of the threads of the caller's grid runs at once.
 WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > threads_at_once; }
 
-// When a warp last came the cold way: the launch, and what it did there: whether it drew tickets before a look, whether
-// it looked for room, and whether it did so twice. 0: never. It decides how much room a class is given, and whether a
-// warp may draw before it looks, and nothing else. So it may be wrong: warps of a small heap share one, and launch
-// numbers wrap around.
+// The launch in which a warp last came the cold way, and what it did there: whether it drew tickets before a probe,
+// whether it looked how much of its class is free (a look for room), and whether it did so twice. 0: it never came. A
+// visit only decides how much a class grows ahead of need, and whether a warp may draw before it probes. So it may be
+// wrong: warps of a small heap share one, and launch numbers wrap around.
 struct slab_visit {
   static constexpr std::uint32_t again_bit = 1;
   static constexpr std::uint32_t looked_bit = 2;
@@ -27,7 +28,8 @@ struct slab_visit {
 
   // Whether the warp came in this launch.
   WARPHEAP_FN bool came_now() const { return value != 0 && ((value ^ now()) >> launch_shift) == 0; }
-  // Whether it looked for room in this launch, and whether it did so again: such warps malloc and free by turns.
+  // Whether the warp looked for room in this launch, and whether it did so twice: such a warp mallocs and frees by
+  // turns.
   WARPHEAP_FN bool looked_now() const { return came_now() && (value & looked_bit) != 0; }
   WARPHEAP_FN bool looked_again() const { return came_now() && (value & again_bit) != 0; }
   // After one more look for room.
@@ -41,11 +43,11 @@ struct slab_visit {
   WARPHEAP_FN std::uint32_t present() const { return came_now() ? value : now(); }
 };
 
-// How far a grid has come: the launch, and below it how many of its blocks have begun at least.
+// How far a grid has come: the launch (bits 32 to 63), and how many of its blocks have begun at least (bits 0 to 31).
 struct slab_front {
   std::uint64_t value;
 
-  // With the news that block `block` of a launch has.
+  // The front when block `block` of a launch is known to have begun, and with it all blocks below.
   WARPHEAP_FN slab_front with(std::uint32_t launch, std::uint32_t block) const {
     const std::uint64_t begun = block + 1;
     return {this->launch() == launch && blocks() >= begun ? value : std::uint64_t{launch} << 32 | begun};
@@ -54,13 +56,13 @@ struct slab_front {
   WARPHEAP_FN std::uint32_t blocks() const { return static_cast<std::uint32_t>(value); }
 };
 
-// What a grid will want of which some threads have begun, if the others want as much each.
+// What all threads of a grid will want, of which some have begun, if each of the others wants as much as one of these.
 struct slab_forecast {
   std::uint64_t begun;    // threads, at least one
   std::uint64_t threads;  // of the grid
 
-  // How many slabs of `blocks` blocks all will want together, as the first wanted `slabs`: for a block each, no more,
-  // since a class may have more than was asked for.
+  // How many slabs of `blocks` blocks all threads will want together, where those that have begun wanted `slabs`. These
+  // count as a block a thread at most, since a class may have been given more than was asked for.
   WARPHEAP_FN std::uint64_t slabs(std::uint64_t slabs, std::uint32_t blocks) const {
     const std::uint64_t most = begun / blocks + 1;
     const std::uint64_t used = slabs < most ? slabs : most;
@@ -68,11 +70,11 @@ struct slab_forecast {
   }
 };
 
-// Blocks that waiting threads want of a class that is to be extended, and above them how often a lock holder took all
-// of that demand. A thread that stops waiting sees by it whether its own part is still in there.
+// The demand of a class: blocks that waiting threads want of it (bits 0 to 31), and how often a lock holder took all of
+// that (bits 32 to 63). By the latter a thread that stops waiting sees whether its own part is still in there.
 //
-// It changes by additions alone, but for the one who takes it: of a class that begins, or of a heap that is full, all
-// warps may come and go at once, and of many compare-and-swaps all but one fail.
+// Waiting threads change it by additions alone: where a class begins, or a heap is full, all warps may come and go at
+// once, and of many compare-and-swaps all but one fail.
 struct slab_demand {
   std::uint64_t value;
 

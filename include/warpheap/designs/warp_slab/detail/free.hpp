@@ -14,9 +14,9 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(freed) - store().data());
   const word_halves halves = split(offset);
   const std::uint32_t unit = halves.high << (32 - classes::unit_shift) | halves.low >> classes::unit_shift;
-  // What the header says was written before the block was handed out.
+  // Not atomic: the header was written before the block was handed out, and stays as it is while the block is live.
   const unit_owner owner{store().header(unit).owner};
-  // Each releases the accesses of all in the group, while the header is on its way.
+  // The fence of each lane releases the accesses of all lanes of the group, while the header is on its way.
   const lane_mask group = active_group();
   const bool alone = group == lane_bit();
   if (!alone) sync(group);
@@ -26,12 +26,12 @@ WARPHEAP_FN inline void warp_slab::free(void* freed) const {
   const std::uint32_t at = owner.block_at(owner.in_slab(offset));
   slab_claim back{word_number::make(unit - owner.below(), at / 32), 1u << at % 32};
   if (!alone) {
-    // Lanes may use different heaps: the word's address, less what the addresses of all words have in common.
+    // Lanes may use different heaps, so they compare addresses of words, less the offset that all words have.
     const std::uint64_t common = layout::sections_at() + offsetof(unit_section, word);
     const lane_mask same = match(of_slabs, reinterpret_cast<std::uint64_t>(&store().word_of(back.word)) - common);
     back.blocks = reduce_parts(of_slabs, same, back.blocks, bit_or{});
     if (group_rank(same) == 0) hints().put_back(back);
-    sync(of_slabs);  // no lane returns before its leader's change, and all see it
+    sync(of_slabs);  // no lane returns before its leader has made the block free
     return;
   }
   hints().put_back(back);

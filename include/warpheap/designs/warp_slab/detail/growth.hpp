@@ -9,18 +9,20 @@
 
 namespace warpheap::detail {
 
-/// How many slabs the heap's lock holder gives to a class that has no free block and gets none by tickets: for what is
-/// waited for, and some in store, so that the class grows in few steps and yet takes little more than is asked for.
+/// How many slabs the heap's lock holder gives to a class that has no free block and gets none by tickets: for the
+/// blocks that are waited for, and some in store. So the class grows in few steps, and takes little more than is asked
+/// for.
 ///
-/// What is likely to be asked for decides how many those are. The threads of a grid that all run at once ask once each,
-/// and what is waited for is all; of sizes at random each launch asks for a little more or less of one. Where most of a
-/// grid has not begun yet, the rest will ask as those did that have. A warp that comes again in a launch mallocs and
+/// What is likely to be asked for next decides how many are in store. Where all threads of a grid run at once and ask
+/// once each, what is waited for is all; of random sizes, each launch asks for a little more or less of one. Where most
+/// of a grid has not begun yet, the rest will ask as the others did. A warp that comes again in a launch mallocs and
 /// frees by turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
 ///
 /// Invariant: the course of a launch (`front`, `launch`, `before`) is written by the holder of the heap's lock alone.
 /// Waits of `slab_extension` add to the demand and subtract from it; only the holder takes it all.
 ///
-/// One lane calls, the holder. All accesses are relaxed: numbers decide how much, and nothing else.
+/// One lane calls, the lock's holder. All accesses are relaxed: these numbers decide how much is added, and nothing
+/// else.
 class slab_growth {
  public:
   WARPHEAP_FN explicit slab_growth(const arena& from) : tickets_(from) {}
@@ -34,8 +36,9 @@ class slab_growth {
   WARPHEAP_FN const slab_hints& hints() const { return tickets_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return tickets_.store(); }
 
-  /// How many slabs to add, where the caller itself wants `wanted` blocks; `mixed`: lanes that called with it want
-  /// other sizes, or have their blocks. One lane, the lock's holder.
+  /// How many slabs to add, where the caller itself wants `wanted` blocks. `mixed`: lanes that called with it want
+  /// other sizes, or have their blocks. Takes all demand of the class, after a wait of some microseconds while that
+  /// rises. One lane, the lock's holder.
   WARPHEAP_COLD_FN std::uint32_t slabs_wanted(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
     gather_demand(c);
     const std::int32_t waiting = take_demand(c);
@@ -46,9 +49,9 @@ class slab_growth {
   }
 
  private:
-  // Waits as long as many more come to wait for blocks: of a class that begins all threads ask within some
-  // microseconds, and one extension for all of them is quicker than one for each few, and leaves each its place. Where
-  // no units are left it does not wait. One lane, the lock's holder.
+  // Waits as long as the demand rises by more than an eighth each time: of a class that begins, all threads ask within
+  // some microseconds, and one extension for all of them is quicker than one for every few. Where no units are left it
+  // does not wait. One lane, the lock's holder.
   WARPHEAP_COLD_FN void gather_demand(std::uint32_t c) const {
     constexpr int pauses = 8;  // two microseconds on a GPU
     const auto waiting = [this, c] {
@@ -62,8 +65,8 @@ class slab_growth {
       for (int i = 0; i < pauses; ++i) wait.pause();
     }
   }
-  // All blocks that are waited for, whose demand the caller takes. One lane, the lock's holder: no other thread changes
-  // how often that was.
+  // Takes the demand: returns how many blocks are waited for, and begins anew from none. One lane, the lock's holder:
+  // no other thread changes how often the demand was taken.
   WARPHEAP_COLD_FN std::int32_t take_demand(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
@@ -71,7 +74,7 @@ class slab_growth {
     const slab_demand seen{view.load(relaxed, device)};
     return slab_demand{view.exchange(seen.taken(), relaxed, device)}.blocks();
   }
-  // Whether there seem to be units. One lane.
+  // True if some units seem to be free. One lane.
   WARPHEAP_COLD_FN bool has_units() const {
     std::uint32_t leaf = 0;
     return store().free_units().next_leaf(0, leaf);
@@ -94,16 +97,17 @@ class slab_growth {
     if (has_more_threads_than_run()) return slabs_for_the_rest(c, added + wanted / store().blocks_of(c), mixed);
     return mixed || before != 0 ? slabs_for_variation(c, places, wanted) : places / 64;
   }
-  // Notes how many places a class had when the present launch first extended it. One lane, the lock's holder.
+  // Notes, once a launch, how many places the class has before the launch first extends it. One lane, the lock's
+  // holder.
   WARPHEAP_COLD_FN void note_launch(std::uint32_t c, std::uint32_t places) const {
     const auto now = static_cast<std::uint32_t>(launch_number());
     if (store().of_class(c).launch == now) return;
     store().of_class(c).launch = now;
     store().of_class(c).before = places;
   }
-  // How many slabs those threads will want that have not begun, and some more, where the others wanted `used`: the
-  // blocks of a grid begin in the order of their numbers. No more than half of the heap has room for. One lane, the
-  // lock's holder.
+  // How many slabs the threads that have not begun will want, and some more, where those that have begun wanted `used`:
+  // the blocks of a grid begin in the order of their numbers. No more than fill half of the heap with slabs. One lane,
+  // the lock's holder.
   WARPHEAP_COLD_FN std::uint32_t slabs_for_the_rest(std::uint32_t c, std::uint32_t used, bool mixed) const {
     const std::uint64_t all = slab_forecast{threads_begun(), grid_threads()}.slabs(used, store().blocks_of(c));
     const std::uint64_t rest = all > used ? all - used : 0;
@@ -111,8 +115,8 @@ class slab_growth {
     const std::uint64_t room = (store().control().units / 2 - store().control().slab_units) / store().units_of(c);
     return static_cast<std::uint32_t>(in_store < room ? in_store : room);
   }
-  // How many threads of the grid have begun, as far as those could tell that held the lock: as many as run at once, at
-  // least. One lane, the lock's holder.
+  // How many threads of the grid have begun at least, as far as the lock's holders of the launch could tell: no fewer
+  // than `threads_at_once`. One lane, the lock's holder.
   WARPHEAP_COLD_FN std::uint64_t threads_begun() const {
     const auto now = static_cast<std::uint32_t>(launch_number());
     const slab_front front = slab_front{store().control().front}.with(now, static_cast<std::uint32_t>(block_index()));
@@ -122,8 +126,8 @@ class slab_growth {
   }
   // Slabs that a later launch may want beyond those of this one, for a class that has `places` slabs in use and of
   // which `wanted` more blocks are asked for. Where sizes are random, the requests for one class vary from launch to
-  // launch by the square root of their number, and hardly ever by four times that: so many blocks are kept in store. A
-  // 32nd part of the blocks in use is kept at least, since the last free blocks of a class are found slowly. Blocks
+  // launch by the square root of their number, and hardly ever by four times that. So four times the root is kept in
+  // store, and at least a 32nd of the blocks in use, since the last free blocks of a class are found slowly. Blocks
   // that the last of the slabs for `wanted` has left over count as store. One lane.
   WARPHEAP_COLD_FN std::uint32_t slabs_for_variation(std::uint32_t c, std::uint32_t places,
                                                      std::uint32_t wanted) const {

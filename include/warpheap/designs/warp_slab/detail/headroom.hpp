@@ -12,16 +12,18 @@ namespace warpheap::detail {
 /// More slabs for a class before it is out of blocks.
 ///
 /// Where threads malloc and free by turns, a warp finds what it wants at its seat as long as enough of the class is
-/// free. A class that grows only when nothing is found comes to be all but full, and then most claims look elsewhere.
-/// So a class whose words are seen to be crowded is given more slabs, if the warp that sees it has come this way
-/// before: within the launch, or in a large grid ever. Nobody needs that: it only makes later calls quicker. It ends
-/// when a class has a sixteenth of the heap, or all classes half of it, so that what one has in store is not what
-/// others lack; beyond that, and for warps that come for the first time, only tickets and `slab_extension` add slabs.
+/// free. A class that grows only when nothing is found comes to be all but full, and then most claims at seats fail. So
+/// a class whose words are seen to be crowded is given more slabs, if the warp that sees it has come this way before:
+/// in the same launch or, in a grid of more than 2^18 threads, in an earlier one. No request depends on that: it only
+/// makes later calls quicker. It ends when a class has a 16th of the heap, or all classes together half of it, so that
+/// one class does not keep in store what others lack. Beyond that, and for warps that come for the first time, only
+/// tickets and `slab_extension` add slabs.
 ///
-/// The slabs are made for tickets that nobody holds, with the ledger open: others go on drawing. Between launches one
-/// group of a launch grows a class. Within a launch the heap's lock keeps groups from growing a class side by side, and
-/// no group waits for it. Its holder closes the ledger of a class of which no tickets are drawn, and then waits for
-/// threads that make slabs for earlier tickets, which wait for no other thread.
+/// The slabs are made for tickets that nobody holds, with the ledger open: others go on drawing. For warps that came in
+/// an earlier launch, one group of a launch grows a class. For warps that came in the same launch, the heap's lock
+/// keeps groups from growing a class side by side, and no group waits for it. The lock's holder closes the ledger of a
+/// class of which no tickets are drawn, and then waits for threads that make slabs for earlier tickets. These wait for
+/// no other thread.
 ///
 /// All lanes of a group call together.
 class slab_headroom {
@@ -39,8 +41,8 @@ class slab_headroom {
   WARPHEAP_FN const slab_hints& hints() const { return growth_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return growth_.store(); }
 
-  /// Adds slabs to a class that is crowded, as far as those see who look for blocks of it: `free` is what the caller
-  /// saw free of a word of class `c`. Collective.
+  /// Adds slabs to a class that seems crowded to the lanes of `group`: `free` has a bit for each free block that the
+  /// caller saw in a word of class `c`. Collective.
   WARPHEAP_COLD_FN void make_room(lane_mask group, std::uint32_t c, std::uint32_t free) const {
     const auto seen = static_cast<std::uint32_t>(popcount(free));
     if (!any(group, seen < room_within_launch)) return;
@@ -58,10 +60,10 @@ class slab_headroom {
   static constexpr std::uint32_t room_within_launch = 8;  // free blocks a word, of 32
   static constexpr std::uint32_t room_between_launches = 4;
 
-  // How many free blocks a word is to have, of 32, for the caller's warp: 0 if it has not come this way before. Where
-  // threads ask for the first time, what they find crowded is what they fill themselves, and no reason to wait for
-  // more. In this launch: a quarter, since the threads malloc and free by turns, and what is free is where a claim
-  // needs no second look. In any launch, in a grid of which only a part runs at once: an eighth. Collective.
+  // How many free blocks of 32 a word should have for the caller's warp: 8 if the warp has come this way in this
+  // launch, since its threads malloc and free by turns, and where a quarter is free, claims at seats seldom fail. 4 if
+  // it came in an earlier launch, in a grid of which only a part runs at once. Else 0: where threads ask for the first
+  // time, the class is crowded because they fill it themselves. Notes the look in the warp's visit. Collective.
   WARPHEAP_COLD_FN std::uint32_t enough_room(lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
@@ -76,7 +78,8 @@ class slab_headroom {
     const bool came_before = last.value != 0 && !last.came_now();
     return came_before && has_more_threads_than_run() ? room_between_launches : 0;
   }
-  // Whether the caller's warp is one of those that look closer at class `c`, and the heap has room for it. One lane.
+  // True if the caller's warp is one of those that look closer at class `c`, and the class may grow ahead of need: it
+  // has less than a 16th of the heap, and all slabs less than half. One lane.
   WARPHEAP_COLD_FN bool may_have_room(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
@@ -87,11 +90,11 @@ class slab_headroom {
     const std::uint64_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
     return places * store().units_of(c) * share_of_heap < store().control().units && store().has_room();
   }
-  // Whether the words of a class have fewer than `enough` free blocks each, as a sample has it, and more than hardly
-  // any: then it is full, and `extend` knows better what it needs. Collective.
+  // True if the words of a sample of the class have fewer than `enough` free blocks each, and more than an eighth of
+  // that. With fewer the class is full, and `extend` knows better what it needs. Collective.
   WARPHEAP_COLD_FN bool is_crowded(lane_mask group, std::uint32_t c, std::uint32_t enough) const {
     constexpr std::uint32_t sample = 24;  // words
-    constexpr std::uint32_t unused = 8;   // rounds of looks from here on are nobody's
+    constexpr std::uint32_t unused = 8;   // other looks have lower round numbers
     std::uint32_t free = 0;
     std::uint32_t words = 0;
     for (std::uint32_t round = unused; words < sample; ++round) {
@@ -101,8 +104,8 @@ class slab_headroom {
     const std::uint32_t all = reduce(group, free, plus{});
     return all < words * enough && all > words * enough / 8;
   }
-  // Adds slabs that no thread waits for: for those who come again within a launch half of the class, one group of the
-  // heap at a time; else a part of it, for the first group that asks in a launch. Others go on. Collective.
+  // Adds slabs that no thread waits for. `within_launch`: half as many as the class has, by one group of the heap at a
+  // time. Else a smaller part, by the first group that asks in a launch. All other groups go on. Collective.
   WARPHEAP_COLD_FN void add_room(lane_mask group, std::uint32_t c, bool within_launch) const {
     std::uint32_t slabs = 0;
     if (is_leader(group)) slabs = within_launch ? half_of(c) : maker().ledger().slabs_ahead(c, false, 1);
@@ -126,12 +129,12 @@ class slab_headroom {
     }
     if (added) tell(group, c);
   }
-  // Tells those who wait that there is reason to look again, after a `sync` of all that added slabs. Collective.
+  // Tells waiting warps to look again, after a `sync` of all lanes that added slabs. Releases. Collective.
   WARPHEAP_COLD_FN void tell(lane_mask group, std::uint32_t c) const {
     if (!is_leader(group)) return;
     atomic_view{store().of_class(c).news}.fetch_add(1, memory_order::release, thread_scope::device);
   }
-  // Half as many slabs as the class has, as far as a warp can make them within some ten microseconds.
+  // Half as many slabs as the class has, but no more than a warp makes within some ten microseconds.
   WARPHEAP_COLD_FN std::uint32_t half_of(std::uint32_t c) const {
     constexpr std::uint32_t most = 2048;  // steps
     const std::uint32_t steps = store().words_of(c) > store().units_of(c) ? store().words_of(c) : store().units_of(c);
@@ -140,7 +143,7 @@ class slab_headroom {
     const std::uint32_t half = places / 2 + 1;
     return half < most / steps ? half : most / steps;
   }
-  // True for one seat in eight and warp: so many look closer, since a closer look takes its time.
+  // True for one of eight pairs of a warp and the word at its seat: few warps look closer, since that takes time.
   WARPHEAP_FN static bool is_picked(std::uint32_t word) {
     constexpr std::uint32_t one_in = 8;
     return (spread(word + grid_warp_index()) >> 16) % one_in == 0;

@@ -19,14 +19,14 @@ namespace warpheap::detail {
 ///
 /// A slab can be taken back as soon as its last block is free, so a thread that shows or hides it may come late, and
 /// find another slab in its place. Hints are changed only if they are still those of the class, and of the place that
-/// is meant. A late change of the set of places can only leave a mark too many.
+/// is meant. A late change of the set of places can only leave a bit set that leads to no hint.
 ///
-/// Orders: a thread that hides a slab clears the hint and then looks at all words by RMWs, which make them say that
-/// they are not shown. A release is an RMW on one of them: if it is the earlier, the hider sees the block; if it is the
-/// later, the releaser reads that the word is not shown. A thread that makes a word say so does it before it looks at
-/// the hint. Its RMW and the hider's acquire and release, by themselves or by the fences around them, so of the two the
-/// later sees the earlier and what came before it: either the hider takes it back, or that thread sees the cleared
-/// hint. This holds one level up, too.
+/// Orders: a thread that hides a slab (the hider) clears the hint, and then reads all words by RMWs that also clear
+/// their bit `shown`. A release is an RMW on one of these words. If it is the earlier, the hider sees the block; if it
+/// is the later, the releaser reads that the word is not shown. A releaser sets `shown` in the word before it reads the
+/// hint. Its RMW and the hider's acquire and release, by themselves or by the fences around them. So of the two the
+/// later sees the earlier and what came before it: either the hider clears `shown` again, or the releaser sees the
+/// cleared hint. This holds one level up, too.
 ///
 /// Each function is for one lane; no call waits for another thread.
 class slab_hints {
@@ -34,15 +34,16 @@ class slab_hints {
   WARPHEAP_FN explicit slab_hints(const arena& from) : store_(from) {}
   WARPHEAP_FN const slab_store& store() const { return store_; }
 
-  /// Makes blocks free. One lane, after a fence that releases the accesses of the threads that had the blocks.
+  /// Makes blocks free, and shows their slab if the word is not shown. One lane, after a fence that releases the
+  /// accesses of the threads that had the blocks.
   WARPHEAP_FN void put_back(slab_claim blocks) const {
     const slab_word old{store().word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
     invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
     stop_point("warp_slab.put_back.freed");
     if (!old.shown()) show_of(*this, blocks.word, old.of_class());
   }
-  /// Makes blocks free that the caller claimed by mistake, of a slab of another class. One lane. Their claim acquired
-  /// what threads did that had them before, and the fence passes it on to those that have them next.
+  /// Makes the blocks of a foreign claim free, which the caller got by mistake. One lane. The claim acquired the
+  /// accesses of the threads that had the blocks before, and the fence passes these on to the next owners.
   WARPHEAP_COLD_FN static void put_back_of(slab_hints self, slab_claim blocks) {
     fence(memory_order::acq_rel, thread_scope::device);
     blocks.word &= ~slab_claim::foreign_bit;
@@ -70,7 +71,7 @@ class slab_hints {
       WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
         const slab_word left{
             store().word(word_number::make(unit, w)).fetch_and(~slab_word::shown_bit, relaxed, device)};
-        if (left.free() != 0 || !left.is_of(c)) some = true;  // who takes the slab back may still put it back
+        if (left.free() != 0 || !left.is_of(c)) some = true;  // a reclaimer may still restore it
       }
       fence(acq_rel, device);
       if (some) {
@@ -81,7 +82,8 @@ class slab_hints {
     }
     end_change(c);
   }
-  /// Takes a place out of the class's set that seems to have no slab with hints.
+  /// Takes a place out of the class's set that seems to have no slab with a shown hint; puts it back if it has one. One
+  /// lane.
   WARPHEAP_COLD_FN void drop_place(std::uint32_t c, std::uint32_t place) const {
     using enum memory_order;
     using enum thread_scope;
@@ -94,7 +96,7 @@ class slab_hints {
     }
     end_change(c);
   }
-  /// Begins and ends a change of hints of class `c`; what lies between them a search may have missed.
+  /// Begins and ends a change of hints of class `c`. A search that overlaps a change may miss what the change moves.
   WARPHEAP_FN void begin_change(std::uint32_t c) const {
     // Released by the RMWs that follow, or by a fence before them.
     store().of_class(c).changes.begin();
@@ -112,8 +114,8 @@ class slab_hints {
   }
 
  private:
-  // Leads searchers to the slab of word `at`, in which a block was made free, and has the word say so; unless the slab
-  // is no longer of class `c`. One lane.
+  // Sets `shown` in word `at`, in which a block was made free, and leads searchers to its slab; unless the slab is no
+  // longer of class `c`. One lane.
   WARPHEAP_FN void show(std::uint32_t at, std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;

@@ -12,14 +12,15 @@
 
 namespace warpheap {
 
-// All that is known names units and words by number, and the data move by whole units.
+// All metadata names units and words by number, and the data move by whole units, so a copy is enough.
 inline void warp_slab::relocate(const arena& from, const arena& to) const {
   device_copy(to.metadata, from.metadata, metadata_bytes(from.bytes));
 }
 
 inline warp_slab_statistics warp_slab::statistics() const {
   const warp_slab_tally found = tally_of<warp_slab_tally>(*this);
-  // What slabs are like was settled when the heap was made: a handle of one that moved to a larger place does not tell.
+  // How many blocks a slab has was settled when the heap was made. It is read from the metadata, since the handle of a
+  // heap that moved to a larger place does not tell.
   const auto control = std::make_unique<layout::control>();
   device_snapshot(control.get(), &store().control(), sizeof(*control));
   warp_slab_statistics result{.unit_bytes = classes::unit_bytes,

@@ -8,7 +8,8 @@
 
 namespace warpheap {
 
-// A block of `bytes` bytes at a multiple of `alignment`, or null.
+// A block of `bytes` bytes, more than 0, at a multiple of `alignment` bytes, a power of two, or null. Lanes that call
+// together with the same heap wait for one another. Any lanes.
 WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(unsigned long long bytes, unsigned long long alignment) const {
   const std::uint64_t heap_bytes = store().control().units << classes::unit_shift;
   if (bytes > heap_bytes || alignment > (std::uint64_t{1} << 40)) return nullptr;
@@ -27,13 +28,14 @@ WARPHEAP_COLD_FN inline void* warp_slab::malloc_run(unsigned long long bytes, un
 }
 
 // A block of class `c` in units of its own, in a heap that is smaller than a slab of the class; else null. A heap in
-// which slabs can lie keeps units together for them: else memory that comes back bit by bit would be used up by single
-// blocks.
+// which slabs of the class can lie keeps neighbouring units for them: else single blocks would use up memory that comes
+// back unit by unit.
 WARPHEAP_COLD_FN inline void* warp_slab::take_without_slab(std::uint32_t c) const {
   return store().control().units < store().units_of(c) ? malloc_run(classes::bytes(c), 1) : nullptr;
 }
 
-// Gives a run back, by a copy of the handle: a call of a member would have each free put the handle in memory.
+// Makes the units of a run free, after a release fence. It takes a copy of the handle: for a call of a member each free
+// would put the handle in memory. One lane.
 WARPHEAP_COLD_FN inline void warp_slab::free_run_of(warp_slab self, std::uint32_t unit, std::uint32_t units) {
   self.store().free_run(unit, units);
 }

@@ -45,23 +45,25 @@ struct warp_slab_layout {
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
   struct class_state {
-    alignas(128) std::uint32_t places;  // of the table that have slabs: all below it, but while slabs are taken back
-    std::uint32_t newest;               // the first place of the latest extension
-    std::uint32_t slab_units;           // of a slab, and its blocks: as `initialise` wrote them
-    std::uint32_t slab_blocks;
-    std::uint32_t began;                 // 1 + the launch that made the first slab, or 0
-    alignas(128) std::uint32_t news;     // times that there was reason to look again, the extensions among them
-    std::uint64_t refused;               // the attempt whose sweep the latest refusal rests on
-    alignas(128) std::uint64_t ledger;   // slab_ledger_word: blocks that tickets were drawn for
-    alignas(128) std::uint32_t settled;  // places that have a slab, or had a ticket and could not get one
-    alignas(128) std::uint32_t failed;   // those without a slab, since the ledger was opened
-    std::uint32_t opened;                // the places that there were then
-    std::uint32_t grown;                 // 1 + the latest launch that made slabs ahead of need, or 0
-    std::uint32_t grown_by_half;         // the same, for warps that malloc and free by turns
-    std::uint32_t no_units;              // 1 + `reclaims` when a maker found no units, or 0; the lock's holder's
-    alignas(128) std::uint64_t demand;   // slab_demand
-    std::uint32_t launch;                // that extended it last, and the places before that; the lock's holder's
-    std::uint32_t before;
+    // Probes and searches read the table below this place. Each place there has a slab while the ledger is closed and
+    // no slab is being taken back. With the ledger open, some may wait for their ticket's slab, or have got none.
+    alignas(128) std::uint32_t places;
+    std::uint32_t newest;                   // the first place of the latest slabs that a lock holder added
+    std::uint32_t slab_units;               // units of a slab, as `initialise` wrote them
+    std::uint32_t slab_blocks;              // blocks of a slab, as `initialise` wrote them
+    std::uint32_t began;                    // 1 + the launch in which a ticket made the first slab, or 0
+    alignas(128) std::uint32_t news;        // a generation: it changes when waiting warps should look again
+    std::uint64_t refused;                  // the attempt whose sweep the latest refusal rests on
+    alignas(128) std::uint64_t ledger;      // slab_ledger_word: blocks that tickets were drawn for
+    alignas(128) std::uint32_t settled;     // places that have a slab, or had a ticket and could not get one
+    alignas(128) std::uint32_t failed;      // those without a slab, since the ledger was opened
+    std::uint32_t opened;                   // the places that there were then
+    std::uint32_t grown;                    // 1 + the latest launch that made slabs ahead of need, or 0
+    std::uint32_t grown_by_half;            // the same, for warps that malloc and free by turns
+    std::uint32_t no_units;                 // 1 + `reclaims` when a maker found no units, or 0; the lock's holder's
+    alignas(128) std::uint64_t demand;      // slab_demand
+    std::uint32_t launch;                   // the launch that extended the class last; the lock's holder's
+    std::uint32_t before;                   // `places` when that launch first did so; the lock's holder's
     change_counter<std::uint32_t> changes;  // hints of slabs that are about to be set, or cleared to look again
     bit_tree::levels hints;
   };
@@ -76,8 +78,8 @@ struct warp_slab_layout {
     std::uint32_t lowest;                 // place of one of them, or ~0
     alignas(128) std::uint32_t of_class;  // the holder's: what the job is
     std::uint32_t enough;                 // slabs that are wanted; ~0 where the job only looks
-    std::uint32_t end;                    // the leaf after the first one that is drawn
-    std::uint32_t offered;                // leaves from there on downwards
+    std::uint32_t end;                    // the highest leaf on offer is right below this
+    std::uint32_t offered;                // how many leaves are on offer, from that one on downwards
     std::uint32_t all_at_once;            // whether all leaves are offered at once
   };
 
@@ -91,14 +93,14 @@ struct warp_slab_layout {
     alignas(128) spin_lock lock;
     std::uint64_t used_classes;  // those that ever had a slab, a bit for each
     std::uint32_t slab_units;    // units that are part of slabs
-    std::uint64_t attempts;      // to find memory, from 1; each began when its number was drawn
-    std::uint64_t swept;         // the latest one that found no slab to take back; the lock's holder's
+    std::uint64_t attempts;      // attempts to find memory that have begun; the first has number 1
+    std::uint64_t swept;         // the latest attempt that found no slab to take back; the lock's holder's
     refused_run refused_runs;
-    alignas(128) std::uint32_t frontier;           // leaves that were dealt to regions, counted on past the last one
+    alignas(128) std::uint32_t frontier;           // leaves that regions were given, counted on past the last leaf
     slab_region regions[classes::most_units + 1];  // by units of a slab; large heaps use them
     alignas(128) std::uint64_t front;              // slab_front; the lock's holder's
     std::uint32_t reclaims;                        // times that slabs were taken back; the lock's holder's
-    alignas(128) std::uint64_t coalesced;          // 1 + the latest launch that took all free slabs back, or 0
+    alignas(128) std::uint64_t coalesced;          // 1 + the latest launch that took all fully free slabs back, or 0
     reclaim_job job;
     alignas(128) bit_tree::levels free_units;
     alignas(128) bit_tree::groups groups;  // of that set, so that large blocks are taken 64 leaves at a time

@@ -13,15 +13,16 @@ namespace warpheap::detail {
 /// addition tells each of a million threads where its block will be, and which of them has to make the slab: the one
 /// whose ticket is the first of a place. The others wait for that slab only. This is growth without a lock.
 ///
-/// A ticket reserves nothing: other threads may find and take the block by a probe. Then its holder gets less than it
-/// drew, and looks on.
+/// A ticket reserves nothing: other threads may find and take the block by a probe. Then its holder gets fewer blocks
+/// than it drew tickets for, and goes on probing.
 ///
 /// The holder of the heap's lock closes the ledger of a class before it changes the class's table, and opens it when it
 /// is done. Tickets that are drawn of a closed ledger are void.
 ///
-/// In the launch in which a class begins about as many blocks are drawn as are asked for. The next launches lack a few,
-/// which they would have to search for. So the first draw of a later launch takes a part of the class more, in whole
-/// slabs that nobody waits for; and the first one of a launch whose warps malloc and free by turns, half of the class.
+/// In the launch in which a class begins, about as many blocks are drawn as are asked for. Later launches lack a few,
+/// which they would have to search for. So the first draw of a later launch takes more by a part of the class, in whole
+/// slabs that nobody waits for. In any launch the first draw by a warp that mallocs and frees by turns takes half of
+/// it.
 ///
 /// Invariant: while the ledger is open, places below `opened` have slabs, and each place above has none, or that of the
 /// one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits for
@@ -32,8 +33,8 @@ namespace warpheap::detail {
 /// each slab, and the close acquires it. A slab's entry is released by its maker and acquired by those that wait for
 /// it.
 ///
-/// Each function is for one lane. `close` and `entry_of` wait for threads that drew tickets and make slabs. These have
-/// started, and wait for no other thread.
+/// Each function is for one lane. `close` and `entry_of` wait for threads that drew tickets and make slabs. These
+/// threads have started, and wait for no other thread.
 class slab_ledger {
  public:
   WARPHEAP_FN explicit slab_ledger(const arena& from) : sharing_(from) {}
@@ -43,15 +44,16 @@ class slab_ledger {
   WARPHEAP_FN const slab_hints& hints() const { return sharing_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return sharing_.store(); }
 
-  /// Whether tickets are drawn for class `c`: if its slabs have a power of two of blocks, so that a ticket's number is
-  /// a word and a bit. Of slabs of less than a word, only while the class begins. Later the lock's holder
-  /// grows the class, with some slabs in store: a warp of 32 lanes needs blocks of several.
+  /// True if tickets are drawn for class `c`: its slabs have a power of two of blocks, so that a ticket's number tells
+  /// a word and a bit. For slabs of less than a word it is true only while the class begins. Later the lock's holder
+  /// grows such a class, with some slabs in store: a warp of 32 lanes needs blocks of several.
   WARPHEAP_FN bool serves(std::uint32_t c) const {
     return is_power_of_two(store().blocks_of(c)) && (has_whole_words(c) || begins(c));
   }
   /// Whether slabs of class `c` consist of whole words: what a warp draws begins one slab at most.
   WARPHEAP_FN bool has_whole_words(std::uint32_t c) const { return store().blocks_of(c) >= 32; }
-  /// Whether class `c` begins: it has no slab and never got one by a ticket, or the first one in the caller's launch.
+  /// True if class `c` begins: it has no slab and has noted no begin since it last had none, or it noted its begin in
+  /// the caller's launch (`note_begin`).
   WARPHEAP_FN bool begins(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
@@ -64,10 +66,13 @@ class slab_ledger {
   WARPHEAP_FN void note_begin(std::uint32_t c) const {
     atomic_view{state(c).began}.store(this_launch(), memory_order::relaxed, thread_scope::device);
   }
-  /// How many slabs the caller draws beside what it wants: an eighth of the class for the first that asks in a launch
-  /// in which the class does not begin, or a fifth where only a part of the grid runs at once; half of it for the first
-  /// of those that malloc and free by turns, which come `again`; a 16th when half of the heap is slabs. Otherwise 0, as
-  /// for a class of few slabs, unless `least` are wanted, once a launch. One lane.
+  /// How many slabs the caller draws beside what it wants, as a part of those that the class has. For the first caller
+  /// in a launch in which the class does not begin: an eighth, or a fifth where only a part of the grid runs at once.
+  /// For the first caller that comes `again`, as warps do that malloc and free by turns: half, in any launch. Once half
+  /// of the heap is slabs: a 16th. At least `least`.
+  ///
+  /// 0 for later callers of either kind in the launch, where 15/16 of the heap is slabs, and for a class of fewer than
+  /// eight slabs unless `least` is above 0. One lane.
   WARPHEAP_COLD_FN std::uint32_t slabs_ahead(std::uint32_t c, bool again, std::uint32_t least = 0) const {
     using enum memory_order;
     using enum thread_scope;
@@ -84,7 +89,8 @@ class slab_ledger {
   WARPHEAP_FN slab_ledger_word look(std::uint32_t c) const {
     return {atomic_view{state(c).ledger}.load(memory_order::relaxed, thread_scope::device)};
   }
-  /// Draws tickets for `blocks` blocks: those from the number on that the returned count says, unless it is closed.
+  /// Draws tickets for `blocks` blocks. Their numbers begin with `blocks()` of the returned word; if that is closed,
+  /// the tickets are void. Acquires.
   WARPHEAP_FN slab_ledger_word draw(std::uint32_t c, std::uint32_t blocks) const {
     return {atomic_view{state(c).ledger}.fetch_add(blocks, memory_order::acquire, thread_scope::device)};
   }
@@ -96,8 +102,8 @@ class slab_ledger {
   WARPHEAP_FN std::uint64_t first_of(std::uint32_t c, std::uint32_t place) const {
     return std::uint64_t{place} << shift(c);
   }
-  /// Whether all places of class `c` were settled, at one moment of the call, that tickets had been drawn for. The
-  /// lock's holder. One lane.
+  /// True if the ledger is closed, or if at one moment of the call each place of class `c` was settled for which a
+  /// ticket had been drawn. The lock's holder. One lane.
   WARPHEAP_COLD_FN bool is_settled(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
@@ -114,17 +120,18 @@ class slab_ledger {
     if (!made) atomic_view{state(c).failed}.fetch_add(1, relaxed, device);
     atomic_view{state(c).settled}.fetch_add(1, release, device);
   }
-  /// The table's entry of `place`, of which the caller drew a ticket when the count was `drawn`: waits until it is
-  /// settled. 0: some place of the class got no slab, or the ledger was closed since; then the ticket is void.
+  /// The table's entry of `place`, of which the caller drew a ticket when the ledger was `drawn`: waits until the slab
+  /// is there. 0, and the ticket is void, if there is no such place, if some place of the class got no slab, or if the
+  /// ledger was closed since. Acquires the entry.
   WARPHEAP_FN std::uint32_t entry_of(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
     if (place >= store().control().units) return 0;  // the table has no such place
     const std::uint32_t entry = store().table(c, place).load(memory_order::acquire, thread_scope::device);
     return entry != 0 ? entry : await_entry(c, place, drawn);
   }
 
-  /// Closes the ledger and waits until all places are settled that tickets were drawn for; false if it was closed
-  /// before. The class has `places` places then, of which `gaps` have no slab, all from place `opened` on. The lock's
-  /// holder.
+  /// Closes the ledger, waits until each place is settled for which tickets were drawn, and stores their number as the
+  /// class's `places`. Of these, `gaps` have no slab, all from place `opened` on. False, and nothing changes, if the
+  /// ledger was closed before. The lock's holder.
   WARPHEAP_COLD_FN bool close(std::uint32_t c, std::uint32_t& gaps) const {
     using enum memory_order;
     using enum thread_scope;
@@ -143,13 +150,13 @@ class slab_ledger {
     atomic_view{state(c).places}.store(drawn - beyond, relaxed, device);
     return true;
   }
-  /// Whether makers of slabs of class `c` are likely to come upon units. The lock's holder.
+  /// True if makers of slabs of class `c` are likely to find units. The lock's holder.
   WARPHEAP_FN bool may_draw_units(std::uint32_t c) const {
     return store().has_units_ahead() && state(c).no_units != store().control().reclaims + 1;
   }
   /// Notes that a maker of class `c` found no units. The lock's holder.
   WARPHEAP_FN void note_no_units(std::uint32_t c) const { state(c).no_units = store().control().reclaims + 1; }
-  /// Places below this have slabs, since the ledger was opened last. The lock's holder.
+  /// The number of places when the ledger was last opened: all of these have slabs. The lock's holder.
   WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
   /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs, or a
   /// ticket found no units and no slab was taken back since, it stays closed: tickets would look for units in vain, and
@@ -169,23 +176,24 @@ class slab_ledger {
 
  private:
   // As `entry_of`. On a GPU thousands of warps wait side by side, each for one of a few hundred slabs. So most looks
-  // there are at the entry, since looks of all at the words of the class would keep those from the makers. One lane.
+  // there are at the entry, since frequent reads of the class's counters by all warps would delay the makers; and only
+  // the last look acquires, since each acquiring load empties the cache of its multiprocessor. One lane.
   WARPHEAP_COLD_FN std::uint32_t await_entry(std::uint32_t c, std::uint32_t place, slab_ledger_word drawn) const {
     using enum memory_order;
     using enum thread_scope;
     constexpr std::uint32_t each = this_backend == backend::cuda ? 8 : 1;  // looks at the entry for one at the class
+    const atomic_view<std::uint32_t> entry = store().table(c, place);
     std::uint32_t looks = 0;
-    for (backoff wait;; wait.pause()) {
-      const std::uint32_t entry = store().table(c, place).load(acquire, device);
-      if (entry != 0) return entry;
+    for (backoff wait; entry.load(relaxed, device) == 0; wait.pause()) {
       if (++looks % each != 0) continue;
       if (atomic_view{state(c).failed}.load(relaxed, device) != 0 || !look(c).counts(drawn)) return 0;
     }
+    return entry.load(acquire, device);
   }
   // The caller's launch, as `began` has it.
   WARPHEAP_FN static std::uint32_t this_launch() { return static_cast<std::uint32_t>(launch_number()) + 1; }
   WARPHEAP_FN slab_store::class_state& state(std::uint32_t c) const { return store().of_class(c); }
-  // The logarithm of the numbers that a place has: of blocks, rounded up.
+  // The binary logarithm of how many ticket numbers a place has: the blocks of a slab, rounded up to a power of two.
   WARPHEAP_FN int shift(std::uint32_t c) const { return highest_bit(2 * store().blocks_of(c) - 1); }
 
   slab_sharing sharing_;

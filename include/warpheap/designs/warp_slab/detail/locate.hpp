@@ -6,9 +6,9 @@
 
 // What a pointer means: the header of its unit tells what the unit is part of, the slab's words which blocks are free.
 //
-// Orders: all loads are relaxed. A thread that may ask for a block has it from the thread that took it, so what was
-// written before it was handed out is visible. Of all other memory the answer is exact only if no thread changes it
-// meanwhile.
+// Orders: all loads are relaxed. A thread that asks about a block has got the pointer from the thread that took it, so
+// what was written before the block was handed out is visible. For all other memory the answer is exact only if no
+// thread takes or frees a block there meanwhile.
 
 namespace warpheap {
 
@@ -42,9 +42,9 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   return in_slab == at * classes::bytes(c) ? block_location::block : block_location::inside;
 }
 
-// A byte of unit `unit`, which has no owner: it is a later unit of a run, or free. The units of a run are not in the
-// set of free ones, so the way back to its first ends there at the latest. It is as long as the run, and only who has a
-// wrong pointer goes it.
+// A byte of unit `unit`, whose header has no owner: it is a later unit of a run, or free. It goes back to the first
+// unit that is free or has an owner: units of a run are not free, so that is the first of its run at the latest. That
+// takes as long as the run is, and is needed only for a pointer that malloc did not return.
 WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_run(std::uint32_t unit) const {
   using enum memory_order;
   using enum thread_scope;
@@ -53,7 +53,7 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_run(std::uint32_t un
     if ((store().free_units().leaf_word(at / bits) >> at % bits & 1) != 0) return block_location::free;
     const unit_owner owner{atomic_view{store().header(at).owner}.load(relaxed, device)};
     if (owner.value != 0) {
-      // Owned by a slab, or by a run that is too short, as only a change meanwhile can have it.
+      // An owner that does not cover `unit`, a slab or a run that is too short, is there only if it changed meanwhile.
       const bool covers = owner.is_run() && owner.run_units() > unit - at;
       return covers ? block_location::inside : block_location::free;
     }

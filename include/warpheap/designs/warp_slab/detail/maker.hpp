@@ -12,17 +12,18 @@ namespace warpheap::detail {
 /// New slabs of a class, made of free units. All of their blocks are free and listed.
 ///
 /// Several slabs are made by the group of the heap's lock holder, with the ledger of the class closed, and all of its
-/// lanes write side by side: while units are likely to be come upon each lane a slab of its own, and then slabs of
-/// neighbouring units or, where few lie side by side, of units of another leaf for each lane. Slabs for tickets are
-/// made by lanes of the group that drew the first tickets of their places, with the ledger open.
+/// lanes write side by side. While units are likely to be found, each lane takes the units of a slab of its own. Then
+/// the slabs are of neighbouring units or, where few lie side by side, of another leaf for each lane. Slabs for tickets
+/// are made by lanes of the group that drew the first tickets of their places, with the ledger open.
 ///
 /// Invariant: a slab's header is written before its words, and both before what leads to them: the table, the set of
 /// places and `places`. A search that finds no block must not miss those of a slab in the making. A change of the class
 /// covers the time in between for the lock's holder. A search for proof comes with the ledger closed, when no ticket's
 /// slab is in the making.
 ///
-/// Invariant of a region: each draw of its word is another place. The one thread that draws the place right past the
-/// last one stores the next region. A place reserves nothing: the set of units decides which thread gets its units.
+/// Invariant of a region: each draw of its word gives another slot, room for one slab. The one thread that draws the
+/// slot right past the last one stores the next region. A slot reserves nothing: the set of free units decides which
+/// thread gets its units.
 ///
 /// Orders: a fence between two steps stands for the releases of all stores of the second. Draws of regions and leaves
 /// are relaxed, since they only say where to look, and taking the units acquires.
@@ -56,39 +57,41 @@ class slab_maker {
     }
     return left != slabs;
   }
-  /// A slab of class `c` at `place`, by the lane that drew its first ticket; false if it came upon no units. One lane,
-  /// beside others.
+  /// Makes a slab of class `c` at `place`; false if it found no units. One lane, which drew the first ticket of the
+  /// place or is of a group that did; beside others.
   WARPHEAP_COLD_FN bool make_slab_at(std::uint32_t c, std::uint32_t place) const {
     using enum memory_order;
     using enum thread_scope;
+    const bool noted = is_noted(c);  // on its way while the caller waits for units
     std::uint32_t unit = 0;
     if (place >= store().control().units || !take_units_for(c, place, unit)) return false;
-    note_used(c);
+    if (!noted) note_used(c);
     make_slab(c, unit, place);
-    count_slabs(c, 1);  // others wait for the slab, and not for the count
-    atomic_view{store().of_class(c).places}.fetch_max(place + 1, release, device);
+    // Others wait for the slab, and not for what follows. Its fence releases its words to those who see the place here.
+    atomic_view{store().of_class(c).places}.fetch_max(place + 1, after_release_fence, device);
+    store().hinted(c).mark(place);
+    count_slabs(c, 1);
     return true;
   }
 
  private:
-  // Makes units from `unit` on a slab at `place`, all of its blocks free. One lane.
+  // Makes units from `unit` on a slab at `place`, all of its blocks free, that no hint leads to. One lane.
   WARPHEAP_COLD_FN void make_slab(std::uint32_t c, std::uint32_t unit, std::uint32_t place) const {
     using enum memory_order;
     using enum thread_scope;
     make_header(c, unit, place);
     fence(release, device);
     make_words_of(c, unit);
-    // Those who wait for the slab claim of its words as soon as they see its entry.
+    // A thread that waits for the slab claims of its words as soon as it sees the entry.
     fence(release, device);
     store().table(c, place).store(unit + 1, after_release_fence, device);
-    store().hinted(c).mark(place);
   }
   // Takes the units of a slab of class `c` at `place`: at a multiple of their number, so that a class fills a heap
   // whatever was where before. One lane.
   //
-  // In a large heap makers of slabs of one size draw their units from a region of leaves that is theirs. So makers that
-  // work at once take different units, and nobody searches. In a small heap, where that would leave no room for runs,
-  // and where regions have no units, a maker searches a few leaves.
+  // In a heap of 256 MiB or more, makers of slabs of one size draw their units from a region of leaves that they share.
+  // So makers that work at once take different units, and no maker searches. In a smaller heap, where that would leave
+  // no room for runs, and where the draws find no units, a maker searches a few leaves.
   WARPHEAP_COLD_FN bool take_units_for(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const {
     constexpr std::uint32_t bits = bit_tree::leaf_bits;
     constexpr std::uint32_t large = 256;  // leaves
@@ -98,8 +101,8 @@ class slab_maker {
     if (leaves >= large && draw_units(size, leaves, leaf, unit)) return true;
     return store().free_units().try_take_from(size, place, leaf, unit);
   }
-  // Takes the next units of the region for slabs of `size` units, if they are free, or some later ones; else `leaf` is
-  // the one that was drawn last. One lane.
+  // Takes the units of the next slot of the region for slabs of `size` units, or of a later one if these are not free.
+  // False after `most` draws: `leaf` is then the leaf that was drawn last. One lane.
   WARPHEAP_COLD_FN bool draw_units(std::uint32_t size, std::uint32_t leaves, std::uint32_t& leaf,
                                    std::uint32_t& unit) const {
     using enum memory_order;
@@ -126,8 +129,8 @@ class slab_maker {
     }
     return false;
   }
-  // The region after `before`, which is used up, in a heap of `leaves` leaves with `each` places each. One lane, the
-  // one that drew the place right past its last one.
+  // The region after `before`, which is used up, in a heap of `leaves` leaves with `each` slots each. One lane, the one
+  // that drew the slot right past the last one.
   WARPHEAP_COLD_FN slab_region_word next_region(slab_region_word before, std::uint32_t leaves,
                                                 std::uint32_t each) const {
     const std::uint32_t log2_leaves = before.next_log2_leaves(leaves, each);
@@ -148,14 +151,15 @@ class slab_maker {
       if (seen.drawn() < seen.leaves() * each) return;
     }
   }
-  // Notes that the class has a slab, before there is one: who has taken back its blocks finds it among the used ones.
-  // The release of the slab's entry releases it. One lane.
+  // Whether class `c` is noted as used, which it stays. Relaxed: a thread that reads an older word notes it again.
+  WARPHEAP_FN bool is_noted(std::uint32_t c) const {
+    return (atomic_view{store().control().used_classes}.load(memory_order::relaxed, thread_scope::device) >> c & 1) != 0;
+  }
+  // Notes that the class has a slab, before there is one: so a lock holder that wants to take slabs back finds the
+  // class among the used ones. The release of the slab's entry releases the note. One lane.
   WARPHEAP_COLD_FN void note_used(std::uint32_t c) const {
-    using enum memory_order;
-    using enum thread_scope;
-    const atomic_view used{store().control().used_classes};
-    const std::uint64_t bit = std::uint64_t{1} << c;
-    if ((used.load(relaxed, device) & bit) == 0) used.fetch_or(bit, relaxed, device);
+    atomic_view{store().control().used_classes}.fetch_or(std::uint64_t{1} << c, memory_order::relaxed,
+                                                         thread_scope::device);
   }
   // Counts units of slabs that are made. The maker of a ticket's slab settles its place after it, so nobody takes the
   // slab back before it is counted. One lane.
@@ -163,12 +167,12 @@ class slab_maker {
     atomic_view{store().control().slab_units}.fetch_add(slabs * store().units_of(c), memory_order::relaxed,
                                                         thread_scope::device);
   }
-  // As of the ledger, the same for all lanes. Collective.
+  // What `slab_ledger::may_draw_units` tells the leader, for all lanes. Collective.
   WARPHEAP_COLD_FN bool may_draw_units(lane_mask group, std::uint32_t c) const {
     return any(group, is_leader(group) && ledger().may_draw_units(c));
   }
-  // Adds up to `slabs` slabs, one a lane, of units that the lanes draw as makers for tickets do, and subtracts them;
-  // false if no lane got units. Collective.
+  // Adds up to `slabs` slabs, one a lane, of units that the lanes draw as makers for tickets do, and subtracts from
+  // `slabs` how many it added; false if no lane got units. Collective.
   WARPHEAP_COLD_FN bool add_drawn(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
     const auto rank = static_cast<std::uint32_t>(group_rank(group));
     const std::uint32_t place =
@@ -181,7 +185,11 @@ class slab_maker {
     sync(group);
     if (count == 0) return false;
     const std::uint32_t places = begin_slabs(group, c, count);
-    if (made) make_slab(c, unit, places + static_cast<std::uint32_t>(group_rank(makers)));
+    if (made) {
+      const std::uint32_t mine = places + static_cast<std::uint32_t>(group_rank(makers));
+      make_slab(c, unit, mine);
+      store().hinted(c).mark(mine);
+    }
     sync(group);
     if (is_leader(group)) end_slabs(c, places, count);
     slabs -= count;
@@ -190,7 +198,7 @@ class slab_maker {
   // Begins to make `slabs` slabs: returns the place of the first. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint32_t begin_slabs(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     if (is_leader(group)) {
-      note_used(c);
+      if (!is_noted(c)) note_used(c);
       count_slabs(c, slabs);
       hints().begin_change(c);
     }
@@ -206,8 +214,8 @@ class slab_maker {
     hints().end_change(c);
   }
   static constexpr std::uint32_t few_neighbours = 8;  // slabs; where fewer lie side by side, others lie apart
-  // Adds up to `slabs` slabs of the lowest units that suffice, of another leaf for each lane, and subtracts them.
-  // Collective.
+  // Adds up to `slabs` slabs of the lowest units that suffice, of another leaf for each lane, and subtracts from
+  // `slabs` how many it added. Collective.
   WARPHEAP_COLD_FN void add_apart(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
     std::uint32_t leaf = 0;
     const std::uint64_t mine = store().free_units().take_blocks_apart(group, store().units_of(c), slabs, leaf);
@@ -223,8 +231,8 @@ class slab_maker {
     if (is_leader(group)) end_slabs(c, places, count);
     slabs -= count;
   }
-  // Makes slabs of the units from `first` plus each bit of `begins` on, at places from `place` on, all of their blocks
-  // free. A fence between two steps stands for the releases of all stores of the second. One lane, beside others.
+  // Makes a slab for each bit of `begins`, from unit `first` plus the number of the bit on, at places from `place` on,
+  // with all blocks free. A fence between two steps stands for the releases of all stores of the second. One lane.
   WARPHEAP_COLD_FN void make_slabs_of(std::uint32_t c, std::uint32_t first, std::uint64_t begins,
                                       std::uint32_t place) const {
     std::uint32_t at = place;
@@ -248,7 +256,8 @@ class slab_maker {
     make_words_of(c, unit);
     store().table(c, place).store(unit + 1, after_release_fence, thread_scope::device);
   }
-  // Adds up to `slabs` slabs that lie side by side, and subtracts them; false if there are no units. Collective.
+  // Adds up to `slabs` slabs that lie side by side, and subtracts from `slabs` how many it added; false if at one
+  // moment of the call no units for a slab were free. Collective.
   WARPHEAP_COLD_FN bool add_neighbours(lane_mask group, std::uint32_t c, std::uint32_t& slabs) const {
     // At multiples of their size, so that those of one class fill a heap whatever was where before.
     const index_run run = store().free_units().take_blocks(group, store().units_of(c), slabs);

@@ -4,12 +4,12 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// The way of a request: blocks of slabs at the seat of the warp, then, if it has one, at a word that each lane probes.
-// What these lack is found on the cold way (elsewhere.hpp), and what no slab serves is a run (large.hpp).
+// The hot way of a request: blocks of the word at the warp's seat and then, if the warp has a seat, of a word that each
+// lane probes. Lanes that still lack a block go the cold way (elsewhere.hpp). What no slab serves is a run (large.hpp).
 //
-// There is no loop on this way, and lanes that have their blocks wait for the others of their group: on a GPU lanes
-// that came apart do not meet again by themselves once one of them has yielded within a branch, and ptxas has loops
-// yield. A kernel whose threads malloc and free by turns is three times faster without (results/essays/warp_slab.md).
+// The hot way has no loop, and lanes that have their blocks wait for the others of their group. On a GPU, lanes that
+// diverged do not reconverge by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
+// kernel whose threads malloc and free by turns is three times as fast without loops (results/essays/warp_slab.md).
 
 namespace warpheap {
 
@@ -19,7 +19,7 @@ WARPHEAP_FN inline void* warp_slab::malloc(std::uint64_t bytes) const {
 }
 
 WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std::uint64_t bytes) const {
-  // Blocks of a power of two are aligned to their size, up to this.
+  // Bytes. Blocks of a power of two up to this are aligned to their size; larger powers of two at least to this.
   constexpr std::uint64_t most = 4096;
   if (alignment <= capabilities.alignment) return malloc(bytes);
   if (bytes > classes::largest_bytes || alignment > most) {
@@ -30,10 +30,11 @@ WARPHEAP_FN inline void* warp_slab::aligned_malloc(std::uint64_t alignment, std:
 
 // A block for each lane of `group`, whose lanes may want blocks of different classes. Collective.
 //
-// The lanes that lead the lanes of one class work side by side, so a warp that wants blocks of a dozen classes waits
-// for memory no longer than one that wants the same for all. A lane that comes alone has nobody to tell.
+// The leaders of the classes claim side by side, so a warp that wants blocks of a dozen classes waits for memory no
+// longer than a warp whose lanes want the same. A lane that comes alone uses no collective operation.
 WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit) const {
-  // Lanes may use different heaps, too. The control block's address ends in zeros, which leave room for the class.
+  // Lanes may use different heaps, too. The low bits of the control block's address are zero, which leaves room for
+  // `c`.
   static_assert(classes::count <= alignof(layout::control));
   const bool alone = group == lane_bit();
   std::uint32_t c = fit.of_class;
@@ -51,9 +52,9 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   if (all(met, served)) return claims().block_of(fit.bytes, got, rank);
   void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
   if (rank != 0 && got.foreign()) got = {};                 // the first of the peers puts the blocks back
-  group = warp_request::of(met, &store().control()).lanes;  // who uses another heap is no help
-  // A group without a seat mostly asks for the first time, of classes that begin: there, blocks are for who drew
-  // tickets of them, and a probe would take these. If it is not so, the cold way probes.
+  group = warp_request::of(met, &store().control()).lanes;  // lanes that use another heap cannot help
+  // A group without a seat mostly asks for the first time, of classes that begin. Their free blocks are for threads
+  // that drew tickets of them, and a probe would take these. Otherwise the cold way probes.
   if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });

@@ -11,10 +11,10 @@ namespace warpheap::detail {
 
 /// Probes: one lane reads words of a class and tells of one with free blocks. Nothing is written.
 ///
-/// Probes of a class are scattered over all of its slabs, and next numbers lie far apart, because blocks in use lie
-/// together. What was seen may be gone before it is claimed, and what is missed costs only time.
+/// Probes of a class are scattered over all of its slabs. Successive numbers lead to words that lie far apart, because
+/// blocks in use lie together. What was seen may be gone before it is claimed, and what is missed costs only time.
 ///
-/// Orders: all loads are relaxed, since the word itself is what is believed.
+/// Any lane may call, alone. Orders: all loads are relaxed, since the claim of the word decides.
 class slab_probes {
  public:
   using classes = slab_classes;
@@ -26,28 +26,29 @@ class slab_probes {
 
   /// Words that one lane reads side by side, since each load waits for memory.
   static constexpr std::uint32_t looks_at_once = 4;
-  /// How far a probe goes.
+  /// Which words a lane reads.
   enum class look_kind : std::uint32_t {
-    quick,     ///< at one word anywhere
-    anywhere,  ///< at several words
-    latest     ///< at several of the latest slabs
+    quick,     ///< one word of any slab
+    anywhere,  ///< `looks_at_once` words of any slabs
+    latest     ///< `looks_at_once` words of the slabs from place `newest` on
   };
 
-  /// A word of class `c` and what of it is free: the one to which `number` is scattered. Next numbers lie far apart.
+  /// The word of class `c` to which `number` is scattered, and which of its blocks are free. Successive numbers lead to
+  /// words that lie far apart.
   WARPHEAP_FN slab_look look_anywhere(std::uint32_t c, std::uint32_t number) const {
     const std::uint32_t places =
         atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
     return look_below(c, places, number);
   }
-  /// As `look_anywhere`, of the first half of the slabs: in a launch in which the class begins, those who made the
-  /// others have yet to take what they made them for.
+  /// As `look_anywhere`, of the slabs at the first half of the places. In the launch in which a class begins, the
+  /// blocks of the later slabs are for threads that hold tickets of them and have yet to claim.
   WARPHEAP_COLD_FN slab_look look_at_older(std::uint32_t c, std::uint32_t number) const {
     const std::uint32_t places =
         atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
     return look_below(c, places / 2, number);
   }
-  /// The looks of one lane: at words to which numbers of its own are scattered. They lie far apart, because blocks in
-  /// use lie together. Tells of the one that has the most free blocks, and adds to `free` how many all of them have.
+  /// Reads `looks_at_once` words, to which numbers of the calling lane and of `round` are scattered. Returns the word
+  /// with the most free blocks, and adds to `free` how many free blocks all of them have.
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
                                          std::uint32_t& free) const {
     using enum memory_order;
@@ -59,8 +60,8 @@ class slab_probes {
     const std::uint32_t begin = newest < places ? newest : 0;
     const std::uint32_t first =
         (grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index())) * (looks_at_once * (round + 1));
-    // A number scattered over all that there are, and in its lower half over what the upper one leaves. All loads of a
-    // kind before the first is needed, since each waits for memory.
+    // The upper half of a scattered number is the place, the lower half the part of the slab at which the word lies.
+    // All loads of a kind come before the first use of one, since each waits for memory.
     std::uint64_t scattered[looks_at_once];
     std::uint32_t entry[looks_at_once];
     for (std::uint32_t i = 0; i < looks_at_once; ++i) {
@@ -84,8 +85,8 @@ class slab_probes {
     }
     return best;
   }
-  /// Looks at up to `count` words of a slab, of which there are so many, from `from` on and around; tells of the one
-  /// that has the most free blocks. One lane.
+  /// Reads words of the slab at `unit`, cyclic from number `from` on: `count`, of 1 to all that the slab has, and at
+  /// most `looks_at_once`. Returns the word with the most free blocks. One lane.
   WARPHEAP_FN slab_look look_at(std::uint32_t c, std::uint32_t unit, std::uint32_t from, std::uint32_t count) const {
     using enum memory_order;
     using enum thread_scope;
@@ -99,7 +100,7 @@ class slab_probes {
   }
 
  private:
-  // The word of the places below `places` to which `number` is scattered.
+  // The word, of slabs at places below `places`, to which `number` is scattered.
   WARPHEAP_FN slab_look look_below(std::uint32_t c, std::uint32_t places, std::uint32_t number) const {
     using enum memory_order;
     using enum thread_scope;
@@ -107,11 +108,11 @@ class slab_probes {
     const std::uint32_t entry = store().table(c, at_place.high).load(relaxed, device);
     // A vacant place stands for unit 0: any word will do, since it says itself whether it is of the class.
     const std::uint32_t unit = entry == 0 ? 0 : entry - 1;
-    // Of a small heap's slabs some of these words do not exist. They are of no class, either.
+    // In a small heap a slab may have fewer words than that. A word that it lacks is of no class, either.
     const std::uint32_t at = word_number::make(unit, split(std::uint64_t{at_place.low} * classes::words(c)).high);
     return {at, slab_word{store().word(at).load(relaxed, device)}.free_of(c)};
   }
-  // The look that saw more blocks free.
+  // The look that saw more free blocks.
   WARPHEAP_FN static slab_look freer(slab_look a, slab_look b) { return popcount(b.free) > popcount(a.free) ? b : a; }
 
   slab_claims claims_;

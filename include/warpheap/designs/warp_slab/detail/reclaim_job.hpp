@@ -7,17 +7,18 @@
 
 namespace warpheap::detail {
 
-/// Work that groups share which wait for the heap's lock: leaves of a class's set of hinted places, whose fully free
-/// slabs are to be taken back; or sections of the heap's units, to tell which classes have such slabs.
+/// Work that the heap's lock holder shares with groups that wait for the lock: leaves of a class's set of hinted
+/// places, whose fully free slabs are to be taken back; or sections of the heap's units, to tell which classes have
+/// such slabs.
 ///
 /// The lock's holder, with the ledger of the class closed, offers leaves from one on downwards. It and each group that
 /// waits for the lock draw from these until none is left, or enough slabs were taken back. Then the holder waits until
-/// all of them are done with. Nobody waits for a group that has drawn nothing, so no progress rests on help. A job that
-/// only looks has sections in place of leaves, and no class whose ledger is closed.
+/// all drawn leaves are finished. No thread waits for a group that has drawn nothing, so progress does not depend on
+/// help. A job that only looks has sections in place of leaves. It is of all classes, and closes no ledger.
 ///
 /// Invariant: each leaf that is offered is drawn once, and a draw beyond them is void. From a draw that counts until
-/// its `finish` or `finish_look` the class's ledger stays closed, and the holder neither changes the table nor offers
-/// more. Meanwhile only the group that drew a leaf clears the table's entries there.
+/// its `finish` or `finish_look`, the holder neither changes the table nor offers more, and the ledger of the job's
+/// class stays closed. Meanwhile only the group that drew a leaf clears the table's entries there.
 ///
 /// Orders: an offer is released and a draw acquires it, so a drawer reads what the job is, and the table as the holder
 /// left it. `done` is released by those that drew and acquired by the holder, so the holder sees what they took back.
@@ -56,8 +57,8 @@ class slab_reclaim_job {
     atomic_view{state().lowest}.store(~0u, relaxed, device);
     return state().end;
   }
-  /// Begins a job: which classes have fully free slabs in any of `sections` sections? These are its leaves, all offered
-  /// at once. The lock's holder, when all leaves that were offered before are done with.
+  /// Begins a job that only looks: which classes have fully free slabs in any of `sections` sections. The sections
+  /// stand for leaves, all offered at once. The lock's holder, when all leaves that were offered before are done with.
   WARPHEAP_COLD_FN void begin_look(std::uint32_t sections) const {
     state().of_class = slab_classes::count;
     state().enough = ~0u;
@@ -66,12 +67,13 @@ class slab_reclaim_job {
     state().offered = 0;
     atomic_view{state().whole}.store(0, memory_order::relaxed, thread_scope::device);  // released by the offer
   }
-  /// The classes that have some, a bit for each. The lock's holder, when nothing more is offered.
+  /// Ends a job that only looks. Returns a bit for each class that has a fully free slab. The lock's holder, when
+  /// nothing more is offered.
   WARPHEAP_COLD_FN std::uint64_t end_look() const {
     state().enough = 0;  // the next job knows nothing of how much this one took back
     return atomic_view{state().whole}.load(memory_order::relaxed, thread_scope::device);
   }
-  /// Whether the leaves are sections to look at; for those that drew.
+  /// True if the job only looks, so its leaves are sections. For a lane whose draw counts.
   WARPHEAP_FN bool is_look() const { return state().of_class == slab_classes::count; }
   /// Tells the holder that `count` sections are done with that the caller drew, and the classes that have slabs there
   /// without blocks in use.
@@ -81,7 +83,7 @@ class slab_reclaim_job {
     if (whole != 0) atomic_view{state().whole}.fetch_or(whole, relaxed, device);  // the release below orders it
     atomic_view{state().done}.fetch_add(count, release, device);
   }
-  /// Waits until the leaves that were offered are done with, and offers the next ones; false if none are left, or
+  /// Waits until the leaves that were offered are done with, and offers the next ones; false if no leaf is left, or
   /// enough slabs were taken back. The lock's holder, when no leaf is left to draw.
   WARPHEAP_COLD_FN bool offer_next() const {
     using enum memory_order;
@@ -90,8 +92,8 @@ class slab_reclaim_job {
     if (before != 0) wait_for(before);
     state().end -= before;
     if (state().end == 0 || slabs() >= state().enough) return false;
-    // As many leaves as may do, and twice as many each time: few turns look through all, and few leaves are drawn at
-    // once while few slabs are wanted. All at once if hardly any slab is fully free.
+    // As many leaves as may suffice, then twice as many each time: few turns look through all, and few leaves are drawn
+    // at once while few slabs are wanted. All at once if hardly any slab is fully free.
     constexpr std::uint32_t least = 32;  // for groups that help; draws end when enough was taken back
     std::uint32_t count = before == 0 ? state().enough / bit_tree::leaf_bits + least : 2 * before;
     if (is_offered_at_once()) count = state().end;
@@ -121,8 +123,8 @@ class slab_reclaim_job {
   WARPHEAP_FN bool has_leaves() const {
     return slab_job_word{atomic_view{state().leaves}.load(memory_order::relaxed, thread_scope::device)}.left() != 0;
   }
-  /// Draws up to `most` leaves: those from `leaf` on downwards; none if none is left. If enough slabs were taken back
-  /// it drops its leaves and all that are left.
+  /// Draws up to `most` leaves: `leaf` and those right below it. `count` is 0 if no leaf was left, or if enough slabs
+  /// were taken back: then this call finishes its leaves and all that are left, unread.
   WARPHEAP_COLD_FN drawn draw(std::uint32_t most) const {
     const slab_job_word before{
         atomic_view{state().leaves}.fetch_add(most, memory_order::acquire, thread_scope::device)};
@@ -134,7 +136,7 @@ class slab_reclaim_job {
     }
     return {state().end - 1 - before.drawn(), count};
   }
-  /// The class that the leaves are of; for those that drew.
+  /// The class that the leaves are of. For a lane whose draw counts.
   WARPHEAP_FN std::uint32_t of_class() const { return state().of_class; }
   /// Tells the holder that `count` leaves are done with that the caller drew, and that `slabs` slabs were taken back
   /// there, the lowest at place `lowest`.
@@ -149,7 +151,8 @@ class slab_reclaim_job {
   }
 
  private:
-  // Draws all leaves that are left, for a caller that has not finished what it drew of `before`: how many.
+  // Draws all leaves that are left, and returns how many. The caller has not finished what it drew of `before`, so the
+  // job is still the same.
   WARPHEAP_FN std::uint32_t draw_all(slab_job_word before) const {
     // Relaxed: it reads nothing of them. By a maximum, since many may do so.
     return slab_job_word{

@@ -9,17 +9,18 @@
 
 namespace warpheap::detail {
 
-/// Slabs without a block in use go back to the units, for any class and for runs.
+/// Takes back slabs without a block in use: their units become free, for any class and for runs.
 ///
-/// Only about as many as are wanted, since each takes its time. Those at the highest places first, so that few of the
-/// others have to move for a table without gaps. Groups that wait for the heap's lock help its holder: see
-/// `slab_reclaim_job`.
+/// It takes back about as many slabs as are wanted, since each costs time. Slabs at the highest places come first, so
+/// that few others have to move when the table's gaps are closed. Groups that wait for the heap's lock help its holder:
+/// see `slab_reclaim_job`.
 ///
-/// Invariant: a slab is taken back only by a swap of all its words for zero, class included. If one of them is not all
-/// free, the others return. So no block of it is in use, and no thread takes the slab for one of its class.
+/// Invariant: a slab is taken back only by a swap of all its words for zero, class included. If one of them is not
+/// fully free, the others are restored. So no block of it is in use, and no thread mistakes it for a slab of its former
+/// class.
 ///
-/// Orders: two fences order the swaps of all words; they acquire what threads did that had the blocks, and the set of
-/// free units passes it on.
+/// Orders: two fences order the swaps of all words. They acquire the accesses of the threads that had the blocks, and
+/// the set of free units passes these on.
 class slab_reclamation {
  public:
   WARPHEAP_FN explicit slab_reclamation(const arena& from) : job_(from) {}
@@ -32,7 +33,7 @@ class slab_reclamation {
   WARPHEAP_FN const slab_hints& hints() const { return job_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return job_.store(); }
 
-  /// Takes slabs back whose blocks are all free, of whatever class has any, of about `units` units; false if no class
+  /// Takes back fully free slabs of the first class that has any, of about `units` units together; false if no class
   /// had one. The lock's holder. Collective.
   WARPHEAP_COLD_FN bool reclaim(lane_mask group, std::uint32_t units) const {
     bool found = false;
@@ -56,23 +57,22 @@ class slab_reclamation {
 
   /// True if the lock's holder has work to share. For groups that wait for the lock. Collective.
   WARPHEAP_COLD_FN bool has_work(lane_mask group) const { return any(group, is_leader(group) && job().has_leaves()); }
-  /// Helps the lock's holder until none of its work is left to begin. It waits for no lane outside of `group`.
-  /// Collective.
+  /// Helps the lock's holder until no leaf is left to draw. It waits for no lane outside of `group`. Collective.
   WARPHEAP_COLD_FN void help(lane_mask group) const { take_leaves(group); }
 
  private:
-  // The number of the latest attempt, which is the caller's: only the lock's holder draws one.
+  // The number of the latest attempt, which is the caller's: only the lock's holder begins one.
   WARPHEAP_FN std::uint64_t attempts_begun() const {
     return atomic_view{store().control().attempts}.load(memory_order::relaxed, thread_scope::device);
   }
   struct reclaimed {
     std::uint32_t slabs;
-    std::uint32_t lowest;  // place of one
+    std::uint32_t lowest;  // the lowest of their places, or ~0
   };
 
   // The classes that may have a fully free slab: those seen by a look at all units, which helpers share, and those of
-  // which slabs are in the making. With more than 8,192 units a lane, all that ever had slabs: to go along their hints
-  // is quicker. The lock's holder. Collective.
+  // which slabs are in the making. With more than 8,192 units a lane of `group`, all classes that ever had slabs: to go
+  // along their hints is quicker then. The lock's holder. Collective.
   WARPHEAP_COLD_FN std::uint64_t classes_with_whole(lane_mask group) const {
     constexpr std::uint64_t most = 8192;  // units for each lane
     const std::uint64_t used = used_classes(group);
@@ -80,7 +80,8 @@ class slab_reclamation {
     const std::uint64_t growing = growing_classes(group, used);  // first: the look sees what is made in between
     return growing | look_at_all(group);
   }
-  // Those of the classes `used` of which slabs are being made for tickets: their blocks may all be free. Collective.
+  // The classes among `used` of which slabs are being made for tickets: all blocks of such a slab may be free.
+  // Collective.
   WARPHEAP_COLD_FN std::uint64_t growing_classes(lane_mask group, std::uint64_t used) const {
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     std::uint64_t growing = 0;
@@ -103,7 +104,7 @@ class slab_reclamation {
     if (is_leader(group)) whole = job().end_look();
     return shuffle(meet(group), whole, leader(group));
   }
-  // Those that ever had a slab. Collective.
+  // The classes that ever had a slab, a bit for each. Collective.
   WARPHEAP_COLD_FN std::uint64_t used_classes(lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
@@ -171,9 +172,9 @@ class slab_reclamation {
     if (was_open && is_leader(group)) ledger().open(c);
     return found;
   }
-  // Only a slab with a hint can be all free, unless a hint is just changing: then it looks once more, after a pause for
-  // the thread that changes it. Each repetition means that a thread did, for a block that was claimed or released.
-  // Collective.
+  // As `reclaim_class`, with the ledger closed. A fully free slab has a shown hint, unless a hint is just changing.
+  // After a pass that found no slab and overlapped a change, it pauses and looks once more. Each repetition means that
+  // another thread claimed or released a block. Collective.
   WARPHEAP_COLD_FN bool reclaim_closed(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     for (;;) {  // not a spin: it looks anew, and pauses in between
       bit_tree::watch before{};
@@ -187,8 +188,8 @@ class slab_reclamation {
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
-  // One pass along the hints from the highest places down, until about enough was taken back, with all that help; tells
-  // what they took together. Collective.
+  // One pass along the hints from the highest places down, with all groups that help, until slabs of about `units`
+  // units were taken back. Returns what all of them took together. Collective.
   WARPHEAP_COLD_FN reclaimed reclaim_once(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     std::uint32_t leaves = 0;
     if (is_leader(group)) leaves = job().begin(c, units / store().units_of(c) + 1);
@@ -207,9 +208,9 @@ class slab_reclamation {
     sync(group);  // what helpers wrote is visible to all lanes
     return {job().slabs(), job().lowest()};
   }
-  // Draws leaves of the job, and takes back what is fully free there, until none is left. As many at a time as keep the
-  // lanes busy: twice as many after a turn that took back less than a slab a lane, and many at once after a job that
-  // took nothing back. Collective.
+  // Draws leaves of the job until none is left, and takes back the fully free slabs there. It draws as many at a time
+  // as keep the lanes busy: one, then twice as many after each turn that took back less than a slab a lane, and at
+  // least a quarter of the lanes' number after a job that took nothing back. Collective.
   WARPHEAP_COLD_FN void take_leaves(lane_mask group) const {
     std::uint32_t most = 1;
     while (take_next(group, most)) {  // not a spin: each turn draws leaves
@@ -266,14 +267,14 @@ class slab_reclamation {
     std::uint64_t mine = std::uint64_t{1} << share;
     for (std::uint32_t step = shares; step < bits; step *= 2) mine |= mine << step;
     std::uint64_t marked = store().hinted(c).leaf_word(leaf) & mine;
-    // Only the lock's holder changes it, and its offer passes it on.
+    // Only the lock's holder changes `places`, and its offer passes the value on.
     const std::uint32_t places =
         atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
     if (places - first < bits) marked &= bit_range(0, places - first);
     while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
   }
-  // Takes back the slabs at the next few of the places `marked` from `first` on, which it drops. Several at a time,
-  // since each look waits for memory. One lane.
+  // Takes back the fully free slabs among the next few places of `marked`, a bit for each place from `first` on, and
+  // clears those bits. Several at a time, since each look waits for memory. One lane.
   WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const {
     for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
       const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
@@ -345,8 +346,8 @@ class slab_reclamation {
   }
   // Swaps all words of the slab for zero, or none if one of them is not all free. One lane.
   //
-  // It acquires what those who had the blocks did, and takes the class along, so that nobody takes the slab for one of
-  // it. Two fences order all words, each of which would wait by itself.
+  // It acquires the accesses of the threads that had the blocks. Zero has no class, so no thread mistakes the slab for
+  // one of the class. Two fences order all words, each of which would wait by itself.
   WARPHEAP_COLD_FN bool take_words(std::uint32_t c, std::uint32_t unit) const {
     using enum memory_order;
     using enum thread_scope;
@@ -359,8 +360,8 @@ class slab_reclamation {
     if (taken != words) restore_words(c, unit, taken);
     return taken == words;
   }
-  // Puts the first `count` words of the slab at `unit` back, after a fence. A hider may have been there meanwhile, so
-  // they do not say that they are shown. One lane.
+  // Restores the first `count` words of the slab at `unit`, after a fence. A hider may have come by meanwhile, so the
+  // words are not shown. One lane.
   WARPHEAP_COLD_FN void restore_words(std::uint32_t c, std::uint32_t unit, std::uint32_t count) const {
     WARPHEAP_ROLLED while (count-- > 0) {
       const slab_word whole = slab_word::make(c, store().all_blocks(c, count)).unshown();
@@ -377,7 +378,7 @@ class slab_reclamation {
     }
     return false;
   }
-  // Makes units of a slab whose words are taken. One lane.
+  // Makes the units of a slab free whose words are taken. One lane.
   WARPHEAP_COLD_FN void retire(std::uint32_t c, std::uint32_t place, std::uint32_t unit) const {
     using enum memory_order;
     using enum thread_scope;

@@ -25,7 +25,8 @@ class refused_run {
     atomic_view{units_}.store(units, release, device);
     atomic_view{attempt_}.store(attempt, release, device);
   }
-  // True if no run of `units` units or fewer is known to have been free after the sweep of an attempt after `earlier`.
+  // True if a run of `units` units or fewer was refused, and that rests on the sweep of an attempt later than
+  // `earlier`. So a run of `units` units would be refused, too. Any thread. Acquires.
   WARPHEAP_FN bool since(std::uint64_t earlier, std::uint32_t units) {
     using enum memory_order;
     using enum thread_scope;

@@ -9,12 +9,12 @@
 
 namespace warpheap::detail {
 
-/// Rounds of probes by all lanes of a group, where one probe of each lane found too little. They have no order and no
-/// promise.
+/// Rounds of probes by all lanes of a group, where one probe of each lane found too little. They promise nothing: a
+/// block that they miss costs only time.
 ///
-/// All lanes that called together, with the same heap, stay together, those that have their block, too: as helpers of
-/// those that lack one, since what is to be done is much for one lane and little for a warp. Nothing is written but the
-/// claim and the new seat, and what is missed costs only time. What was seen tells how crowded a class is, too.
+/// All lanes that called together, with the same heap, stay together. Lanes that have their block help those that lack
+/// one, since the probes are much work for one lane and little for a warp. A round writes nothing but claims and seats.
+/// What it saw also tells how crowded a class is (`slab_headroom`).
 class slab_rounds {
  public:
   using classes = slab_classes;
@@ -32,8 +32,9 @@ class slab_rounds {
   WARPHEAP_FN const slab_hints& hints() const { return headroom_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return headroom_.store(); }
 
-  /// One look of each lane, for `found` if that is null; true if there is reason for another: a lane lacks its block,
-  /// and some were seen. `round` is a number that differs among looks of a kind. Collective.
+  /// One look of each lane, and a claim for each lane whose `found` is null, which becomes its block or stays null.
+  /// True if another look is worth while: a lane still lacks its block, and free blocks were seen. `round` is a number
+  /// that differs among looks of one kind. Collective.
   WARPHEAP_COLD_FN bool look_on(lane_mask group, look_kind kind, std::uint32_t round, std::uint32_t c,
                                 void*& found) const {
     const lane_mask lacking = ballot(group, found == nullptr);
@@ -43,12 +44,12 @@ class slab_rounds {
     group = meet(group);
     return any(group, found == nullptr) && any(group, look.free != 0);
   }
-  /// One look of each lane at the older slabs, for lanes that ask, while their classes begin: `found`, or what is
-  /// found. Afterwards a lane asks if its class is to grow for it: it lacks its block, and of most words that were seen
-  /// less than a quarter is free. Collective.
+  /// One look of each lane at the older half of the slabs, for lanes that ask while their classes begin. Returns a
+  /// block that was found for the lane, else `found`. `asks` stays true for a lane whose class is to grow for it: it
+  /// lacks its block, and less than a quarter is free of most words that were seen. Collective.
   ///
-  /// So threads that run after others have ended take what these gave back, and threads that malloc and free by turns
-  /// seldom look twice.
+  /// So threads that run after others have ended take the blocks that these gave back, and where threads malloc and
+  /// free by turns, claims at seats seldom fail.
   WARPHEAP_COLD_FN void* look_at_older(lane_mask group, std::uint32_t c, bool& asks, void* found) const {
     constexpr int enough = 8;  // free blocks of a word
     const lane_mask lacking = ballot(group, asks);
@@ -63,7 +64,8 @@ class slab_rounds {
     asks = asks && found == nullptr && !has_room;
     return found;
   }
-  /// The looks of a later turn, at what was added since: `found`, or what is found if that is null. Collective.
+  /// The looks of a later turn, at home words and at the latest slabs: `found`, or what is found if that is null.
+  /// Collective.
   WARPHEAP_COLD_FN void* look_again(lane_mask group, std::uint32_t c, std::uint32_t turn, void* found) const {
     found = take_at_home(group, c, found);
     if (any(group, found == nullptr)) look_on(group, look_kind::latest, turn, c, found);
@@ -71,7 +73,8 @@ class slab_rounds {
   }
 
  private:
-  // Blocks of the homes of those who lack one and have no seat in the class: `found`, or what is found. Collective.
+  // Claims blocks of the home word for lanes that lack one and whose warp has no seat in the class: `found`, or what
+  // was found. Collective.
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const {
     using enum memory_order;
     using enum thread_scope;
@@ -92,7 +95,7 @@ class slab_rounds {
   // The probe of `look_on`, with registers of its own: a kernel has as many as the largest function needs.
   WARPHEAP_COLD_FN slab_look look_alone(lane_mask group, lane_mask lacking, look_kind kind, std::uint32_t round,
                                         std::uint32_t& c) const {
-    constexpr std::uint32_t far = 0x200000;  // from the numbers of all other warps
+    constexpr std::uint32_t far = 0x200000;  // above the numbers of all lanes in a grid of 2^21 threads
     const bool looks = (lacking & lane_bit()) != 0;
     if (kind == look_kind::quick) return sharing().look_for(group, lacking, looks, far, c);
     c = shuffle(group, c, slab_sharing::whom_to_help(lacking, looks));

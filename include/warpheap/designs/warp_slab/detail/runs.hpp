@@ -11,13 +11,13 @@ namespace warpheap::detail {
 
 /// Runs: blocks of whole units.
 ///
-/// A power of two of units up to 64 is taken from one leaf of their set, by whoever comes and without the lock. Where
-/// no such block is seen, and for all other numbers, the heap's lock is held, and lanes that ask together for the same
-/// are served together.
+/// A power of two of units up to 64 is taken from one leaf of the set of free units, by any number of threads at once
+/// and without the lock. Where no such run is soon found, and for all other numbers, a thread takes the heap's lock,
+/// and lanes that ask together for the same number are served together.
 ///
 /// Invariant: units of a run are not in the set of free ones. A refusal means that no such run was free at one moment
-/// of the call, and that no slab was without blocks when last seen; its number tells waiting threads that it began
-/// after their calls (`refused_run`).
+/// of the call, and that no slab was fully free when last seen. Its number tells waiting threads whether its sweep
+/// began after their calls (`refused_run`).
 class slab_runs {
  public:
   WARPHEAP_FN explicit slab_runs(const arena& from) : reclamation_(from) {}
@@ -29,10 +29,13 @@ class slab_runs {
   WARPHEAP_FN const slab_hints& hints() const { return reclamation_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return reclamation_.store(); }
 
-  /// A run of `count` units if it is a number of which leaves are full, and one is soon found. One lane of `group`.
+  /// Takes a run of `count` units, a power of two up to 64, if one is soon found: `first` becomes its first unit. False
+  /// for any other number, and if none was found, which tells nothing of what is free. Each lane of `group` that calls
+  /// asks for itself.
   WARPHEAP_COLD_FN bool take_run_at_once(lane_mask group, std::uint32_t count, std::uint32_t& first) const {
     if (count > bit_tree::leaf_bits || !is_power_of_two(count)) return false;
-    // So many leaves are begun at once at most, that large runs find room beside small ones.
+    // Threads that come at once spread over at most 64 leaves, and over at most a 16th of all, so that large runs find
+    // room beside small ones.
     constexpr std::uint64_t most = 64;
     constexpr std::uint64_t share = 16;
     const std::uint64_t leaves = store().control().units / (bit_tree::leaf_bits * share);
@@ -41,8 +44,9 @@ class slab_runs {
                                static_cast<std::uint32_t>(group_rank(group));
     return store().free_units().try_take_block(count, mine, window, first);
   }
-  /// A run of `count` units at a multiple of `alignment` for each lane of `group`; false if at one moment of the call
-  /// no such run was free, and no slab without blocks either. The lanes may want different things. Collective.
+  /// Takes a run of `count` units for each lane of `group`, at an address that is a multiple of `alignment` units;
+  /// `first` becomes its first unit. False if at one moment of the call no such run was free, and no slab was fully
+  /// free when last seen. The lanes may want different runs. Waits for the heap's lock. Collective.
   WARPHEAP_COLD_FN bool take_run_by_turns(lane_mask group, std::uint32_t count, std::uint32_t alignment,
                                           std::uint32_t& first) const {
     // Only the first of several neighbours is sure to be aligned.
@@ -65,10 +69,11 @@ class slab_runs {
   }
 
  private:
-  // Up to `times` runs of `count` units that are neighbours, if need be of slabs without blocks. One lane.
+  // Takes 1 to `times` neighbouring runs of `count` units each, if need be after it took slabs back; none if refused.
+  // One lane.
   //
-  // A lane that waits for the lock meanwhile sees an attempt refused that began after its call, for as many units or
-  // fewer: then it is refused, too, and of many lanes for which nothing is free only a few have to look.
+  // While a lane waits for the lock, it may see a refusal of as many units or fewer that rests on a sweep after its
+  // call. Then it is refused, too: of many lanes for which no run is free, only a few have to look.
   WARPHEAP_COLD_FN index_run take_units_or_slabs(std::uint32_t count, std::uint32_t times,
                                                  std::uint32_t alignment) const {
     using enum memory_order;
@@ -82,13 +87,13 @@ class slab_runs {
     store().control().lock.hold_unless(is_refused, [&] {
       atomic_view{store().control().attempts}.fetch_add(1, acquire, device);
       run = take_units_now(count, units, alignment, earlier);
-      // For those that began to wait before the sweep that it rests on, maybe an earlier attempt's.
+      // It holds for all that began to wait before the sweep that it rests on, which may be of an earlier attempt.
       if (run.count == 0 && alignment == 1) store().control().refused_runs.note(store().control().swept, count);
     });
     return run;
   }
-  // Neighbouring units, if need be after slabs without blocks were taken back; `earlier` attempts had begun before the
-  // caller's request. The lock's holder, one lane.
+  // Takes neighbouring units, if need be after it took slabs back. Before the caller's request `earlier` attempts had
+  // begun. One lane, the lock's holder.
   WARPHEAP_COLD_FN index_run take_units_now(std::uint32_t least, std::uint32_t most, std::uint32_t alignment,
                                             std::uint64_t earlier) const {
     index_run run = take_units(least, most, alignment);

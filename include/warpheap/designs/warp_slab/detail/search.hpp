@@ -33,15 +33,15 @@ class slab_search {
   WARPHEAP_FN const slab_hints& hints() const { return walk_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return walk_.store(); }
 
-  /// Goes along the hints for each lane that `looks`: `found`, or what is found for these. `lost`: there were blocks,
-  /// which others had first, and there is no place to make more. Collective over `group`; the lanes of each class go by
-  /// themselves, side by side with those of others.
+  /// Goes along the hints for each lane that `looks`: returns a block that was found for the lane, else `found`. `lost`
+  /// becomes true if free blocks were seen that others had first, and no units are free to make a slab of. Collective
+  /// over `group`; the lanes of each class go by themselves, side by side with those of other classes.
   WARPHEAP_COLD_FN void* follow_hints(lane_mask group, std::uint32_t c, bool looks, void* found, bool& lost) const {
     using enum memory_order;
     using enum thread_scope;
-    // So many slabs without blocks are put up with as long as there is memory to make others of. It bounds the wait of
-    // one that comes after many others; what it passes over is found by later searches, since each clears the hints
-    // that it followed in vain.
+    // So many slabs without blocks are looked through as long as there is memory for more slabs. That bounds the wait
+    // of a warp that comes after many others. Each pass clears the hints that it followed in vain, so later searches
+    // come to the slabs that it did not reach.
     constexpr std::uint32_t patience = 4;
     // One lane tells, since all have to go the same way.
     const std::uint32_t in_slabs =
@@ -57,8 +57,8 @@ class slab_search {
     if (!is_without_place(met, c, again)) peers = 0;
     return follow_all(group, peers, c, part, found, lost);
   }
-  /// Blocks for some of the lanes `wanting` of `group`, at least one; null for all if at one moment of the call no slab
-  /// of the class had any. Collective over `group`.
+  /// A block for at least one of the lanes `wanting` of `group`, and null for the others; null for all if at one moment
+  /// of the call no slab of the class had a free block. Collective over `group`.
   ///
   /// A pass that met no hint at all, while none was about to change, saw all of them cleared at one moment. A thread
   /// that released a block before that would have set one.
@@ -70,7 +70,7 @@ class slab_search {
   }
 
  private:
-  // One pass of `find`; false if it found none and may have missed some. Collective.
+  // One pass of `find`; false if it found no block and may have missed one. Collective.
   WARPHEAP_COLD_FN bool search_once(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const {
     bit_tree::watch before{};
     if (is_leader(group)) before = hints().begin_watch(c);
@@ -82,8 +82,8 @@ class slab_search {
     const lane_mask met = meet(group);
     return any(met, exact);
   }
-  // The rest of the passes of `peers`, if these ran out of patience, since no place for a slab is left; no peers: the
-  // caller has no part in it. Collective over `group`.
+  // A second pass for `peers`, along all hints, if the first one ran out of patience and no units for a slab are free.
+  // Tells whether blocks were `lost`. Without peers the caller has no part in it. Collective over `group`.
   WARPHEAP_COLD_FN void* follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part, void* found,
                                     bool& lost) const {
     if (peers != 0 && part.patience == 0) {
@@ -94,7 +94,7 @@ class slab_search {
     sync(group);
     return found;
   }
-  // Whether there seems to be no place for a slab of class `c`, for each lane that `asks`; false for others.
+  // True for each lane that `asks` if no units seem to be free for a slab of its class `c`; false for others.
   // Collective.
   WARPHEAP_COLD_FN bool is_without_place(lane_mask group, std::uint32_t c, bool asks) const {
     bool without = false;
@@ -105,7 +105,7 @@ class slab_search {
     }
     return without;
   }
-  // Whether there seems to be a place for a slab of class `c`, which is the same for all lanes. Collective.
+  // True if units seem to be free for a slab of class `c`, which is the same for all lanes. Collective.
   WARPHEAP_COLD_FN bool has_place(lane_mask group, std::uint32_t c) const {
     return store().free_units().has_block(group, store().units_of(c));
   }

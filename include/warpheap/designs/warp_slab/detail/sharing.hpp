@@ -8,15 +8,16 @@
 
 namespace warpheap::detail {
 
-/// What lanes of a group saw free becomes blocks of those that lack one.
+/// Turns what lanes of a group saw free into blocks of the lanes that lack one.
 ///
-/// Lanes that have their block look for those that have none, by equal parts. A word that has enough for all peers is
+/// Lanes that have their block probe for those that lack one, by equal parts. A word that has enough for all peers is
 /// preferred: it becomes the seat, so warps that take whole words come to have words of their own. Else each lane that
-/// saw something claims a part.
+/// saw free blocks claims a part.
 ///
 /// Invariant: a foreign claim serves no lane, and stays with one lane, which puts it back.
 ///
-/// All functions are collective, and their claimers' acquires are passed on by a `meet` of the group.
+/// The functions are collective, but for `whom_to_help`. A `meet` of the group passes on what the claiming lanes
+/// acquired.
 ///
 /// `take_anywhere` and what it calls have no loop; malloc.hpp says why.
 class slab_sharing {
@@ -29,23 +30,26 @@ class slab_sharing {
   WARPHEAP_FN const slab_hints& hints() const { return probes_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return probes_.store(); }
 
-  /// A block for each lane of `group` whose `block` is null, if one is found by a look of each lane at a word of its
-  /// class. `got` is what was claimed at the lane's seat, and then what was claimed for it here, unless that is
-  /// foreign: foreign blocks stay with the one lane that puts them back, which is not served before it has. If nothing
-  /// was claimed it tells that probes were made. Of lanes that have their block `c` is lost. Collective.
+  /// Probes one word by each lane of `group`, and claims what was seen for the lanes whose `block` is null. Sets
+  /// `block` of each lane that is served. Collective.
   ///
-  /// Lanes that have their block look for those that have none, by equal parts. So this takes one look and one claim,
-  /// however many classes are wanted, and the fewer lanes lack something the more words are seen for each. The looks
-  /// are scattered over all slabs, and a warp that finds a word with room to spare has its seat there: so warps that
-  /// share a crowded word part, and the words of a class come to be used alike.
+  /// `got` comes in as the claim at the lane's seat. A lane whose `got` is foreign keeps it, and is not served: it has
+  /// to put these blocks back first. For another lane that lacks a block, `got` becomes the claim that the lane answers
+  /// for, which may be foreign, or else `slab_claim::searched`. `c` is unspecified for lanes that had their block
+  /// before.
+  ///
+  /// Lanes that have their block probe for those that lack one, by equal parts. So this takes one look and one claim,
+  /// however many classes are wanted, and the fewer lanes lack a block, the more words are read for each. The looks are
+  /// scattered over all slabs, and a warp moves its seat to a word that has spare blocks. So warps that share a crowded
+  /// word part, and the words of a class fill evenly.
   WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const {
     const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
     if (lacking == 0) return;
     const slab_look look = look_for(group, lacking, block == nullptr, got.word, c);
     take_seen<true>(group, lacking, c, look, got, block);
   }
-  /// What the caller sees of a word of its own class, if it `looks` for itself; else of the class, from now on in `c`,
-  /// of one of the lanes that are `lacking` a block. `salt` is a number that differs from look to look. Collective.
+  /// Probes a word: of the caller's class `c` if it `looks` for itself, else of the class of one of the lanes `lacking`
+  /// a block, which `c` becomes. `salt` is a number that differs from look to look. Collective.
   WARPHEAP_FN slab_look look_for(lane_mask group, lane_mask lacking, bool looks, std::uint32_t salt,
                                  std::uint32_t& c) const {
     const int whom = whom_to_help(lacking, looks);
@@ -59,19 +63,20 @@ class slab_sharing {
     const auto part = static_cast<int>(lane * static_cast<std::uint32_t>(group_size(lacking)) / warp_width);
     return looks ? static_cast<int>(lane) : nth_set_bit(lacking, part);
   }
-  /// Claims for lanes that are `lacking` a block of what was seen, `look` of each lane for its class `c`: of one word,
-  /// if one has enough for all that want the class; else each of them has one of another word. Collective.
+  /// Claims blocks for the lanes `lacking` one, of the words that the lanes saw: `look` is of each lane, for its class
+  /// `c`. The blocks are of one word, if one has enough for all that want the class, else each of another word. `hot`:
+  /// a foreign claim stays in `got`; else its blocks go back at once. Collective.
   template <bool hot>
   WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
                              void*& block) const {
-    constexpr int room_to_spare = 12;  // blocks: what three more warps want of one that a few share
+    constexpr int room_to_spare = 12;  // blocks beyond those wanted: some for a few more warps
     const lane_mask helpers = match(group, c);
     const lane_mask wanting = helpers & lacking;
     const int wanted = group_size(wanting);
     const int spare = popcount(look.free) - wanted;
     lane_mask finders = ballot(group, look.free != 0) & helpers;
     lane_mask best = ballot(group, spare >= 0) & helpers;
-    // Where few words have enough, all would go for the same few that have more.
+    // Not where few words have enough: all warps would then crowd into the same few that have more.
     const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers;
     if (plenty != 0 && 2 * group_size(best) > group_size(helpers)) best = plenty;
     if (best != 0) finders = lowest_alone(best);
@@ -113,7 +118,7 @@ class slab_sharing {
     const int rank = group_rank(finders);
     slab_claim got;
     if ((finders & lane_bit()) != 0 && rank < wanted) {
-      // Of so many that are dealt by turns, this finder has as many as there are turns until the last that reaches it.
+      // `wanted` blocks are dealt by turns among the finders, and this finder claims one for each turn that reaches it.
       const int turns = part_of(wanted - rank - 1, group_size(finders)).turn + 1;
       got = claims().go_to(c, look, static_cast<std::uint32_t>(turns));
     }
@@ -132,8 +137,8 @@ class slab_sharing {
     if (rank < count) return {0, rank};
     return {rank / count, rank % count};
   }
-  // A block for each lane of `wanting` as far as the claims of `finders` go, to whom those that want one are dealt by
-  // turns. Collective over `group`.
+  // A block for each lane of `wanting`, as far as the claims of `finders` go; null for all others. The wanting lanes
+  // are dealt to the finders by turns. Collective over `group`.
   WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
                               slab_claim got) const {
     const lane_mask met = meet(group);  // what the finders acquired is acquired for all

@@ -4,8 +4,9 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// What there is, counted by a grid that looks at the header of each unit. Exact while no other kernel uses the heap.
-// Else a unit may be seen with what it was and what it becomes, but no slab has more free blocks than blocks.
+// What the heap has, counted by a grid that reads the header of each unit. Exact while no other kernel uses the heap.
+// Else a unit may be counted twice, as what it was and as what it becomes, but no slab has more free blocks than
+// blocks.
 
 namespace warpheap {
 

@@ -35,7 +35,8 @@ class slab_store {
         initial_units_(units_in(from.bytes)),
         seat_mask_(layout::seats(initial_units_) - 1) {}
 
-  /// Adds the units to the set of free ones, and writes down what slabs are like. All threads of a grid share the work.
+  /// Adds the units to the set of free ones, and stores how many units and blocks a slab of each class has. All threads
+  /// of a grid share the work.
   WARPHEAP_FN void initialise() const {
     units().add(0, initial_units_, grid_thread_index(), grid_threads());
     for (std::uint64_t i = grid_thread_index(); i < classes::count; i += grid_threads()) {
@@ -75,14 +76,14 @@ class slab_store {
   }
   /// The units as pages of a heap.
   WARPHEAP_FN unit_heap units() const { return {data_, free_units()}; }
-  /// Set of the places of class `c` whose slabs have a hint.
+  /// Set of the places of class `c` whose slabs have a hint that is shown.
   WARPHEAP_FN bit_tree hinted(std::uint32_t c) const {
     return {&of_class(c).hints, reinterpret_cast<std::byte*>(&sections()->hints[c]), sizeof(unit_section)};
   }
   WARPHEAP_FN class_state& of_class(std::uint32_t c) const { return control_->of_class[c]; }
 
-  /// Units, blocks and words of a slab of class `c` in this heap. How large the heap was at first decides, for good;
-  /// `initialise` writes it down, since the rare ways would need registers to work it out.
+  /// Units, blocks and words of a slab of class `c` in this heap. The size that the heap began with decides, for good.
+  /// `initialise` stores them, since the cold ways would need registers to work them out.
   WARPHEAP_FN std::uint32_t units_of(std::uint32_t c) const { return of_class(c).slab_units; }
   WARPHEAP_FN std::uint32_t blocks_of(std::uint32_t c) const { return of_class(c).slab_blocks; }
   WARPHEAP_FN std::uint32_t words_of(std::uint32_t c) const { return (blocks_of(c) + 31) / 32; }
@@ -95,15 +96,15 @@ class slab_store {
     return seen.is_of(c) && seen.free() == all_blocks(c, index);
   }
 
-  /// The seat of the caller's warp for class `c`. A class has all seats from its own first one on and around, so in a
-  /// small heap warps of several classes may share some; a seat of another class does not count.
+  /// The seat of the caller's warp for class `c`. Each class has all seats of the heap, cyclic from a first one of its
+  /// own, so in a small heap warps and classes share seats. A seat of another class does not count.
   WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const {
     constexpr std::uint32_t there = unit_section::section_seats;
     static_assert(classes::count <= unit_section::class_seats);
     const std::uint32_t mine = (grid_warp_index() + c * (seat_mask_ / unit_section::class_seats + 1)) & seat_mask_;
     return atomic_view{of_sections<std::uint64_t, there>(offsetof(unit_section, seats), mine)};
   }
-  /// What is remembered of the caller's warp, or of those that share it in a small heap.
+  /// The visit of the caller's warp, which warps of a small heap share.
   WARPHEAP_FN atomic_view<std::uint32_t> visit() const {
     constexpr std::uint32_t there = unit_section::section_seats / unit_section::class_seats;
     const std::uint32_t mine = grid_warp_index() & (seat_mask_ / unit_section::class_seats);
@@ -120,7 +121,7 @@ class slab_store {
            control_->units - control_->units / 16;
   }
 
-  /// Gives units back that are a run, or were a slab. One lane.
+  /// Makes units free that are a run, or were a slab. One lane, which has acquired all accesses to them.
   WARPHEAP_COLD_FN void free_run(std::uint32_t unit, std::uint32_t units) const {
     atomic_view{header(unit).owner}.store(0, memory_order::relaxed, thread_scope::device);
     free_units().add({unit, units});

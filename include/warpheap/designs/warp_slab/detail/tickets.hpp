@@ -10,15 +10,15 @@
 
 namespace warpheap::detail {
 
-/// Blocks by tickets of a class's ledger: growth for all who ask at once, each slab made by one lane, side by side with
-/// others, without a lock.
+/// Blocks by tickets of a class's ledger: growth for all requests at once. One lane makes each slab, side by side with
+/// the makers of others, without a lock.
 ///
-/// Of several sizes some more are drawn than are wanted, while a class is small. Nobody claims these, so probes find
-/// them: requests for one size vary from launch to launch by the square root of their number, and the last free blocks
-/// of a class are found slowly.
+/// A group that asks for several sizes draws some more blocks than it wants, while a class is small. Nobody claims
+/// these, so probes find them: requests for one size vary from launch to launch by the square root of their number, and
+/// the last free blocks of a class are found slowly.
 ///
 /// Invariant: a lane that drew the first ticket of a place settles the place before any lane of its group waits for
-/// a place. So of the lanes that wait for each other none has to wait for a barrier.
+/// a place. So no wait for a slab is for a lane that a barrier holds up.
 ///
 /// Collective. A ticket's holder waits for the lane that makes its slab, which waits for no other thread.
 class slab_tickets {
@@ -37,7 +37,7 @@ class slab_tickets {
   WARPHEAP_FN const slab_store& store() const { return maker_.store(); }
 
   /// Draws tickets for the lanes of `group` that ask, for blocks of class `c` of each: `found`, or a block, or null.
-  /// `there` tells lanes that ask whether the first slab of their leader's draw was made; if not, and the lane got no
+  /// `there` tells lanes that ask whether the first slab of their leader's draw was found. If not, and the lane got no
   /// block, the class is to be extended in another way. Collective.
   WARPHEAP_COLD_FN void* take(lane_mask group, std::uint32_t c, bool asks, void* found, bool& there) const {
     const lane_mask of_class = match(group, asks ? c : classes::count);
@@ -56,9 +56,9 @@ class slab_tickets {
     there = first.word != slab_claim::nowhere;
     return block;
   }
-  /// As `take`, for lanes `wanting` of `group`, which all want class `c`, of whole words: `found`, or a block, or null.
-  /// One lane draws for all, and nothing beside what is wanted. It makes a slab, and waits for one, by itself: a class
-  /// that begins is as quick as this way is short. Collective.
+  /// As `take`, for the lanes `wanting` of `group`, which all want class `c`, of whole words: a block or null for
+  /// these, and `found` for all others. One lane draws for all, and no more than they want. That lane makes a slab, and
+  /// waits for one, by itself: the shorter this way is, the sooner a class has its first slabs. Collective.
   WARPHEAP_COLD_FN void* take_first(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
     slab_claim first;
     slab_claim second;
@@ -71,8 +71,9 @@ class slab_tickets {
     return (wanting & lane_bit()) != 0 ? block : found;  // a lane that wants another class may have none yet
   }
 
-  /// Makes `slabs` slabs, as the leader says, that nobody waits for: tickets for their blocks are drawn, and probes
-  /// find these. All lanes of `group` help. False if no tickets are drawn of the class, for now. Collective.
+  /// Draws tickets for the blocks of `slabs` slabs, as the leader says, and makes these slabs as far as units are
+  /// found. No thread waits for them, and probes find their blocks. All lanes of `group` help. False, and nothing is
+  /// made, if the class has no tickets or its ledger is closed. Collective.
   WARPHEAP_COLD_FN bool make_ahead(lane_mask group, std::uint32_t c, std::uint32_t slabs) const {
     slab_ticket mine{};
     if (is_leader(group) && ledger().serves(c) && !ledger().look(c).is_closed()) {
@@ -94,19 +95,19 @@ class slab_tickets {
     std::uint32_t all;
   };
 
-  // Whether some lanes of `group` ask for more blocks of one class than a slab has. Collective.
+  // True if the lanes of `group` together ask for more blocks of some class than a slab of it has. Collective.
   WARPHEAP_FN bool asks_for_many(lane_mask group, lane_mask of_class, std::uint32_t c, bool asks) const {
     return any(group, asks && static_cast<std::uint32_t>(group_size(of_class)) > store().blocks_of(c));
   }
-  // Of the lanes `of_class` that want class `c`, as many as a slab has blocks, the caller among them: so what their
-  // leader draws is of two words at most. Collective over `group`.
+  // The caller's part of the lanes `of_class`, which want class `c`: parts of as many lanes as a slab has blocks. So
+  // the blocks that the leader of a part draws lie in two words at most. Collective over `group`.
   WARPHEAP_COLD_FN lane_mask of_one_slab(lane_mask group, lane_mask of_class, std::uint32_t c) const {
     return match(group, static_cast<std::uint32_t>(group_rank(of_class)) / store().blocks_of(c)) & of_class;
   }
   // Tickets for `wanted` blocks of class `c`, at most 32 and at most a slab's, or none; `mixed`: lanes that called
   // with the caller want other sizes, or have their blocks. One lane.
   WARPHEAP_COLD_FN slab_ticket draw(std::uint32_t c, std::uint32_t wanted, bool mixed) const {
-    constexpr std::uint32_t few = 8;  // slabs, of which a later launch makes no eighth ahead
+    constexpr std::uint32_t few = 8;  // slabs: `slabs_ahead` adds none to fewer
     const slab_ledger_word seen = ledger().look(c);
     if (seen.is_closed() || !ledger().serves(c)) return {};
     std::uint32_t all = wanted;
@@ -142,8 +143,8 @@ class slab_tickets {
     }
     return {drawn, wanted, wanted};
   }
-  // Makes the slabs whose first blocks are among those that lanes of `group` drew: one that a lane drew by itself, and
-  // several with the help of all lanes. Collective.
+  // Makes the slabs whose first blocks are among those that lanes of `group` drew. A lane that drew one makes it by
+  // itself; all lanes help where a lane drew several. Collective.
   WARPHEAP_COLD_FN void make_slabs(lane_mask group, std::uint32_t c, const slab_ticket& mine) const {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
@@ -171,7 +172,7 @@ class slab_tickets {
     if (place == 0) ledger().note_begin(c);
     ledger().settle(c, maker().make_slab_at(c, place));
   }
-  // As `claim`, of words that may have fewer blocks than bits, with registers of its own. One lane.
+  // As `claim`, also for slabs of less than a word, with registers of its own. One lane.
   WARPHEAP_COLD_FN void claim_alone(std::uint32_t c, const slab_ticket& mine, slab_claim& first,
                                     slab_claim& second) const {
     claim(c, mine, store().blocks_of(c) < 32 ? store().blocks_of(c) : 32, first, second);
@@ -191,8 +192,8 @@ class slab_tickets {
                                          std::uint32_t count) const {
     return claim_of(c, drawn, from, count);
   }
-  // Claims the blocks of tickets `from` and the next ones, `count` of one word, or others of the word. No word: there
-  // is no slab. One lane.
+  // Claims the blocks of `count` tickets from number `from` on, which lie in one word, or other blocks of that word in
+  // their place. Waits for the slab; an empty claim if it is not made. One lane.
   WARPHEAP_COLD_FN slab_claim claim_of(std::uint32_t c, slab_ledger_word drawn, std::uint64_t from,
                                        std::uint32_t count) const {
     const std::uint32_t place = ledger().place_of(c, from);
@@ -203,8 +204,8 @@ class slab_tickets {
     return claims().go_to_drawn(c, {word_number::make(entry - 1, in_slab / 32), free}, count);
   }
 
-  // The caller's block, by its rank among `peers`, of what their leader claimed first and second, or null; tells the
-  // caller what was claimed first. Collective.
+  // The caller's block, by its rank among `peers`, of the claims `first` and `second` of their leader, or null. `first`
+  // becomes that of the leader. Collective.
   WARPHEAP_FN void* deal(lane_mask met, lane_mask peers, std::uint32_t c, slab_claim& first, slab_claim second) const {
     first = {shuffle(met, first.word, leader(peers)), shuffle(met, first.blocks, leader(peers))};
     second = {shuffle(met, second.word, leader(peers)), shuffle(met, second.blocks, leader(peers))};

@@ -4,13 +4,14 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// Units that leave the heap for a while: those that are in the set of free ones, and nothing else changes for them.
+// Units that leave the heap for a while: `withdraw` takes them out of the set of free units, and `restore` adds them
+// again. Nothing else of them changes.
 
 namespace warpheap {
 
-// The group that gets the heap's lock first takes all slabs back, and the others of the grid help it. A group that
-// comes late, or gets the lock later, learns that it is done: the release of the launch's number and its acquire pass
-// on what was taken back.
+// The group that gets the heap's lock first takes all fully free slabs back, and the other groups of the grid help it.
+// A group that comes late, or gets the lock later, learns that this is done: the launch's number is released and
+// acquired, which passes on what was taken back.
 WARPHEAP_FN inline void warp_slab::coalesce() const {
   const lane_mask group = active_group();
   const std::uint64_t launch = launch_number() + 1;

@@ -11,8 +11,9 @@ namespace warpheap::detail {
 
 /// One pass along the hints of a class, by all lanes of a group, each at a slab of its own.
 ///
-/// Warps begin at scattered places. A pass ends when slabs have blocks, or when as many as its patience allows had
-/// none. It clears the hints that it followed in vain, so what it passes over is found by later passes.
+/// Warps begin at scattered places. A pass ends when slabs have blocks, or when as many slabs as its patience allows
+/// had none. It clears the hints that it followed in vain, so later passes soon come to the slabs that it did not
+/// reach.
 ///
 /// Orders: `places` and entries of the table are acquired, so the slabs that they name are visible. A hint is hidden by
 /// `slab_hints`, whose changes tell a search what it may have missed.
@@ -32,16 +33,16 @@ class slab_walk {
   WARPHEAP_FN const slab_hints& hints() const { return rounds_.hints(); }
   WARPHEAP_FN const slab_store& store() const { return rounds_.store(); }
 
-  /// Where a pass is, and what it met: places [from, to) are left of the present part.
-  struct walk_part {  // in memory, so that it needs no registers
-    std::uint32_t from, to;
-    std::uint32_t patience;
-    bool met;
-    bool lost;
+  /// Where a pass is, and what it met.
+  struct walk_part {         // in memory, so that it needs no registers
+    std::uint32_t from, to;  // places [from, to) are left of the present part
+    std::uint32_t patience;  // how many more slabs the pass may look through
+    bool met;                // whether there was a hint
+    bool lost;               // whether blocks were seen that others had first
   };
-  /// One pass along the hints, from the home on and around, until slabs have blocks or as many as `part` has patience
-  /// for had none: blocks for some of the lanes `wanting` of `group`, or null for all. `part` tells all lanes whether
-  /// there was a hint, and whether there were blocks that others had first. Collective over `group`.
+  /// One pass along the hints, cyclic from a scattered place on, until slabs have blocks or `part` has no patience
+  /// left. Returns blocks for some of the lanes `wanting` of `group`, and null for all others. `part` tells all lanes
+  /// what the pass met. Collective over `group`.
   WARPHEAP_COLD_FN void* pass(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part) const {
     using enum memory_order;
     using enum thread_scope;
@@ -49,8 +50,8 @@ class slab_walk {
     if (is_leader(group)) places = atomic_view{store().of_class(c).places}.load(acquire, device);
     places = shuffle(group, places, leader(group));
     if (places == 0) return nullptr;
-    // Those who search spread over all slabs. When neighbours began side by side, of a million threads all went after
-    // each other, and each hint in vain was followed by thousands.
+    // Warps spread over all slabs. If neighbours began side by side, all warps of a large grid would go after each
+    // other, and thousands would follow each hint in vain.
     const std::uint32_t home = split(std::uint64_t{spread(grid_warp_index())} * places).high;
     part.from = home;
     part.to = places;
@@ -88,8 +89,9 @@ class slab_walk {
     found = take_from_slabs(group, wanting, c, place, rank < count, part.lost);
     return part.patience != 0 && !any(group, found != nullptr);
   }
-  // Blocks for some of the lanes `wanting`, of the slabs at the places of those that look, or null for all; `lost` if
-  // others had those that there were first. Drops hints that lead nowhere. Collective over `group`.
+  // Blocks for some of the lanes `wanting`, of the slabs at `place` of each lane whose `looks` is true, or null for
+  // all. Sets `lost` if free blocks were seen: if none was got, others had them first. Hides slabs without blocks, and
+  // drops places without a shown hint. Collective over `group`.
   WARPHEAP_COLD_FN void* take_from_slabs(lane_mask group, lane_mask wanting, std::uint32_t c, std::uint32_t place,
                                          bool looks, bool& lost) const {
     slab_look look{};
@@ -101,8 +103,8 @@ class slab_walk {
     if (unit != no_unit && look.free == 0) hints().hide(c, place, unit);
     return found;
   }
-  // The first place in [from, to) with a hint, or `to`; in `marked` the hints from there to the end of the leaf that it
-  // is in, none at `to` or above. One lane.
+  // The first place in [from, to) whose bit is set, or `to`. `marked` becomes the bits of the set from that place to
+  // the end of its leaf, without those at `to` or above. One lane.
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
                                             std::uint64_t& marked) const {
     constexpr std::uint32_t bits = bit_tree::leaf_bits;
@@ -122,8 +124,8 @@ class slab_walk {
     marked = 0;
     return to;
   }
-  // Looks through the slab at `place`, whose first unit it tells. What it finds is a word with free blocks; if there is
-  // no slab with a hint, it takes the place out of the set and leaves `unit` as it is. One lane.
+  // Looks through the slab at `place` for a word with free blocks, and sets `unit` to the slab's first unit. If no slab
+  // with a shown hint is there, it takes the place out of the set and leaves `unit` as it is. One lane.
   WARPHEAP_COLD_FN slab_look look_through(std::uint32_t c, std::uint32_t place, std::uint32_t& unit) const {
     using enum memory_order;
     using enum thread_scope;

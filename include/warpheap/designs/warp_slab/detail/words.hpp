@@ -11,8 +11,8 @@
 namespace warpheap {
 
 // One word of a slab's bitmap: 32 blocks, a set bit for each that is free, and above them the class of the slab plus 1
-// and whether a hint leads to the slab. So whoever clears or sets bits learns in the same step whether the slab is
-// still of the class that was expected, and whether there is anything left to do.
+// and whether a hint leads to the slab. So a thread that clears or sets bits learns in the same step whether the slab
+// is still of the expected class, and whether it must set a hint.
 struct slab_word {
   static constexpr std::uint64_t shown_bit = std::uint64_t{1} << 63;
   std::uint64_t value;
@@ -33,8 +33,8 @@ struct slab_word {
   WARPHEAP_FN static std::uint64_t all_but(std::uint32_t bits) { return ~std::uint64_t{bits}; }
 };
 
-// The numbers of words. Words of one index in neighbouring units have neighbouring numbers, and addresses: slabs that
-// lie together have it in one sector of memory, and those of one word each touch no more memory than their words need.
+// The numbers of words. Words of one index in neighbouring units have neighbouring numbers, and addresses. So words of
+// one index, of slabs that lie together, share a sector of memory, and slabs of one word each touch no memory between.
 struct word_number {
   static constexpr int unit_bits = 6;   // units of a section
   static constexpr int index_bits = 5;  // words of a unit
@@ -54,23 +54,23 @@ struct word_number {
 };
 static_assert(slab_classes::most_words == 1u << word_number::index_bits);
 
-// Where blocks were claimed: bits of one word, named by its number. Those of another class than was meant are foreign,
-// and are to be put back.
+// Blocks that were claimed: bits of one word, which is named by its number. Blocks of another class than was meant are
+// foreign (a stale claim), and the claimer puts them back.
 struct slab_claim {
   static constexpr std::uint32_t foreign_bit = 1u << 31;
   static constexpr std::uint32_t nowhere = 1u << 30;      // no word has this number
   static constexpr std::uint32_t searched = nowhere | 1;  // nor this one: probes found nothing for the lane
   std::uint32_t word = nowhere;
-  std::uint32_t blocks = 0;  // none: nothing was claimed
+  std::uint32_t blocks = 0;  // a bit for each block; 0: nothing was claimed
 
   WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
   // True if the claim covers this rank.
   WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
 };
 
-// Where a warp found blocks last, and which: a word, below it the bits that were taken there, and above it what the
-// number of the class leaves by 4. 0: nowhere yet. It is where to begin, and may be stale, or be of another class: the
-// word tells.
+// Where a warp found blocks of a class last: the bits that it took there (bits 0 to 31), the number of the word (32 to
+// 61), and the class modulo 4 (62 and 63). 0: it found none yet. A seat tells where to begin. It may be stale, or of
+// another class; the word itself decides.
 struct slab_seat {
   static constexpr int word_bits = 30;
   static constexpr int word_shift = 32;
@@ -79,11 +79,11 @@ struct slab_seat {
   WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
     return {std::uint64_t{found.word | of_class << word_bits} << word_shift | found.blocks};
   }
-  // True if it may be a seat of the class; a seat of the next three is not.
+  // True if it may be a seat of the class: false for a seat of any of the next three classes.
   WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
     return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
   }
-  // The word, if it is of the class; else no word.
+  // The number of the word if the seat is of the class; else a number that no word has.
   WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return word_and_class() - (of_class << word_bits); }
   // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
   // are likely free again together.
@@ -147,8 +147,8 @@ struct slab_look {
 };
 
 // The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
-// and the place in the table of the class, and 0 if no slab begins there. A thread that comes late, to a slab that was
-// taken back meanwhile, sees that.
+// and the place in the table of the class; 0 if no slab begins there. So a thread that comes late, after the slab was
+// taken back, sees that it was.
 struct slab_hint {
   static constexpr int class_bits = 6;
   static constexpr std::uint32_t shown_bit = 1u << class_bits;
@@ -174,7 +174,7 @@ static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} <= 1u <
 //   31     30 ........ 15   14 ... 11   10 ............. 6   5 ...... 0
 // | run |   reciprocal    |   power   |  units below it   |  class + 1  |
 //
-// Of a run, the bits below the top one are a number of units.
+// Of a run, the bits below the top one are the number of its units.
 struct unit_owner {
   static constexpr int below_shift = 6;
   static constexpr int power_shift = 11;
@@ -193,7 +193,7 @@ struct unit_owner {
   WARPHEAP_FN std::uint32_t run_units() const { return value & ~run_bit; }
   WARPHEAP_FN std::uint32_t of_class() const { return (value & low_bits(below_shift)) - 1; }
   WARPHEAP_FN std::uint32_t below() const { return value >> below_shift & low_bits(power_shift - below_shift); }
-  // The byte of the slab that is byte `offset` of the heap's units, if that lies in this one.
+  // Offset within the slab, in bytes, of byte `offset` of the heap's units, which lies in this unit.
   WARPHEAP_FN std::uint32_t in_slab(std::uint64_t offset) const {
     return (static_cast<std::uint32_t>(offset) & (slab_classes::unit_bytes - 1)) | below() << slab_classes::unit_shift;
   }
@@ -207,10 +207,10 @@ struct unit_owner {
 static_assert(slab_classes::count < 1u << unit_owner::below_shift);
 static_assert(slab_classes::most_units <= 1u << (unit_owner::power_shift - unit_owner::below_shift));
 
-// Leaves of units that makers of slabs of one size share, and how many places in them were drawn: so each draw is one
-// addition. Each region has twice the leaves of the one before, up to a quarter of the heap and as many as have 4,096
-// places: so a heap with few slabs of a size has few such leaves, and regions end seldom where slabs are many. Zero:
-// the first leaf.
+// Leaves of units that makers of slabs of one size share, and how many slots in them were drawn, each with room for a
+// slab: so each draw is one addition. A region has twice the leaves of the one before, up to a quarter of the heap and
+// to 4,096 slots. So a size with few slabs has few such leaves, and regions end seldom where slabs are many. Zero: a
+// region of the first leaf, of which nothing was drawn.
 struct slab_region_word {
   static constexpr int leaf_shift = 32;
   static constexpr int log2_shift = 56;
@@ -223,7 +223,7 @@ struct slab_region_word {
   WARPHEAP_FN std::uint32_t leaf() const { return static_cast<std::uint32_t>(value >> leaf_shift) & 0xffffff; }
   WARPHEAP_FN std::uint32_t leaves() const { return 1u << log2_leaves(); }
   WARPHEAP_FN std::uint32_t log2_leaves() const { return static_cast<std::uint32_t>(value >> log2_shift); }
-  // Of the next region, in a heap of `leaves` leaves, each with `each` places.
+  // `log2_leaves` of the next region, in a heap of `leaves` leaves, each with room for `each` slabs.
   WARPHEAP_FN std::uint32_t next_log2_leaves(std::uint32_t leaves, std::uint32_t each) const {
     constexpr std::uint32_t most_places = 4096;
     const std::uint32_t room = leaves / 4 < most_places / each ? leaves / 4 : most_places / each;
