@@ -153,7 +153,9 @@ class slab_maker {
   }
   // Whether class `c` is noted as used, which it stays. Relaxed: a thread that reads an older word notes it again.
   WARPHEAP_FN bool is_noted(std::uint32_t c) const {
-    return (atomic_view{store().control().used_classes}.load(memory_order::relaxed, thread_scope::device) >> c & 1) != 0;
+    const std::uint64_t used =
+        atomic_view{store().control().used_classes}.load(memory_order::relaxed, thread_scope::device);
+    return (used >> c & 1) != 0;
   }
   // Notes that the class has a slab, before there is one: so a lock holder that wants to take slabs back finds the
   // class among the used ones. The release of the slab's entry releases the note. One lane.
