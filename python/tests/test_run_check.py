@@ -224,3 +224,12 @@ def test_the_report_goes_into_a_file(laboratory: Laboratory, tmp_path: Path) -> 
     text = out.read_text()
     assert text.startswith("warpheap run[")
     assert "was freed twice" in text and "check of program\n  faults: 1; not freed: 0 blocks, 0 bytes\n" in text
+
+
+def test_a_program_that_clears_its_environment_is_checked(
+    laboratory: Laboratory, way_in: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "report"
+    end = checked(laboratory, "clear", "take:10", "give:0", "give:0", options=(*way_in, "--out", str(out)))
+    assert (end.code, end.said) == (0, "")
+    assert "was freed twice" in out.read_text() and ": check of program\n  faults: 1;" in out.read_text()

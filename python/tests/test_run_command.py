@@ -89,6 +89,19 @@ def test_a_program_that_cannot_be_run_leaves_the_file_alone(
     assert (out.read_text() if out.exists() else None) == old
 
 
+def test_a_program_that_cannot_be_run_leaves_a_link_alone(
+    warpheap: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    library, out, program = tmp_path / "l.so", tmp_path / "out", tmp_path / "program"
+    library.touch()
+    monkeypatch.setenv(interposer.LIBRARY_VARIABLE, str(library))
+    out.symlink_to("elsewhere")
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    assert warpheap("run", "--out", out, "--", program).code == 2
+    assert out.is_symlink() and not out.exists()
+
+
 def test_the_library_comes_after_what_is_loaded_already() -> None:
     made = environment(Job(["x"]), LIBRARY, {"LD_PRELOAD": "/a.so /b.so", "LD_AUDIT": "/c.so", "HOME": "/h"})
     assert made["LD_PRELOAD"] == f"/a.so:/b.so:{LIBRARY}"

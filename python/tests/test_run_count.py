@@ -192,7 +192,7 @@ def test_a_child_of_vfork_reports_nothing(laboratory: Laboratory, way_in: tuple[
     assert end.calls()["cuMemAlloc_v2"][1:] == [2, 0, 30]
 
 
-@pytest.mark.parametrize(("how", "code"), [("exit:7", 7), ("_exit:8", 8)])
+@pytest.mark.parametrize(("how", "code"), [("exit:7", 7), ("_exit:8", 8), ("quick_exit:9", 9)])
 def test_every_way_to_exit_has_its_report(laboratory: Laboratory, way_in: tuple[str, ...], how: str, code: int) -> None:
     end = laboratory.run(laboratory.program, "opened", "take:10", how, options=way_in)
     assert end.code == code
@@ -297,3 +297,42 @@ def test_cudas_runtime_gets_the_librarys_functions(
         cuMemFreeAsync_ptsz"""
     assert set(wanted.split()) <= lookups.keys()
     assert end.calls()["cuGetProcAddress_v2"][1] > 300
+
+
+@pytest.mark.parametrize("mode", ["count", "check"])
+def test_the_driver_can_be_closed_and_opened_again(laboratory: Laboratory, way_in: tuple[str, ...], mode: str) -> None:
+    steps = split("take:10 give:0 reopen take:20 give:1")
+    alone = laboratory.alone(laboratory.program, "opened", *steps)
+    end = laboratory.run(laboratory.program, "opened", *steps, options=("--mode", mode, *way_in))
+    assert (end.code, end.printed) == (0, alone.printed)
+
+
+@pytest.mark.parametrize("mode", ["count", "trace"])
+def test_blocks_end_with_their_context(
+    laboratory: Laboratory, way_in: tuple[str, ...], mode: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    steps = split("take:1000 context:12288 take:50 managed:7 context:8192 take:30 reset:0 take:400 end-context:12288")
+    end = laboratory.run(laboratory.program, "table", *steps, options=(*way_in, "--mode", mode, "--out", str(out)))
+    assert end.code == 0
+    if mode == "count":
+        assert re.findall(r"^  (device|managed) +(\d+) +(\d+) +(\d+)$", out.read_text(), re.MULTILINE) == [
+            ("device", "2", "430", "1080"),
+            ("managed", "0", "0", "7"),
+        ]
+    else:
+        ends = [line.split()[3:6] for line in out.read_text().splitlines()[1:] if " - " in line]
+        assert sorted(ends) == [
+            ["-", "1", "cuDevicePrimaryCtxReset_v2"], ["-", "2", "cuCtxDestroy_v2"], ["-", "3", "cuCtxDestroy_v2"],
+        ]  # fmt: skip
+
+
+def test_a_child_begins_anew_where_the_kernel_wipes_no_memory(
+    laboratory: Laboratory, way_in: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    # Looked up by name alone: by then nothing was noted.
+    steps = split("refuse-wiping take:100 take:10 fork take:30")
+    end = laboratory.run(laboratory.linked, "linked", *steps, options=(*way_in, "--out", str(out)))
+    assert end.code == 0
+    assert sorted(re.findall(r"^  device +(\d+) +(\d+) ", out.read_text(), re.MULTILINE)) == [("1", "30"), ("2", "110")]

@@ -276,6 +276,21 @@ def test_the_command_writes_both(warpheap: Command, tmp_path: Path) -> None:
     assert log.read_text().startswith("+ 1 100 256\n")
 
 
+def test_what_is_no_file_is_written_to_and_stays(warpheap: Command, tmp_path: Path) -> None:
+    trace, pipe, link, log = (tmp_path / name for name in ("trace", "pipe", "link", "log"))
+    trace.write_text(TRACE)
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert warpheap("trace", trace, "--log", pipe, "--process", 7).code == 0
+    assert os.read(reader, 1000).startswith(b"+ 1 100 256\n")
+    os.close(reader)
+    assert pipe.is_fifo()
+    log.write_text("old")
+    link.symlink_to(log)
+    assert warpheap("trace", trace, "--log", link, "--process", 7).code == 0
+    assert link.is_symlink() and log.read_text().startswith("+ 1 100 256\n")
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

@@ -85,15 +85,18 @@ def test_each_kind_of_memory_has_a_row(
     assert list(where.iterdir()) == []
 
 
+@needs_pools
 @pytest.mark.parametrize("end", ["exit:5", "_exit:5"])
+@pytest.mark.parametrize("mode", ["count", "pool"])
 @pytest.mark.parametrize("way_in", WAYS_IN)
-def test_the_file_goes_with_the_process(
-    laboratory: Laboratory, tmp_path: Path, way_in: tuple[str, ...], end: str
+def test_the_files_go_with_the_process(
+    laboratory: Laboratory, tmp_path: Path, way_in: tuple[str, ...], mode: str, end: str
 ) -> None:
     where = tmp_path / "boards"
-    with running(laboratory, where, f"take:10 pause {end}", options=way_in) as process:
+    with running(laboratory, where, f"take:10 pause {end}", mode, way_in) as process:
         says(process, "take 0")
-        assert len(list(where.iterdir())) == 1
+        # The library of pools has a file of its own.
+        assert len(list(where.iterdir())) == (2 if mode == "pool" else 1)
         assert process.end()[0] == 5
     assert list(where.iterdir()) == []
 

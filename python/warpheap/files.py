@@ -45,10 +45,16 @@ def _naming(path: Path) -> Iterator[None]:
 def write_text(path: Path, text: str | Iterable[str]) -> None:
     """Writes a text, or its parts, in place of what `path` holds. An interruption leaves the old file or the new one.
 
+    What is no file, such as a pipe or /dev/stdout, is written to and stays; a link leads on to where it led.
     What is no character, such as a byte of a file's name that is no UTF-8, is written as `\\udcXX`.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
+        with _naming(path), path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as device:
+            device.writelines([text] if isinstance(text, str) else text)
+        return
+    path = Path(os.path.realpath(path))
     # A name by chance, for a new file only: neither the user's files nor the draft of a killed process are in the way.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}.draft")
     with _naming(path):

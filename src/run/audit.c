@@ -25,6 +25,11 @@ unsigned la_objopen(struct link_map* map, Lmid_t space, uintptr_t* cookie) {
   return LA_FLG_BINDFROM | (*cookie == OTHER_FILE ? 0 : LA_FLG_BINDTO);
 }
 
+void la_preinit(uintptr_t* cookie) {
+  (void)cookie;
+  end_register();
+}
+
 uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintptr_t* to, unsigned* flags,
                        const char* name) {
   (void)index, (void)from;
@@ -35,7 +40,7 @@ uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintp
   }
   struct call* const call = *to == DRIVER ? call_of_symbol(name) : NULL;
   if (call == NULL || pool_is_entered()) return symbol->st_value;
-  atomic_store_explicit(&call->real, (void*)symbol->st_value, memory_order_release);
+  call_found(call, (void*)symbol->st_value);
   note_lookup((enum call_number)(call - calls));
   return (uintptr_t)call->wrapper;
 }

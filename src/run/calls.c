@@ -6,6 +6,7 @@
 
 #include "driver.h"
 #include "find.h"
+#include "watch.h"
 
 struct call calls[CALLS] = {
 #define WARPHEAP_CALL(symbol, base, version) {#symbol, base, version, 0, (void*)symbol, NULL},
@@ -20,6 +21,12 @@ struct call* call_of_symbol(const char* symbol) {
     if (strcmp(calls[call].symbol, symbol) == 0) return &calls[call];
   }
   return NULL;
+}
+
+void call_found(struct call* call, void* real) {
+  void* const before = atomic_exchange_explicit(&call->real, real, memory_order_acq_rel);
+  /* A program may close the driver and open it again, at another place. */
+  if (before != NULL && before != real) watch_driver_moved();
 }
 
 void* real_of(enum call_number number) {

@@ -30,6 +30,9 @@ extern struct call calls[CALLS];
 /* The row whose symbol that is; null for any other name. */
 struct call* call_of_symbol(const char* symbol);
 
+/* Keeps what a search for the driver's function found. */
+void call_found(struct call* call, void* real);
+
 /* The driver's function of a row; null if no driver is loaded, or if it does not have the function. */
 void* real_of(enum call_number number);
 #define REAL(symbol) ((__typeof__(&symbol))real_of(CALL_##symbol))

@@ -21,7 +21,7 @@ static void* answer(struct call* call, void* handle) {
     }
   }
   if (found == NULL || !is_of_driver(found) || pool_is_entered()) return found;
-  atomic_store_explicit(&call->real, found, memory_order_release);
+  call_found(call, found);
   note_lookup((enum call_number)(call - calls));
   return call->wrapper;
 }

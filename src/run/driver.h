@@ -51,6 +51,9 @@ driver_result cuDeviceCanAccessPeer(int* can, int device, int peer);
 driver_result cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer);
 driver_result cuCtxEnablePeerAccess(void* context, unsigned flags);
 driver_result cuDeviceSetMemPool(int device, void* pool);
+driver_result cuMemSetMemPool(void* location, int type, void* pool);
+driver_result cuCtxDestroy_v2(void* context);
+driver_result cuDevicePrimaryCtxRelease_v2(int device);
 driver_result cuDevicePrimaryCtxReset(int device);
 driver_result cuDevicePrimaryCtxReset_v2(int device);
 

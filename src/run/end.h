@@ -6,4 +6,7 @@
 /* What stands before the C library's _exit and _Exit: writes the report, then ends the process. */
 _Noreturn void end_process(int status);
 
+/* Sees to a report at `quick_exit`. */
+void end_register(void);
+
 #endif

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "pool_library.h"
+
 #define DRIVER_FILE "libcuda.so"
 
 dlsym_function* libc_dlsym(void) {
@@ -22,7 +24,7 @@ dlsym_function* libc_dlsym(void) {
   return found;
 }
 
-void* find_next(const char* symbol) {
+static void* search(const char* symbol) {
   void* found = libc_dlsym()(RTLD_NEXT, symbol);
   if (found != NULL) return found;
   /* The program's libraries; those of an auditor are others. */
@@ -30,6 +32,15 @@ void* find_next(const char* symbol) {
   if (driver == NULL) return NULL;
   found = libc_dlsym()(driver, symbol);
   dlclose(driver);
+  return found;
+}
+
+void* find_next(const char* symbol) {
+  /* An auditor is told of its own searches, too, and would bind its wrapper. */
+  const bool was_entered = pool_is_entered();
+  pool_enter();
+  void* const found = search(symbol);
+  if (!was_entered) pool_leave();
   return found;
 }
 

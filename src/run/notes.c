@@ -134,7 +134,8 @@ void note_unpooled(const struct given* given) {
   state_unlock(state);
 }
 
-void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* param) {
+void note_gone(enum call_number call, bool (*is_gone)(uint64_t key, const void* param), const void* param,
+               bool is_pools) {
   struct state* const state = state_lock();
   if (state == NULL) return;
   for (uint64_t i = 0; i < state->blocks.capacity; ++i) {
@@ -144,7 +145,8 @@ void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* par
     --state->blocks.live;
     count_end(state, block);
     watch_ended(&state->watched, block);
-    state->pooled.live -= block->bytes;
+    if (is_pools) state->pooled.live -= block->bytes;
+    trace_given(state, &(struct given){.call = call, .key = block->key, .was = GIVEN_LIVE, .block = *block});
   }
   state_unlock(state);
 }

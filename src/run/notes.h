@@ -45,8 +45,10 @@ void note_given(const struct given* given, driver_result result);
 void note_pooled(uint64_t bytes, bool is_from_pool);
 /* A pool took the block back. */
 void note_unpooled(const struct given* given);
-/* All live blocks end that `is_gone` says have ended; it is called with a lock held. */
-void note_gone(bool (*is_gone)(uint64_t key, const void* param), const void* param);
+/* All live blocks end that `is_gone` says have ended with the call; it is called with a lock held. `is_pools` if they
+ * were of a pool. */
+void note_gone(enum call_number call, bool (*is_gone)(uint64_t key, const void* param), const void* param,
+               bool is_pools);
 
 /* Another reference to a block, of memory without addresses. */
 void note_reference(driver_result result, uint64_t key);

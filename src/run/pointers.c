@@ -15,8 +15,8 @@
 /* What the program asks about memory. To the driver a pool is one allocation, so what it would say of a block of a
  * pool is said here; and what only whole allocations have is refused. */
 
-enum { CONTEXT = 1, RANGE_START = 11, RANGE_BYTES = 12 }; /* attributes of pointers */
-enum { PERFORMANCE_RANK = 1 };                            /* of pairs of devices */
+enum { CONTEXT = 1, MEMORY_KIND = 2, RANGE_START = 11, RANGE_BYTES = 12 }; /* attributes of pointers */
+enum { PERFORMANCE_RANK = 1 };                                             /* of pairs of devices */
 
 static driver_result range_in_pool(device_address* base, size_t* bytes, device_address address) {
   struct block block;
@@ -146,14 +146,60 @@ driver_result cuDeviceSetMemPool(int device, void* pool) {
   return result;
 }
 
-#define RESET(symbol)                                \
-  driver_result symbol(int device) {                 \
-    __typeof__(&symbol) real = REAL(symbol);         \
-    if (real == NULL) return DRIVER_NOT_FOUND;       \
-    const driver_result result = real(device);       \
-    if (result == DRIVER_SUCCESS) pool_lose(device); \
-    note_call(CALL_##symbol, result);                \
-    return result;                                   \
+/* Of CUDA 13. For memory of another kind than that of a device, the program's pool serves no block of a stream, and to
+ * leave the streams to the driver costs speed at most. */
+driver_result cuMemSetMemPool(void* location, int type, void* pool) {
+  __typeof__(&cuMemSetMemPool) real = REAL(cuMemSetMemPool);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(location, type, pool);
+  if (result == DRIVER_SUCCESS) pool_leave_streams_alone();
+  note_call(CALL_cuMemSetMemPool, result);
+  return result;
+}
+
+/* --- Ends of contexts --------------------------------------------------------------------------------------------- */
+
+/* Any other answer, such as that of a broken context, says nothing of the pointer. */
+static bool is_unknown(uint64_t key, const void* ask) {
+  __typeof__(&cuPointerGetAttribute) const real = (__typeof__(&cuPointerGetAttribute))ask;
+  int kind = 0;
+  return (key & KEY_OF_HANDLE) == 0 && real(&kind, MEMORY_KIND, key) == DRIVER_INVALID_VALUE;
+}
+
+/* A context has ended, or may have: the driver is asked which blocks are there. MODE_CHECK lists those that went with
+ * their context as what the program did not free. */
+static void look_for_ends(enum call_number call, driver_result result) {
+  __typeof__(&cuPointerGetAttribute) const ask = REAL(cuPointerGetAttribute);
+  if (result == DRIVER_SUCCESS && ask != NULL && run_mode() != MODE_CHECK && run_mode() != MODE_OFF) {
+    note_gone(call, is_unknown, (const void*)ask, false);
+  }
+  note_call(call, result);
+}
+
+driver_result cuCtxDestroy_v2(void* context) {
+  __typeof__(&cuCtxDestroy_v2) real = REAL(cuCtxDestroy_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(context);
+  look_for_ends(CALL_cuCtxDestroy_v2, result);
+  return result;
+}
+
+driver_result cuDevicePrimaryCtxRelease_v2(int device) {
+  __typeof__(&cuDevicePrimaryCtxRelease_v2) real = REAL(cuDevicePrimaryCtxRelease_v2);
+  if (real == NULL) return DRIVER_NOT_FOUND;
+  const driver_result result = real(device);
+  look_for_ends(CALL_cuDevicePrimaryCtxRelease_v2, result);
+  return result;
+}
+
+#define RESET(symbol)                                               \
+  driver_result symbol(int device) {                                \
+    __typeof__(&symbol) real = REAL(symbol);                        \
+    if (real == NULL) return DRIVER_NOT_FOUND;                      \
+    const driver_result result = real(device);                      \
+    if (result == DRIVER_SUCCESS) pool_lose(CALL_##symbol, device); \
+    look_for_ends(CALL_##symbol, result);                           \
+    return result;                                                  \
   }
 RESET(cuDevicePrimaryCtxReset)
 RESET(cuDevicePrimaryCtxReset_v2)

@@ -358,13 +358,15 @@ static bool is_in(uint64_t key, const void* pool) {
   return (key & KEY_OF_HANDLE) == 0 && library->owns(pool, (const void*)(uintptr_t)key) != 0;
 }
 
-void pool_lose(int device) {
+void pool_lose(enum call_number reset, int device) {
   if (!is_used()) return;
   const int count = atomic_load_explicit(&pool_count, memory_order_acquire);
   for (int at = 0; at < count; ++at) {
     struct device_pool* const lost = &pools[at];
     if (lost->number != device || lost->pool == NULL) continue;
-    if (!atomic_exchange_explicit(&lost->is_lost, true, memory_order_acq_rel)) note_gone(is_in, lost->pool);
+    if (!atomic_exchange_explicit(&lost->is_lost, true, memory_order_acq_rel)) {
+      note_gone(reset, is_in, lost->pool, true);
+    }
   }
 }
 

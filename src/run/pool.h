@@ -42,7 +42,7 @@ uint64_t pool_free_bytes(void);
 /* To be called before the program destroys a stream. */
 void pool_forget(stream_handle stream);
 /* The program has reset the device: its pool and all blocks of that are gone, and the driver serves from here on. */
-void pool_lose(int device);
+void pool_lose(enum call_number reset, int device);
 
 /* The program has pools of the driver that blocks in the order of streams must come from. */
 void pool_leave_streams_alone(void);

@@ -3,6 +3,7 @@
 #include "pool_library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +38,17 @@ static bool open_file(const char* path, char* reason, unsigned long bytes) {
   return true;
 }
 
+static char path[PATH_MAX];
+
+/* Before the program can clear its environment. Constructors of other libraries may have asked before. */
+__attribute__((constructor)) static void remember_path(void) {
+  const char* const named = getenv("WARPHEAP_RUN_POOL");
+  if (*path == '\0' && named != NULL && strlen(named) < sizeof path) strcpy(path, named);
+}
+
 static bool load(char* reason, unsigned long bytes) {
-  const char* const path = getenv("WARPHEAP_RUN_POOL");
-  if (path == NULL || *path == '\0') {
+  remember_path();
+  if (*path == '\0') {
     snprintf(reason, bytes, "WARPHEAP_RUN_POOL names no library of pools; start the program with 'warpheap run'");
     return false;
   }

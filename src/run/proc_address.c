@@ -34,7 +34,7 @@ static void* answer(const struct driver_table* table, const char* name, void* fo
     if (strcmp(name, call->base) != 0 && strcmp(name, call->symbol) != 0) continue;
     const uint64_t flags = call->per_thread ? DRIVER_STREAM_OF_THREAD : DRIVER_LEGACY_STREAM;
     if (look_up(table, name, call->version, flags) != found) continue;
-    atomic_store_explicit(&call->real, found, memory_order_release);
+    call_found(call, found);
     note_lookup((enum call_number)i);
     return call->wrapper;
   }

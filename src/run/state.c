@@ -34,18 +34,29 @@ enum mode run_mode(void) {
   return mode;
 }
 
+/* Before the program can clear its environment. */
+__attribute__((constructor)) static void remember_mode(void) { run_mode(); }
+
 const char* run_mode_name(void) { return names[run_mode()]; }
 
 static _Atomic(struct state*) the_state;
 
+/* The kernel does not wipe memory in a forked child, so the state is looked at with the number of its process. */
+static _Atomic bool is_kept_on_fork;
+
+static void wipe_on_fork(struct state* made) {
+  if (madvise(made, sizeof *made, MADV_WIPEONFORK) == 0) return;
+  made->maker = getpid();
+  atomic_store_explicit(&is_kept_on_fork, true, memory_order_relaxed);
+}
+
 /* Threads that make the state at once agree on one. */
-static struct state* make_state(void) {
+static struct state* make_state(struct state* first) {
   if (run_mode() == MODE_OFF) return NULL;
   struct state* made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return NULL;
-  struct state* first = NULL;
-  if (madvise(made, sizeof *made, MADV_WIPEONFORK) == 0 &&
-      atomic_compare_exchange_strong_explicit(&the_state, &first, made, memory_order_acq_rel, memory_order_acquire)) {
+  wipe_on_fork(made);
+  if (atomic_compare_exchange_strong_explicit(&the_state, &first, made, memory_order_acq_rel, memory_order_acquire)) {
     return made;
   }
   munmap(made, sizeof *made);
@@ -54,7 +65,9 @@ static struct state* make_state(void) {
 
 static struct state* get_state(void) {
   struct state* const state = atomic_load_explicit(&the_state, memory_order_acquire);
-  return state != NULL ? state : make_state();
+  const bool is_parents =
+      state != NULL && atomic_load_explicit(&is_kept_on_fork, memory_order_relaxed) && state->maker != getpid();
+  return state != NULL && !is_parents ? state : make_state(state);
 }
 
 lock_word* state_pool_lock(void) {

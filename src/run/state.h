@@ -54,6 +54,7 @@ struct trace_file {
 
 struct state {
   lock_word lock;
+  pid_t maker;   /* where the kernel does not wipe memory in a child; else 0 */
   pid_t process; /* 0 before the first call of the process that is noted */
   bool has_reported;
   uint64_t last_id;

@@ -28,9 +28,12 @@ static bool is_on(void) {
   return is != 0;
 }
 
+typedef driver_result get_device(int*);
+static _Atomic(get_device*) known; /* relaxed: each thread would find the same, and the function is there before */
+
+void watch_driver_moved(void) { atomic_store_explicit(&known, NULL, memory_order_relaxed); }
+
 int32_t watch_device(enum block_kind kind) {
-  typedef driver_result get_device(int*);
-  static _Atomic(get_device*) known; /* relaxed: each thread would find the same, and the function is there before */
   if (kind == KIND_HOST || !is_on() || run_mode() == MODE_OFF || pool_is_entered()) return WATCH_NO_DEVICE;
   get_device* get = atomic_load_explicit(&known, memory_order_relaxed);
   if (get == NULL) {
@@ -109,4 +112,4 @@ void watch_refused(struct watch_table* table, enum block_kind kind, int32_t devi
   publish(table, row);
 }
 
-void watch_end(void) { board_end(); }
+void watch_end(void) { board_end_all(); }

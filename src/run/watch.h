@@ -35,6 +35,8 @@ struct watch_table {
 /* The number of the device whose context is current in the calling thread, which the driver is asked for; of memory of
  * the host, and where the driver does not say, WATCH_NO_DEVICE. Called without the lock. */
 int32_t watch_device(enum block_kind kind);
+/* The driver was opened anew: its functions are looked up again. */
+void watch_driver_moved(void);
 
 /* The block was taken, or its end undone. */
 void watch_taken(struct watch_table* table, const struct block* block);

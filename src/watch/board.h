@@ -279,6 +279,18 @@ static void board_end(void) {
   if (board_if_open() != NULL && board_the_keeper->process == getpid()) unlink(board_the_keeper->path);
 }
 
+/* Removes the files of all libraries of the process, which ends without their destructors. */
+static inline void board_end_all(void) {
+  char path[sizeof board_the_keeper->path];
+  if (board_if_open() == NULL || board_the_keeper->process != getpid()) return;
+  memcpy(path, board_the_keeper->path, sizeof path);
+  char* const number = strrchr(path, '-') + 1;
+  for (int at = 0; at < BOARD_NAMES; ++at) {
+    snprintf(number, sizeof path - (size_t)(number - path), "%d", at);
+    unlink(path);
+  }
+}
+
 /* A program that ends by `exit`, or lets go of the library. */
 __attribute__((destructor)) static void board_end_with_library(void) { board_end(); }
 

@@ -17,14 +17,22 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +188,31 @@ static R other_files(const char* path) {
   return fopen(path, "w") == NULL;
 }
 
+/* Closes the driver, whose place then is another's, and opens it again, as a program does that probed for a GPU. */
+static R reopen(void) {
+  struct link_map* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  void* const place = (void*)driver->l_addr;
+  while (dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != NULL && dlclose(driver) == 0 && dlclose(driver) == 0) {
+  }
+  mmap(place, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  use("opened");
+  return 0;
+}
+
+/* From here on the kernel refuses to wipe memory in a forked child, as one before 4.14 does. */
+static R refuse_wiping(void) {
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_WIPEONFORK, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) | prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 static R step(const char* word, size_t a, size_t b) {
   void* host = NULL;
   size_t size = 0, free_bytes = 0;
@@ -219,7 +252,12 @@ static R step(const char* word, size_t a, size_t b) {
   if (IS("destroy-stream-of")) return USE(cuStreamDestroy_v2)((void*)a);
   if (IS("context")) return ((R(*)(void*))of_stand_in("cuCtxSetCurrent"))((void*)a);
   if (IS("reset")) return ((R(*)(int))of_stand_in("cuDevicePrimaryCtxReset_v2"))((int)a);
+  if (IS("end-context")) return ((R(*)(void*))of_stand_in("cuCtxDestroy_v2"))((void*)a);
   if (IS("use-pool")) return ((R(*)(int, void*))of_stand_in("cuDeviceSetMemPool"))((int)a, &taken);
+  if (IS("use-pool-13")) {
+    int of_device[] = {1, (int)a}; /* CU_MEM_LOCATION_TYPE_DEVICE */
+    return ((R(*)(void*, int, void*))of_stand_in("cuMemSetMemPool"))(of_device, 1, &taken);
+  }
   if (IS("peer")) {
     int can = -1, value = -1;
     result = ((R(*)(int*, int, int))of_stand_in("cuDeviceCanAccessPeer"))(&can, 0, 1);
@@ -253,6 +291,9 @@ static R step(const char* word, size_t a, size_t b) {
   if (IS("race")) return race(a, b);
   if (IS("break")) return ((R(*)(void))of_stand_in("cuStandInBreak"))();
   if (IS("lose")) return ((R(*)(P))of_stand_in("cuStandInLose"))(blocks[a]);
+  if (IS("reopen")) return reopen();
+  if (IS("refuse-wiping")) return refuse_wiping();
+  if (IS("clear")) return clearenv();
   if (IS("limit")) return setrlimit(RLIMIT_FSIZE, &(struct rlimit){a != 0 ? a : RLIM_INFINITY, RLIM_INFINITY});
   if (IS("reuse")) {
     /* Number 2 becomes a file of the program's. */
@@ -285,6 +326,10 @@ static R step(const char* word, size_t a, size_t b) {
   }
   if (IS("missing")) return from_table("cuNothing", 13000, 0) == NULL;
   if (IS("exit")) exit((int)a);
+  if (IS("quick_exit")) {
+    fflush(stdout);
+    quick_exit((int)a);
+  }
   if (IS("_exit")) {
     fflush(stdout);
     _exit((int)a);

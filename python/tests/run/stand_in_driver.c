@@ -42,6 +42,8 @@ static struct {
   P at;
   size_t bytes;
   int references;
+  void* context;
+  int is_gone; /* with its context; its memory is not used again */
 } blocks[MOST_BLOCKS];
 /* Memory that was given back, which comes again first: so an address goes from one thread to another. */
 static struct {
@@ -49,6 +51,8 @@ static struct {
   size_t bytes;
 } spare[8];
 static size_t live_bytes;
+static _Thread_local void* contexts[8] = {(void*)0x1000};
+static _Thread_local int depth;
 static _Atomic int captures;
 static int is_broken;
 
@@ -104,6 +108,7 @@ static R take(P* block, size_t bytes) {
     blocks[at].at = *block = (P)memory;
     blocks[at].bytes = bytes;
     blocks[at].references = 1;
+    blocks[at].context = contexts[depth];
     live_bytes += bytes;
     result = OK;
   }
@@ -113,7 +118,7 @@ static R take(P* block, size_t bytes) {
 
 static int place_of(P block) {
   int at = 0;
-  while (at < MOST_BLOCKS && (blocks[at].at == 0 || blocks[at].at != block)) ++at;
+  while (at < MOST_BLOCKS && (blocks[at].at == 0 || blocks[at].at != block || blocks[at].is_gone)) ++at;
   return at;
 }
 
@@ -128,6 +133,16 @@ static R give(P block) {
   }
   pthread_mutex_unlock(&lock);
   return at < MOST_BLOCKS ? OK : INVALID;
+}
+
+static inline void end_context(void* context) {
+  pthread_mutex_lock(&lock);
+  for (int at = 0; at < MOST_BLOCKS; ++at) {
+    if (blocks[at].at == 0 || blocks[at].context != context || blocks[at].is_gone) continue;
+    blocks[at].is_gone = 1;
+    live_bytes -= blocks[at].bytes;
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 /* --- Memory ------------------------------------------------------------------------------------------------------- */
@@ -303,9 +318,6 @@ EXPORT R cuStreamIsCapturing(void* stream, int* status) {
  * Of two devices, whose primary contexts are 0x1000 and 0x2000. A stream lies in the context 0x2000 if it is 0x40, in
  * one that is not primary if it is 0x50, and else in 0x1000. A thread begins in 0x1000. */
 
-static _Thread_local void* contexts[8] = {(void*)0x1000};
-static _Thread_local int depth;
-
 EXPORT R cuCtxGetCurrent(void** context) {
   *context = contexts[depth];
   return OK;
@@ -358,6 +370,12 @@ EXPORT R cuDevicePrimaryCtxRelease_v2(int device) {
 }
 EXPORT R cuDevicePrimaryCtxReset_v2(int device) {
   say("cuDevicePrimaryCtxReset_v2 %d", device);
+  end_context((void*)(uintptr_t)(0x1000 * (device + 1)));
+  return OK;
+}
+EXPORT R cuCtxDestroy_v2(void* context) {
+  say("cuCtxDestroy_v2 %p", context);
+  end_context(context);
   return OK;
 }
 EXPORT R cuStreamGetCtx(void* stream, void** context) {
@@ -375,6 +393,9 @@ R cuStreamCreate(void** stream, unsigned flags) {
 
 /* Knows the memory of pools as one allocation of 64 MiB, as a driver would. */
 EXPORT R cuPointerGetAttribute(void* value, int attribute, P address) {
+  for (int at = 0; at < MOST_BLOCKS; ++at) {
+    if (blocks[at].is_gone && blocks[at].at == address) return INVALID;
+  }
   if (attribute == 1) *(void**)value = NULL;
   if (attribute == 2) *(unsigned*)value = 2;
   if (attribute == 11) *(P*)value = address & ~(P)0x3ffffff;
@@ -403,6 +424,11 @@ EXPORT R cuCtxEnablePeerAccess(void* context, unsigned flags) {
 }
 EXPORT R cuDeviceSetMemPool(int device, void* pool) {
   say("cuDeviceSetMemPool %d %p", device, pool);
+  return OK;
+}
+
+EXPORT R cuMemSetMemPool(void* location, int type, void* pool) {
+  say("cuMemSetMemPool %d %d %p", *(int*)location, type, pool);
   return OK;
 }
 
@@ -452,6 +478,7 @@ static const struct {
     {"cuMemAllocFromPoolAsync", 11020, (void*)cuMemAllocFromPoolAsync, (void*)cuMemAllocFromPoolAsync_ptsz},
     {"cuMemFreeAsync", 11020, (void*)cuMemFreeAsync, (void*)cuMemFreeAsync_ptsz},
 #endif
+    {"cuMemSetMemPool", 13000, (void*)cuMemSetMemPool, NULL},
     {"cuStreamDestroy", 4000, (void*)cuStreamDestroy_v2, NULL},
     {"cuStreamBeginCapture", 10000, (void*)cuStreamBeginCapture, NULL},
     {"cuStreamBeginCapture", 10010, (void*)cuStreamBeginCapture_v2, NULL},

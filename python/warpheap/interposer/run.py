@@ -141,6 +141,8 @@ def environment(job: Job, library: Path, inherited: Mapping[str, str], pools: Pa
 def begun(out: Path, mode: str) -> Iterator[None]:
     """Empties the file, to whose end each process of the program writes; an exception puts back what was there."""
     was_there = out.exists()
+    if not was_there:
+        out = Path(os.path.realpath(out))  # a link that leads nowhere yet stays
     with tempfile.TemporaryFile() as old:
         try:
             if out.is_file():
