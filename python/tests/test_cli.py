@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line as a newcomer meets it."""
 
+import fcntl
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from conftest import Finished, environment
 import warpheap as package
 from warpheap import cli, project
 from warpheap.errors import UsageError
+from warpheap.folders import held
 from warpheap.units import parse_bytes, parse_count, show_bytes, show_microseconds
 
 Command = Callable[..., Finished]
@@ -82,3 +85,28 @@ def test_numbers_as_people_write_them() -> None:
             parse_bytes(text, "--sizes")
     assert [show_bytes(value) for value in (16, 4096, 8 << 30, 3 << 40)] == ["16 B", "4 KiB", "8 GiB", "3 TiB"]
     assert [show_microseconds(value) for value in (7.254, 29.44, 1138.2)] == ["7.25", "29.4", "1,138"]
+
+
+@pytest.mark.parametrize("verb", ["pool", "sync", "graph"])
+def test_two_commands_do_not_write_into_one_folder(warpheap: Command, tmp_path: Path, verb: str) -> None:
+    kept = tmp_path / f"{verb}.jsonl"
+    kept.write_text("the beginning of hours of work\n")
+    other = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    done = warpheap(verb, "--out", tmp_path)
+    os.close(other)
+    assert done.code == 2
+    assert f"another command writes into {tmp_path}" in done.err
+    assert kept.read_text() == "the beginning of hours of work\n"
+
+
+def test_a_command_that_holds_a_folder_may_call_another(tmp_path: Path) -> None:
+    with held(tmp_path):
+        with held(tmp_path):
+            pass
+        other = os.open(tmp_path, os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(other)
+    with held(tmp_path):
+        pass

@@ -13,6 +13,7 @@ from conftest import HERE, Finished, program
 from test_record_fuzz import NASTY, places, with_text, without
 from test_sync import RECORDS
 
+from warpheap.experiments.records import chosen
 from warpheap.experiments.run import keeping
 from warpheap.pool.peers import Call, read_log
 
@@ -57,6 +58,24 @@ def test_no_record_of_an_experiment_ends_in_a_traceback(
             if verb == "sync":
                 assert "sync.jsonl, line " in done.err
     assert refused > 0
+
+
+@pytest.mark.parametrize("words", ["sync --cases", "pool --cases", "pool --peers", "graph --cases", "graph --graphs"])
+@pytest.mark.parametrize("given", ["", ","])
+def test_a_list_without_a_name_is_refused_before_an_earlier_record_is_replaced(
+    warpheap: Command, tmp_path: Path, words: str, given: str
+) -> None:
+    verb, option = words.split()
+    kept = tmp_path / f"{verb}.jsonl"
+    kept.write_text("hours of work\n")
+    done = warpheap(verb, "--out", tmp_path, option, given)
+    assert done.code == 2
+    assert f"{option}: '{given}' is unknown here; use one of: " in done.err
+    assert kept.read_text() == "hours of work\n"
+
+
+def test_a_name_that_is_listed_twice_counts_once() -> None:
+    assert chosen("two,one,two", "--cases", ("one", "two")) == ["two", "one"]
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,18 @@ def test_a_row_has_many_segments_and_few_marks() -> None:
     assert "and 19,950 others" in text
 
 
+def test_addresses_without_memory_cost_nothing() -> None:
+    end = 1 << 46
+    segments = [
+        {"offset": 0, "bytes": 256, "state": "live"},
+        {"offset": 256, "bytes": end - 512, "state": "absent"},
+        {"offset": end - 256, "bytes": 256, "state": "live"},
+    ]
+    text = page(Snapshot.read(changed(reserved_bytes=end, segments=segments)))
+    assert [state for state, _ in marks(text)] == ["live", "live"]
+    assert "64 TiB of addresses without memory" in text
+
+
 def test_a_pool_without_memory_has_a_page() -> None:
     text = page(Snapshot.read(changed(segments=[{"offset": 0, "bytes": 1024 * MIB, "state": "absent"}])))
     assert "The pool has no memory." in text

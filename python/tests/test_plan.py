@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """From cases, presets and the command line to what the driver is asked."""
 
+import io
 import re
+import threading
+import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Finished
+from rich.console import Console
 
 from warpheap import terminal
 from warpheap.cases import CASES
@@ -237,6 +242,33 @@ def test_a_line_at_intervals_tells_of_a_long_run_without_a_terminal(
     lines = [line for line in done.out.splitlines() if line.startswith("0 of 1 runs")]
     assert len(lines) >= 2
     assert lines[0].endswith("now throughput hangs thread 32 x 16 B")
+
+
+def test_a_run_that_ends_while_a_line_is_made_ends_no_lines(
+    fake_driver: MakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = steps_of(fake_driver(allocators="a"), cases="initialisation", preset="quick")
+    counting, ended = threading.Event(), threading.Event()
+
+    def count_slowly(what: Sequence[Any]) -> int:
+        if threading.current_thread() is not threading.main_thread() and not ended.is_set():
+            counting.set()
+            ended.wait(10)
+        return len(what)
+
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.02)
+    monkeypatch.setattr(terminal, "len", count_slowly, raising=False)
+    text = io.StringIO()
+    record = asdict(steps[0].point) | {"status": "ok"}
+    with terminal.watch(Console(file=text), steps[:1], Forecast(steps[:1])) as progress:
+        progress.started(steps[0])
+        assert counting.wait(10)
+        progress.finished(steps[0], record)
+        ended.set()
+        limit = time.monotonic() + 10
+        while text.getvalue().count("1 of 1 runs") < 2 and time.monotonic() < limit:
+            time.sleep(0.02)
+    assert text.getvalue().count("1 of 1 runs") >= 2
 
 
 def test_ranges_double_or_step() -> None:

@@ -97,6 +97,15 @@ def test_there_is_no_driver(
     assert "--target warpheap_pool_bench_cuda" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("others", [("--cases", "churn"), ("--no-measure",)], ids=" ".join)
+def test_a_log_that_nothing_would_replay_is_refused(warpheap, tmp_path: Path, others: tuple[str, ...]) -> None:
+    log = tmp_path / "my.log"
+    log.write_text("+ 1 16 8\n")
+    done = warpheap("pool", "--out", tmp_path / "out", "--log", log, *others)
+    assert (done.code, "--log needs the case 'replay'" in done.err) == (2, True), done.err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("case", peers.CASES)
 def test_calls_from_python_are_measured_in_the_drivers_words(case: str, tmp_path: Path) -> None:
     log = tmp_path / "log"

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -227,6 +228,27 @@ def test_streams_of_arrays_stay_until_the_pool_has_forgotten_them(cupy, as_on_a_
     gc.collect()
     assert known == [(5, [])], "the pool forgets the stream before it ends"
     assert as_on_a_gpu.statistics().streams == 0
+    assert ended == [5]
+
+
+def test_a_stream_with_the_number_of_a_forgotten_one_lives_as_long_as_the_pool_knows_it(cupy, as_on_a_gpu) -> None:
+    warpheap.cupy.use_pool()
+    cupy.stream = SimpleNamespace(ptr=5)  # an ExternalStream: its owner has the pool forget it, and destroys it
+    cupy.allocator(1000)
+    as_on_a_gpu.forget(cupy.stream)
+
+    class Stream:
+        ptr = 5
+
+    ended: list[int] = []
+    cupy.stream = Stream()
+    weakref.finalize(cupy.stream, ended.append, 5)
+    cupy.allocator(1000)
+    cupy.stream = SimpleNamespace(ptr=0)
+    gc.collect()
+    assert ended == [], "the pool asks the driver about the stream"
+    cupy.allocator = None
+    gc.collect()
     assert ended == [5]
 
 

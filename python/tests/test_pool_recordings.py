@@ -16,7 +16,7 @@ from interposed import LIBRARY, Laboratory, needs_library, split
 from warpheap.errors import UsageError
 from warpheap.experiments.driver import Driver
 from warpheap.interposer.calls import FIRST_LINE, GIVEN, TAKEN, parse_events, read_events
-from warpheap.interposer.convert import recording_text
+from warpheap.interposer.convert import pool_log, recording_text
 from warpheap.pool import figures, measure, recorded, recordings
 from warpheap.pool.peers import Effort
 
@@ -101,6 +101,21 @@ def test_what_becomes_another_program_gives_all_back(tmp_path: Path) -> None:
     assert lines[3:] == ["3 7 7 - 1 exec 0x0", "3 7 7 - 2 exec 0x8", "3 7 7 + 1 30 device a 0x0"]
     recording = recorded.read_recording(written(tmp_path / "exec.calls", *lines[1:]))
     assert (recording.peak, recording.streams, len(recording.calls)) == (30, 2, 5)
+
+
+def test_a_program_that_begins_with_memory_of_another_kind_is_another_program(tmp_path: Path) -> None:
+    trace = (
+        "1 7 7 + 1 10 device a 0x0", "2 7 7 + 2 20 device a 0x8", "3 7 7 + 1 99 host h 0x0", "4 7 7 + 2 99 host h 0x0",
+        "5 7 7 + 3 30 device a 0x0", "6 7 7 - 1 h 0x0", "7 7 7 - 3 f 0x0",
+    )  # fmt: skip
+    events = list(parse_events("".join(f"{line}\n" for line in (FIRST_LINE, *trace)), "text"))
+    lines = [line.strip() for line in recording_text(events, 7)]
+    assert lines[3:] == [
+        "3 7 7 - 1 exec 0x0", "3 7 7 - 2 exec 0x8", "5 7 7 + 3 30 device a 0x0", "7 7 7 - 3 f 0x0",
+    ]  # fmt: skip
+    recording = recorded.read_recording(written(tmp_path / "exec.calls", *lines[1:]))
+    assert recording.peak == 30
+    assert "".join(pool_log(events, 7)).splitlines() == ["+ 1 10 256", "+ 2 20 256", "- 1", "- 2", "+ 3 30 256", "- 3"]
 
 
 def test_nothing_is_written_if_one_trace_has_nothing_to_replay(calls: Path, tmp_path: Path) -> None:

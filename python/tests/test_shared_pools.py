@@ -100,7 +100,7 @@ def test_what_is_no_block_or_no_shared_pool_is_refused(pool: Pool) -> None:
     pool.deallocate(block)
     with pytest.raises(ValueError, match="block"):
         pool.export(block)
-    with Pool(backend="host", reserve_bytes=8 * MEBIBYTE) as other, pytest.raises(NotSupported, match="SHARED"):
+    with Pool(backend="host", reserve_bytes=8 * MEBIBYTE) as other, pytest.raises(NotSupported, match="shared=True"):
         other.export(other.allocate(100))
 
 
@@ -131,6 +131,13 @@ except (warpheap.stream_pools.PoolError, MemoryError) as error:
 def test_an_array_of_the_host_has_no_face_of_a_gpu(pool: Pool) -> None:
     program = "print(hasattr(warpheap.ImportedBlock(handles[0], backend='host'), '__cuda_array_interface__'))"
     assert elsewhere(program, pool.export(pool.allocate(100))) == "False\n"
+
+
+def test_what_is_refused_is_told_in_words_of_python() -> None:
+    with Pool(backend="host", reserve_bytes=1 << 20) as plain:
+        block = plain.allocate(1)
+        with pytest.raises(NotSupported, match=r"make the pool with shared=True$"):
+            plain.export(block)
 
 
 def test_peers_are_devices_that_are_there(pool: Pool) -> None:

@@ -169,6 +169,34 @@ def test_what_the_driver_gave_up_for_its_time_is_tried_again_only_with_more(
         assert (only["status"], runs()) == (status, ran), f"a limit of {limit} s"
 
 
+def test_what_the_time_left_uncertain_is_measured_again_with_more(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    driver = fake_driver(allocators="good", noisy="malloc")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path, *SMALL[:6], "--sizes", "16", "--time-limit")
+    warpheap(*arguments, "10")
+    warpheap(*arguments, "20")
+    assert len(asked(driver)) == 1, "it had time for all its rounds"
+    path = tmp_path / "survey.jsonl"
+    path.write_text(json.dumps(records(tmp_path)[0] | {"seconds": 5.1}) + "\n")
+    warpheap(*arguments, "10")
+    assert len(asked(driver)) == 1, "it would get as far again"
+    assert "more --most-iterations or --time-limit narrow them" in warpheap(*arguments, "20").out
+    assert len(asked(driver)) == 2
+
+
+def test_a_result_outlives_a_run_with_less_time(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
+    driver = fake_driver(allocators="slow", noisy="malloc")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path, *SMALL[:6], "--sizes", "16")
+    warpheap(*arguments, "--time-limit", "60")
+    before = records(tmp_path)
+    assert [each["status"] for each in before] == ["ok"]
+    done = warpheap(*arguments, "--time-limit", "9", "--most-iterations", "1000")
+    assert len(asked(driver)) == 2
+    assert "the time was over" in done.out
+    assert records(tmp_path) == before
+
+
 def heed_interrupts() -> None:
     """A shell has its background jobs ignore interrupts, and so what they start, these tests among them."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -303,6 +331,27 @@ def test_two_commands_do_not_write_into_one_folder(warpheap: Command, fake_drive
     child.wait(60)
     fake_driver(allocators="good")
     assert warpheap(*words).code == 0, "the lock ended with its process"
+
+
+@pytest.mark.parametrize("share", [(), ("--share-process",)], ids=["alone", "shared"])
+def test_what_is_not_ok_runs_again_if_that_is_asked_for(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, share: tuple[str, ...]
+) -> None:
+    driver = fake_driver(allocators="good overlaps crashes")
+    arguments = ("survey", "--driver", driver, "--out", tmp_path, *SMALL[:6], *share)
+    warpheap(*arguments, "--sizes", "16,256")
+    Path(f"{driver}.log").unlink()
+    done = warpheap(*arguments, "--sizes", "16", "--retry")
+    assert f"2 records that are not ok were moved to {tmp_path / 'survey.retried.jsonl'}" in done.out
+    again = [line.split() for line in asked(driver) if line != "--serve"]
+    assert {(words[words.index("--allocator") + 1], words[words.index("--size") + 1]) for words in again} == {
+        ("overlaps", "16"), ("crashes", "16"),
+    }  # fmt: skip
+    assert len(records(tmp_path)) == 6
+    before = read_records(tmp_path / "survey.retried.jsonl")
+    assert {(each["allocator"], each["status"]) for each in before} == {("overlaps", "failed"), ("crashes", "crashed")}
+    done = warpheap(*arguments, "--retry", "--fresh")
+    assert (done.code, "leave one of them away" in done.err) == (2, True)
 
 
 def test_presets_leave_out_what_cannot_fit(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:

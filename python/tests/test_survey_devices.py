@@ -216,6 +216,25 @@ def test_gpus_of_several_kinds_are_refused(warpheap: Command, fake_driver: MakeD
     assert warpheap(*words, "--devices", "0,1").code == 0
 
 
+@pytest.mark.parametrize(
+    ("visible", "used", "error"), [("2,1", {"1", "2"}, ""), ("", set(), "CUDA_VISIBLE_DEVICES names no GPU")]
+)
+def test_all_devices_are_those_that_the_environment_leaves(
+    warpheap: Command,
+    fake_driver: MakeDriver,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    visible: str,
+    used: set[str],
+    error: str,
+) -> None:
+    driver = fake_driver(gpus="3", allocators="one two")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "all", *POINTS)
+    assert (done.code, error in done.err) == (2 if error else 0, True)
+    assert {gpu for _, gpu, *_ in (told(driver) if used else [])} == used
+
+
 def test_devices_are_for_gpus_and_instead_of_a_device(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
 ) -> None:

@@ -90,6 +90,9 @@ def survey(
     ] = "default",
     out: _Out = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew instead of going on with the record.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Run again what crashed, failed or ran out of time; keep all that is ok.")
+    ] = False,
     driver: Annotated[Path | None, typer.Option(help="The benchmark driver (the one built in the checkout).")] = None,
     backend: Annotated[str, typer.Option(help="auto, host or cuda.")] = "auto",
     device: Annotated[str | None, typer.Option(help="The GPU, as nvidia-smi numbers or names it (the first).")] = None,
@@ -113,7 +116,7 @@ def survey(
     wishes = Wishes(
         preset, cases, allocators, modes, threads, sizes, heap, iterations, most_iterations, precision, time_limit
     )
-    place = commands.Place(out, driver, backend, device, fresh, devices, share_process)
+    place = commands.Place(out, driver, backend, device, fresh, devices, share_process, retry)
     commands.check_survey(wishes, place)
     _end_if_checking(context)
     raise typer.Exit(commands.run_survey(_console(), wishes, place, _own_command()))

@@ -40,10 +40,13 @@ class Place:
     fresh: bool = False
     devices: str | None = None
     share_process: bool = False
+    retry: bool = False
 
 
 def check_survey(wishes: Wishes, place: Place) -> None:
     """Raises `UsageError` for what can be told to be wrong before there is a driver to ask."""
+    if place.retry and place.fresh:
+        raise UsageError("--retry keeps what is ok and --fresh keeps nothing: leave one of them away")
     if place.devices is not None:
         if place.device is not None:
             raise UsageError("--devices: leave --device away, or name that GPU alone")
@@ -102,10 +105,15 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
     folder = place.out or Path("out") / "survey" / driver.backend
     with held(folder):
         file, others = survey.open_record(folder, driver, place.fresh)
+        retried = survey.set_failures_aside(plan.steps, file, driver) if place.retry else 0
         todo = survey.still_to_run(plan.steps, file, driver)
         where = f", GPUs {', '.join(drivers)}" if drivers else ""
         what = f"{where}, {driver.backend} backend: {', '.join(_allocators(plan.steps))}"
         console.print(Text.assemble((driver.device, "bold"), what))
+        if retried:
+            aside = file.path.with_name(survey.RETRIED_NAME)
+            text = f"{retried} records that are not ok were moved to {aside}; their cases run again"
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
         _tell_what_is_known(console, plan, file, len(todo), others)
         try:
             with processes:
@@ -117,7 +125,9 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
             done = len(plan.steps) - len(survey.still_to_run(plan.steps, file, driver))
             kept = f"{done} of {len(plan.steps)} cases are in {file.path}"
             console.print(f"\nInterrupted: {kept}. The same command goes on from there:", markup=False)
-            console.print(f"  {again.replace(' --fresh', '')}", markup=False, highlight=False, soft_wrap=True)
+            # What was begun anew, or is to run again, is missing in the record by now.
+            going_on = again.replace(" --fresh", "").replace(" --retry", "")
+            console.print(f"  {going_on}", markup=False, highlight=False, soft_wrap=True)
             return INTERRUPTED
         records = survey.of_plan(plan.steps, file, driver)
         summary.print_summary(console, records)

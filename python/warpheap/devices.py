@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which driver measures, on which GPU."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -33,9 +34,10 @@ def find_driver(path: Path | None, backend: str, device: str | None = None, opti
 
 
 def find_drivers(path: Path | None, backend: str, devices: str) -> dict[str, Driver]:
-    """The driver on each of some GPUs, by the number or name of the GPU: `all`, or a list with commas.
+    """The driver on each of some GPUs, by the number or name of the GPU: a list with commas, or `all`.
 
-    Raises `UsageError` if one of them is not there, and if they are of several kinds.
+    `all` are those that `CUDA_VISIBLE_DEVICES` names; if it is not set, all of the machine. Raises `UsageError` if one
+    of them is not there, and if they are of several kinds.
     """
     names = device_names(devices)
     first = find_driver(path, backend, "0" if names is None else names[0], "--devices")
@@ -56,9 +58,14 @@ def find_drivers(path: Path | None, backend: str, devices: str) -> dict[str, Dri
 
 
 def device_names(devices: str) -> list[str] | None:
-    """The GPUs of a list with commas; none for `all`. Raises `UsageError` for words that are no such list."""
+    """The GPUs of a list with commas; None for all of the machine. Raises `UsageError` for words that are no list."""
     if devices.strip() == "all":
-        return None
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        if visible is None:
+            return None
+        if not visible.strip():
+            raise UsageError("--devices: CUDA_VISIBLE_DEVICES names no GPU; unset it, or list the GPUs")
+        devices = visible
     names = [name.strip() for name in devices.split(",")]
     for place, name in enumerate(names):
         environment_of(name, "--devices")

@@ -10,24 +10,34 @@ from pathlib import Path
 
 from warpheap.errors import UsageError
 
+# Folders that a command of this process holds, by device and number: what it calls may write there, too.
+_own: set[tuple[int, int]] = set()
+
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Makes `folder` and holds it: within this context no other command that holds it can begin.
 
-    A lock ends with its process, however that ends. A file system without locks lets everybody in. Raises `UsageError`
-    if another command holds the folder, and if it cannot be made.
+    A command that holds the folder may call another one that holds it. A lock ends with its process, however that ends.
+    A file system without locks lets everybody in. Raises `UsageError` if another command holds the folder, and if it
+    cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
+    status = os.fstat(place)
+    folder_number = (status.st_dev, status.st_ino)
+    is_ours = folder_number in _own
     try:
-        if not _locked(place):
+        if not is_ours and not _locked(place):
             raise UsageError(f"--out: another command writes into {folder}; wait for its end, or name another folder")
+        _own.add(folder_number)
         yield
     finally:
+        if not is_ours:
+            _own.discard(folder_number)
         os.close(place)
 
 

@@ -13,12 +13,14 @@ from warpheap.errors import UsageError
 from warpheap.files import check_writable
 from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
-from warpheap.record import RECORD_NAME, Record, RecordFile, key, out_of_time, read_records, spread
+from warpheap.record import RECORD_NAME, Record, RecordFile, key, out_of_time, read_records, spread, unable
 from warpheap.runner import Runner
 
 REPORT_NAME = "report.html"
 # Records of other sources or devices, which are moved aside.
 OTHERS_NAME = "survey.other.jsonl"
+# Records that are not ok, which are moved aside when their cases are to run again.
+RETRIED_NAME = "survey.retried.jsonl"
 # The records of the workers of a survey on several GPUs, until they are merged.
 WORKER_RECORDS = "survey.gpu-*.jsonl"
 
@@ -67,21 +69,40 @@ def adopt(file: RecordFile) -> None:
         path.unlink()
 
 
+def set_failures_aside(steps: Sequence[Step], file: RecordFile, driver: Driver) -> int:
+    """Moves the records of `steps` that are not ok beside the record, so that their cases run again; returns how many.
+
+    A fault that is rare stays known there. What the design lacks stays in the record: another run would lack it, too.
+    Raises `UsageError` if a file cannot be written.
+    """
+    wanted = {_key_of(step, driver) for step in steps}
+
+    def stays(record: Record) -> bool:
+        return record["status"] == "ok" or unable(record) or key(record) not in wanted
+
+    try:
+        return file.set_aside(stays, RETRIED_NAME)
+    except OSError as problem:
+        raise UsageError(f"--out: {file.path.parent} cannot be written: {problem.strerror}") from problem
+
+
 def still_to_run(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Step]:
     """The steps that the record does not have.
 
     One that ran out of time is run again if it now has more; one whose medians are not known well enough, if it now
-    has more rounds.
+    has more rounds, or more time where the time ended its rounds.
     """
 
     def done(step: Step) -> bool:
         record = file.find(_key_of(step, driver))
         if record is None or record["sources"] != driver.sources:
             return False
+        has_more_time = step.effort.time_limit > float(record.get("time_limit_s") or 0)
         if out_of_time(record):
-            return step.effort.time_limit <= float(record.get("time_limit_s") or 0)
+            return not has_more_time
         had = int(record.get("most_iterations") or record["iterations"])
-        return step.effort.most_iterations <= had or _settled(record, step.effort.precision)
+        has_more_rounds = step.effort.most_iterations > had or (has_more_time and _time_ended_rounds(record))
+        return not has_more_rounds or _settled(record, step.effort.precision)
 
     return [step for step in steps if not done(step)]
 
@@ -94,6 +115,13 @@ def _settled(record: Record, precision: float) -> bool:
     ]
     spreads = [spread(each) for each in measures if (each.get("count") or 0) > 1]
     return record["status"] != "ok" or all(each is not None and each <= precision for each in spreads)
+
+
+def _time_ended_rounds(record: Record) -> bool:
+    """True if a case may have had too little time for the rounds that it was allowed."""
+    # The driver begins no round once half the limit is over. On the host it has no rounds to begin.
+    seconds, limit = record.get("seconds") or 0, record.get("time_limit_s") or 0
+    return bool(record["timing_comparable"] and float(seconds) >= float(limit) / 2 > 0)
 
 
 def run(
@@ -124,11 +152,26 @@ def measured(step: Step, runners: Mapping[str, Runner]) -> Record:
 
 
 def keep(file: RecordFile, record: Record) -> None:
-    """Adds a record to `file`. Raises `UsageError` if that cannot be written."""
+    """Adds a record to `file`. Raises `UsageError` if that cannot be written.
+
+    What ran out of time tells nothing of a case that is known to end in more time, and is left out.
+    """
+    known = file.find(key(record))
+    if known is not None and _ended_in_more_time(known, record):
+        return
     try:
         file.append(record)
     except OSError as problem:
         raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
+
+
+def _ended_in_more_time(known: Record, record: Record) -> bool:
+    return bool(
+        known["status"] == "ok"
+        and known["sources"] == record["sources"]
+        and out_of_time(record)
+        and float(record.get("time_limit_s") or 0) < float(known.get("time_limit_s") or 0)
+    )
 
 
 def of_plan(steps: Sequence[Step], file: RecordFile, driver: Driver) -> list[Record]:

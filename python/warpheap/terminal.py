@@ -59,10 +59,11 @@ def watch(console: Console, steps: Sequence[Step], forecast: Forecast) -> Iterat
     count = 0
 
     def now() -> str:
-        if not in_hand:
+        shown = in_hand.copy()  # a case may end while another thread tells what runs
+        if not shown:
             return ""
-        more = f" and {len(in_hand) - 1} more" if len(in_hand) > 1 else ""
-        return describe(asdict(in_hand[0].point)) + more
+        more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
+        return describe(asdict(shown[0].point)) + more
 
     with bar:
         task = bar.add_task("survey", total=total, point="", end=end)

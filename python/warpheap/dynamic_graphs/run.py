@@ -13,6 +13,7 @@ from warpheap.errors import UsageError, unknown_name
 from warpheap.experiments import records, run
 from warpheap.experiments.records import Record
 from warpheap.files import check_writable, write_text
+from warpheap.folders import held
 from warpheap.machines import MACHINE_NAME
 from warpheap.units import words_of
 
@@ -62,7 +63,7 @@ def plan_of(job: Job, known: Sequence[str]) -> measure.Plan:
         systems = records.chosen(job.systems, "--systems", known)
     return measure.Plan(
         systems,
-        list(preset.graphs) if job.graphs is None else words_of(job.graphs),
+        list(preset.graphs) if job.graphs is None else list(dict.fromkeys(words_of(job.graphs))),
         cases,
         preset.vertices if job.vertices is None else job.vertices,
         job.batch or preset.batch,
@@ -77,11 +78,12 @@ def run_graph(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if all that was begun ended well, 1 if not."""
     check(job)
     try:
-        check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
-        if job.measures:
-            _measure(console, job)
-        measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
-        run.report(console, job.out, RECORD_NAME, "graph", lambda: _report(console, job.out, measured, command))
+        with held(job.out):
+            check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
+            if job.measures:
+                _measure(console, job)
+            measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
+            run.report(console, job.out, RECORD_NAME, "graph", lambda: _report(console, job.out, measured, command))
     except OSError as problem:
         raise UsageError(f"--out: {problem.filename} cannot be written or read: {problem.strerror}") from problem
     return 1 if records.something_failed(measured) else 0

@@ -41,9 +41,14 @@ def something_failed(records: Sequence[Record]) -> bool:
 
 
 def chosen(text: str | None, option: str, names: Sequence[str]) -> list[str]:
-    """The names that an option lists; all if it is not given."""
-    wanted = list(names) if text is None else words_of(text)
-    for word in wanted:
+    """The names that an option lists, each once; all if it is not given.
+
+    Raises `UsageError` for an unknown name and for a list without one, such as that of an empty variable of a shell.
+    """
+    if text is None:
+        return list(names)
+    wanted = list(dict.fromkeys(words_of(text)))
+    for word in wanted or [text]:
         if word not in names:
             raise unknown_name(option, word, names)
     return wanted

@@ -60,32 +60,41 @@ def _chosen(events: Sequence[Event], process: int | None) -> int:
 
 def pool_log(events: Sequence[Event], process: int) -> Iterator[str]:
     """The lines of one process as the pool's `logging_adaptor` writes them: device memory that has addresses."""
-    live = LiveBlocks()
-    for event in events:
-        if event.process != process or (event.kind and event.kind not in REPLAYED_KINDS):
-            continue
-        for ended in live.ended_by(event):
-            yield f"- {ended.block}\n"
-        if event.what == TAKEN:
+    for event, blocks in _replayed(events, process):
+        yield from (f"- {ended.block}\n" for ended in blocks)
+        if event.what == TAKEN and _is_replayed(event):
             yield f"+ {event.block} {event.bytes} {_ALIGNMENT}\n"
-        elif event.what == REFUSED:
+        elif event.what == REFUSED and _is_replayed(event):
             yield f"! {event.bytes} {_ALIGNMENT}\n"
 
 
 def recording_text(events: Sequence[Event], process: int) -> Iterator[str]:
     """A trace of one process with the blocks that a pool can serve, each of which ends before its number returns."""
     yield f"{FIRST_LINE}\n"
-    live = LiveBlocks()
-    for event in events:
-        if event.process != process or (event.kind and event.kind not in REPLAYED_KINDS):
-            continue
-        for ended in live.ended_by(event):
+    for event, blocks in _replayed(events, process):
+        for ended in blocks:
             # At `exec` the driver takes all blocks back, and no call of the program says so.
             call = event.call if event.what == GIVEN else "exec"
             stream = event.stream if event.what == GIVEN else ended.stream
             yield line_of(replace(event, what=GIVEN, block=ended.block, call=call, stream=stream))
-        if event.what == TAKEN:
+        if event.what == TAKEN and _is_replayed(event):
             yield line_of(event)
+
+
+def _replayed(events: Sequence[Event], process: int) -> Iterator[tuple[Event, list[Event]]]:
+    """The events of one process, each with the blocks that end with it and that a pool can serve.
+
+    All kinds of memory count their blocks together, so that only all of them tell where a program becomes another one.
+    """
+    live = LiveBlocks()
+    for event in events:
+        if event.process == process:
+            yield event, [each for each in live.ended_by(event) if _is_replayed(each)]
+
+
+def _is_replayed(event: Event) -> bool:
+    """True for an event of memory that a pool can serve."""
+    return event.kind in REPLAYED_KINDS
 
 
 def perfetto_text(events: Sequence[Event]) -> Iterator[str]:

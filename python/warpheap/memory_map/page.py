@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page that shows what a pool's addresses hold; it needs no other file, no script and no network."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -142,16 +143,18 @@ def _rows(snapshot: Snapshot) -> list[_Row]:
     row_bytes = max(snapshot.granule_bytes, 1)
     while len(_numbers(snapshot, there, row_bytes)) > _MOST_ROWS:
         row_bytes *= 2
-    parts: dict[int, list[tuple[Segment, int, int]]] = {number: [] for number in _numbers(snapshot, there, row_bytes)}
+    numbers = sorted(_numbers(snapshot, there, row_bytes))
+    parts: dict[int, list[tuple[Segment, int, int]]] = {number: [] for number in numbers}
     for segment in snapshot.segments:
         at, end = segment.address - snapshot.address, segment.address - snapshot.address + segment.bytes
-        for number in range(at // row_bytes, -(-end // row_bytes)):
-            if number in parts:
-                begin = max(at, number * row_bytes)
-                parts[number].append(
-                    (segment, snapshot.address + begin, snapshot.address + min(end, (number + 1) * row_bytes))
-                )
-    return [_Row(snapshot.address + number * row_bytes, row_bytes, parts[number]) for number in sorted(parts)]
+        # Addresses without memory may be as long as a billion rows, of which few are shown.
+        first, last = bisect_left(numbers, at // row_bytes), bisect_left(numbers, -(-end // row_bytes))
+        for number in numbers[first:last]:
+            begin = max(at, number * row_bytes)
+            parts[number].append(
+                (segment, snapshot.address + begin, snapshot.address + min(end, (number + 1) * row_bytes))
+            )
+    return [_Row(snapshot.address + number * row_bytes, row_bytes, parts[number]) for number in numbers]
 
 
 def _numbers(snapshot: Snapshot, segments: list[Segment], row_bytes: int) -> set[int]:

@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Mapping
 from ctypes import c_char_p, c_int32, c_uint32
 from dataclasses import dataclass
@@ -91,9 +92,26 @@ class CLibrary:
             status = function(*arguments)
             if status != 0:
                 kind = self._interface.errors.get(status, self._interface.failure)
-                raise kind(self.error_text() or "no memory for the text of an error")
+                raise kind(_in_python(self.error_text()) or "no memory for the text of an error")
 
         return call
+
+
+# Options as the libraries' sentences name them, and as the classes do.
+_OPTION_OF_CPP = re.compile(r"\b(?:heap|graph)_options::(\w+)")
+_FLAGS_OF_C = {
+    "WH_HEAP_CHECKED": "checked=True",
+    "WH_GRAPH_UNDIRECTED": "undirected=True",
+    "WH_GRAPH_WEIGHTS": "weighted=True",
+    "WH_POOL_SHARED": "shared=True",
+}
+
+
+def _in_python(text: str) -> str:
+    """A library's sentence with the names that options have in Python."""
+    for flag, option in _FLAGS_OF_C.items():
+        text = text.replace(flag, option)
+    return _OPTION_OF_CPP.sub(r"\1", text)
 
 
 def build_command(interface: Interface, backend: str) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 from warpheap.errors import UsageError
 from warpheap.experiments import records, run
 from warpheap.files import check_writable, write_text
+from warpheap.folders import held
 from warpheap.interposer.calls import read_events
 from warpheap.interposer.run import find_library
 from warpheap.machines import MACHINE_NAME
@@ -55,7 +56,9 @@ def check(job: Job) -> tuple[list[str], list[str]]:
         find_library()
     for trace in job.recordings:
         read_events(trace)
-    if job.measures and job.log is not None and "replay" in cases:
+    if job.log is not None:
+        if not (job.measures and "replay" in cases):
+            raise UsageError("--log needs the case 'replay', and no --no-measure")
         _check_log(job.log)
     return cases, libraries
 
@@ -63,6 +66,12 @@ def check(job: Job) -> tuple[list[str], list[str]]:
 def run_pool(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if no measurement failed, 1 if one did."""
     cases, libraries = check(job)
+    with held(job.out):
+        return _run(console, job, command, (cases, libraries))
+
+
+def _run(console: Console, job: Job, command: str, chosen: tuple[list[str], list[str]]) -> int:
+    cases, libraries = chosen
     try:
         check_writable(*(job.out / name for name in (RECORD_NAME, PAGE_NAME, MACHINE_NAME)))
         if job.measures:

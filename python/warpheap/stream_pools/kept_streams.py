@@ -21,14 +21,16 @@ class KeptStreams:
 
     A pool asks the driver about each stream that it knows, and the driver reads the memory of a stream that was
     destroyed. So a stream that others end with its object stays as long as the pool knows it. A stream of which others
-    end only the number, as `cupy.cuda.ExternalStream`, is theirs to forget: `Pool.forget`.
+    end only the number, as `cupy.cuda.ExternalStream`, is theirs to forget: `Pool.forget`. The driver may give that
+    number to another stream, which takes the place of the forgotten one here.
 
     Any thread may call `keep`.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: dict[tuple[int, int], tuple[Pool, Any]] = {}
+        # Each with how often its number had been forgotten when it came.
+        self._kept: dict[tuple[int, int], tuple[Pool, Any, int]] = {}
         # At the end of the process streams may be in use until the driver ends them all.
         weakref.finalize(self, _forget_all, self._kept).atexit = False
 
@@ -38,12 +40,15 @@ class KeptStreams:
         if number in _DEFAULT:
             return
         with self._lock:
-            self._kept.setdefault((pool.device, number), (pool, stream))
+            forgets = pool._count_forgets(number)
+            known = self._kept.get((pool.device, number))
+            if known is None or known[2] != forgets:
+                self._kept[pool.device, number] = (pool, stream, forgets)
 
 
-def _forget_all(kept: dict[tuple[int, int], tuple[Pool, Any]]) -> None:
-    for pool, stream in kept.values():
-        if pool.closed:
+def _forget_all(kept: dict[tuple[int, int], tuple[Pool, Any, int]]) -> None:
+    for pool, stream, forgets in kept.values():
+        if pool.closed or pool._count_forgets(stream) != forgets:
             continue
         try:
             pool.forget(stream)

@@ -4,6 +4,8 @@
 
 import ctypes
 import operator
+import threading
+from collections import Counter
 from ctypes import byref, c_uint64, c_void_p
 from typing import Any, Self
 
@@ -11,6 +13,10 @@ from warpheap.native.arguments import byte_count, device_number, stream_number, 
 from warpheap.native.made_object import MadeObject
 from warpheap.stream_pools import library as lib
 from warpheap.stream_pools.results import Snapshot, Statistics
+
+# By the address of the pool, since several objects stand for the pool of a device, and the number of the stream.
+_forgets: Counter[tuple[int, int]] = Counter()
+_forgets_lock = threading.Lock()
 
 
 class Pool(MadeObject):
@@ -159,7 +165,14 @@ class Pool(MadeObject):
 
     def forget(self, stream: Any) -> None:
         """Forget a stream that is about to be destroyed. Its blocks stay, and are given back on another."""
-        self._library.forget(self._open(), stream_number(stream))
+        pool, number = self._open(), stream_number(stream)
+        self._library.forget(pool, number)
+        with _forgets_lock:
+            _forgets[pool, number] += 1
+
+    def _count_forgets(self, stream: Any) -> int:
+        """How often streams with this number were forgotten: the number may be that of another stream afterwards."""
+        return _forgets[self._open(), stream_number(stream)]
 
     def trim(self, keep_bytes: int = 0) -> int:
         """Give memory that no block lies in back to the machine, but keep at least `keep_bytes`.

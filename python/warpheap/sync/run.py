@@ -15,6 +15,7 @@ from warpheap.errors import UsageError
 from warpheap.experiments import records, run
 from warpheap.experiments.records import Record
 from warpheap.files import check_writable, write_text
+from warpheap.folders import held
 from warpheap.machines import MACHINE_NAME
 from warpheap.sync import measure
 
@@ -48,12 +49,13 @@ def run_sync(console: Console, job: Job, command: str) -> int:
     """Measure and report, as far as the job asks for it. Returns 0 if the driver came to its end, 1 if not."""
     cases = check(job)
     try:
-        check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
-        if job.measures:
-            _measure(console, job, cases)
-        measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
-        if job.reports:
-            run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
+        with held(job.out):
+            check_writable(*(job.out / name for name in (RECORD_NAME, TEXT_NAME, PAGE_NAME, MACHINE_NAME)))
+            if job.measures:
+                _measure(console, job, cases)
+            measured = records.read(job.out / RECORD_NAME, measure.NEEDS)
+            if job.reports:
+                run.report(console, job.out, RECORD_NAME, "sync", lambda: _report(console, job.out, measured, command))
     except OSError as problem:
         raise UsageError(f"--out: {problem.filename} cannot be written or read: {problem.strerror}") from problem
     return 1 if records.something_failed(measured) else 0
