@@ -25,6 +25,8 @@ def test_batches_are_counted() -> None:
         assert tested.add_edges_from([(1, 0)]) == EdgeCounts(offered=2, present=2)
         assert (tested.number_of_nodes(), tested.number_of_edges()) == (5, 1)
         assert tested.add_edges_from([]) == EdgeCounts()
+        with pytest.raises(TypeError, match=r"an edge is 1: give pairs \(source, target\)"):
+            tested.add_edges_from([1, 2])
 
 
 @needs_library

@@ -110,6 +110,8 @@ def test_a_handle_is_whole_and_of_another_process(pool: Pool) -> None:
         ImportedBlock(handle, backend="host")
     with pytest.raises(ValueError, match="192"):
         ImportedBlock(handle[:-1], backend="host")
+    with pytest.raises(TypeError, match="of type str: give the bytes"):
+        ImportedBlock("abc", backend="host")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="handle"):
         ImportedBlock(bytes(192), backend="host")
     with pytest.raises(TypeError, match="device is 'x'"):

@@ -286,7 +286,8 @@ def _command_for(records: Sequence[Record]) -> str:
     def words(option: str, field: str) -> list[str]:
         return [option, ",".join(str(value) for value in dict.fromkeys(record[field] for record in records))]
 
-    command = ["./run", "survey", *words("--allocators", "allocator"), *words("--cases", "case")]
+    own = "./run" if project.find_installed() is None else "warpheap"
+    command = [own, "survey", *words("--allocators", "allocator"), *words("--cases", "case")]
     if len({record["case"] for record in records}) == 1:
         command += [*words("--modes", "mode"), *words("--threads", "threads"), *words("--sizes", "size")]
         command += [*words("--heap", "heap_bytes"), "--iterations", str(records[0]["iterations"])]

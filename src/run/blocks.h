@@ -37,7 +37,8 @@ struct block_table {
 /* The entry with that key, live or freed; null if the table has none. */
 struct block* blocks_find(const struct block_table* table, uint64_t key);
 
-/* The live block of memory with addresses that holds this one; null if none does. Looks at all entries. */
+/* The live block of memory with addresses that holds this one; null if none does. Looks at all entries unless
+ * the block begins there. */
 const struct block* blocks_around(const struct block_table* table, uint64_t address);
 
 /* The entry with that key. A new one is zero but for the key. Null without memory. `key` is not 0.

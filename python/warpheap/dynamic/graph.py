@@ -405,7 +405,7 @@ def _columns(edges: Any, weight: Any) -> tuple[Any, Any, Any]:
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise ValueError(f"edges has the shape {edges.shape}: give pairs in rows, or sources and targets")
         return edges[:, 0], edges[:, 1], weight
-    rows = [tuple(edge) for edge in edges]
+    rows = [_parts(edge) for edge in edges]
     widths = {len(row) for row in rows}
     if not widths <= {2} and widths != {3}:
         raise ValueError(f"edges have {sorted(widths)} parts: each is (source, target), or each also has a weight")
@@ -418,6 +418,12 @@ def _columns(edges: Any, weight: Any) -> tuple[Any, Any, Any]:
             raise ValueError("weights are given twice: in the edges and as weight")
         weight = columns[2]
     return columns[0], columns[1], weight
+
+
+def _parts(edge: Any) -> tuple[Any, ...]:
+    if not isinstance(edge, Iterable):
+        raise TypeError(f"an edge is {edge!r}: give pairs (source, target), or two arrays, and dst is that of targets")
+    return tuple(edge)
 
 
 def _take_pairs(library: Library | ArraysOfGraph, src: Any, dst: Any) -> tuple[Taken, Taken]:

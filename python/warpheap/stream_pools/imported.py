@@ -28,9 +28,11 @@ class ImportedBlock(MadeObject):
         `device`: the number of the GPU that is to use it; None is the one that the memory is of. `backend`: that of the
         pool, "cuda" or "host"; None takes a GPU if the library for it is built and a GPU answers.
 
-        Raises `ValueError` for bytes that are no handle, that are of another backend, or of this same process, and
-        `PoolError` or `MemoryError` if the memory is gone or cannot be mapped.
+        Raises `TypeError` for what is no bytes, `ValueError` for bytes that are no handle, that are of another backend,
+        or of this same process, and `PoolError` or `MemoryError` if the memory is gone or cannot be mapped.
         """
+        if not isinstance(handle, bytes | bytearray | memoryview):
+            raise TypeError(f"handle is of type {type(handle).__name__}: give the bytes that Pool.export returned")
         given = bytes(handle)
         if len(given) != lib.HANDLE_BYTES:
             raise ValueError(
