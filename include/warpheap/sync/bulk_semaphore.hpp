@@ -175,7 +175,7 @@ class alignas(128) bulk_semaphore {
 
   WARPHEAP_FN word load() const;
   WARPHEAP_FN std::uint64_t supplied() const;
-  WARPHEAP_FN void tell(std::uint64_t n);
+  WARPHEAP_FN void notify(std::uint64_t n);
   static constexpr std::uint64_t few = 64;   // so many at a time do not get into each other's way
   static constexpr unsigned shortest = 128;  // nanoseconds, to which pauses grow at least
   static constexpr std::uint64_t all_turns = std::uint64_t{1} << 40;  // more than anybody waits for

@@ -34,7 +34,7 @@ WARPHEAP_FN inline std::uint64_t bulk_semaphore::supplied() const {
 }
 
 // Lets the requests look again that wait for the next n units.
-WARPHEAP_FN inline void bulk_semaphore::tell(std::uint64_t n) {
+WARPHEAP_FN inline void bulk_semaphore::notify(std::uint64_t n) {
   atomic_view{supplied_}.fetch_add(n, memory_order::relaxed, thread_scope::device);
 }
 
@@ -48,7 +48,7 @@ WARPHEAP_FN inline bulk_semaphore::word bulk_semaphore::take(std::uint32_t n) {
 WARPHEAP_FN inline bool bulk_semaphore::withdraw(const request& of, std::uint32_t reserved) {
   const word before{
       atomic_view{bits_}.fetch_add(word::units(of.n_) - reserved, memory_order::relaxed, thread_scope::device)};
-  if (before.has_debts()) tell(of.n_);  // later requests move up
+  if (before.has_debts()) notify(of.n_);  // later requests move up
   return before.outlook(of.batch_) < 0;
 }
 

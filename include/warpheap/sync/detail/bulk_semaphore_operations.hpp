@@ -54,10 +54,10 @@ WARPHEAP_FN inline bool bulk_semaphore::put(std::uint64_t n, std::uint64_t kept,
   const bool delivers = change != 0;
   if (n > (delivers ? word::max_quick_batch : word::max_quick)) return put_many(n, kept, change);
   const word before{atomic_view{bits_}.fetch_add(word::units(n) + change, memory_order::release, thread_scope::device)};
-  if (delivers) tell(n);  // there may be waiters; a look first would cost a round trip
+  if (delivers) notify(n);  // there may be waiters; a look first would cost a round trip
   require(!delivers || before.has_made(kept), detail::bulk_delivery);
   if (before.parent_empty()) parent_refilled();
-  if (!delivers && before.has_debts()) tell(n);
+  if (!delivers && before.has_debts()) notify(n);
   // Too many can be taken back unless others have taken them; then they were not too many.
   return fits(before, n) || !take_back(n - kept);
 }
@@ -72,7 +72,7 @@ WARPHEAP_COLD_FN inline bool bulk_semaphore::put_many(std::uint64_t n, std::uint
     require(change == 0 || seen.has_made(kept), detail::bulk_delivery);
     if (!bits.compare_exchange(seen.bits, seen.bits + more, memory_order::release, thread_scope::device)) continue;
     if (seen.parent_empty()) parent_refilled();
-    if (seen.has_debts()) tell(n);
+    if (seen.has_debts()) notify(n);
     return fits(seen, n);
   }
 }
@@ -194,7 +194,7 @@ WARPHEAP_FN inline void bulk_semaphore::give_up(request& mine, production why) {
   if (why == production::parent_empty) bits.fetch_or(word::empty_mark, relaxed, device);
   const word before{bits.fetch_sub(word::one_expected, relaxed, device)};
   require(before.expected() != 0 && before.reserved() >= mine.n_, "bulk_semaphore: give up what a request `produces`");
-  tell(all_turns);  // what they waited for may not come
+  notify(all_turns);  // what they waited for may not come
   mine.what_ = standing::waits;
   mine.at_ = stage::entered;
   mine.may_produce_ = false;
