@@ -292,7 +292,7 @@ TEST(bulk_reclamation, a_bin_is_withdrawn_only_if_fully_free_and_without_pins) {
 struct find_everything {
   WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
     const bin_lists& lists = of.lists();
-    const std::uint32_t other = (lists.home() + 1) & of.pages().arena_mask();
+    const std::uint32_t other = (lists.local_arena() + 1) & of.pages().arena_mask();
     // All chunks are bins of another arena, of which only the last one has free units.
     bin_units made{0, 0, 0};
     std::uint32_t count = 0;

@@ -32,7 +32,7 @@ namespace warpheap {
 ///   |- take_block        up to 2 KiB, lanes together
 ///   |  |- take_quickly   semaphore -> bin_lists: count_off_top -> bins: try_claim
 ///   |  '- take_slowly    search: find_units, then bin_lists: count_off_some_bin -> bins: claim
-///   |     '- find_units  request_at_home (bin_source: make) -> count_off_any_list
+///   |     '- find_units  request_from_local_arena (bin_source: make) -> count_off_any_list
 ///   |                    -> make_of_any_page -> reclamation: reclaim_all
 ///   |                    -> shall_retry (quiescence): proof, retry or refusal
 ///   '- take_pages        pages: take -> search: find_pages (reclamation as above)

@@ -52,7 +52,7 @@ class bulk_bin_lists {
   }
   WARPHEAP_FN srcu& readers_of(std::uint32_t arena) const { return pages().control().arenas[arena].readers; }
   /// The arena of the caller's multiprocessor.
-  WARPHEAP_FN std::uint32_t home() const { return multiprocessor_index() & pages().arena_mask(); }
+  WARPHEAP_FN std::uint32_t local_arena() const { return multiprocessor_index() & pages().arena_mask(); }
 
   /// Lists a bin whose mark the caller set. The caller is a reader of the arena, or has a pin or
   /// all units of the bin.
@@ -75,9 +75,9 @@ class bulk_bin_lists {
     const bin_state old{before};
     if (old.listed() || old.units() + static_cast<std::int32_t>(added) <= 0) return;
     // Acquire and release: passes on to the list what the threads did that added units.
-    const bin_state marked{atomic_view{pages().header_at(page).state}.fetch_or(
+    const bin_state previous{atomic_view{pages().header_at(page).state}.fetch_or(
         bin_state::listed_bit, memory_order::acq_rel, thread_scope::device)};
-    if (!marked.listed()) push(arena, c, page);
+    if (!previous.listed()) push(arena, c, page);
   }
 
   /// Adds free units and pins to a bin. The caller is a reader of the arena, or `pins` has a pin;

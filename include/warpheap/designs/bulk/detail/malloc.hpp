@@ -56,7 +56,7 @@ WARPHEAP_FN void* bulk_allocator<Buddy, ChunkPages>::take_block(lane_mask group,
 template <class Buddy, std::uint32_t ChunkPages>
 WARPHEAP_FN auto bulk_allocator<Buddy, ChunkPages>::take_quickly(std::uint32_t c, std::uint32_t wanted,
                                                                  list_units& left, bin_units& taken) const -> claim {
-  const std::uint32_t arena = lists().home();
+  const std::uint32_t arena = lists().local_arena();
   bulk_semaphore& count = lists().list_at(arena, c).count;
   if (count.count().available < wanted || !count.try_take(wanted)) return {0, 0, 0};
   left = {arena, wanted};

@@ -36,7 +36,7 @@ class bulk_reclamation {
     using enum memory_order;
     using enum thread_scope;
     constexpr std::uint32_t at_once = 4;  // independent loads hide their latency
-    const std::uint32_t first = lists().home();
+    const std::uint32_t first = lists().local_arena();
     bool some = false;
     for (std::uint32_t i = 0; i <= pages().arena_mask(); i += at_once) {
       std::int32_t fully_free[at_once];

@@ -39,7 +39,7 @@ class bulk_search {
     if (quiescence().is_refused(c, quiescence().freed())) return false;
     for (;;) {
       bulk_snapshot search = quiescence().begin_search();
-      if (request_at_home(c, wanted, left, taken, search) || count_off_any_list(c, wanted, left, search) ||
+      if (request_from_local_arena(c, wanted, left, taken, search) || count_off_any_list(c, wanted, left, search) ||
           make_of_any_page(c, wanted, taken, search)) {
         return true;
       }
@@ -98,10 +98,10 @@ class bulk_search {
   /// The paper's two stages at home: the semaphore grants units, or tells the caller to produce a
   /// bin. A bin is delivered, and its change ended, before the caller meets lanes of its warp that
   /// wait for one.
-  WARPHEAP_COLD_FN bool request_at_home(std::uint32_t c, std::uint32_t wanted, bulk_list_units& left,
-                                        bulk_bin_units& taken, bulk_snapshot& search) const {
+  WARPHEAP_COLD_FN bool request_from_local_arena(std::uint32_t c, std::uint32_t wanted, bulk_list_units& left,
+                                                 bulk_bin_units& taken, bulk_snapshot& search) const {
     using standing = bulk_semaphore::standing;
-    const std::uint32_t arena = lists().home();
+    const std::uint32_t arena = lists().local_arena();
     const std::uint32_t batch = Layout::units(c);
     bulk_semaphore& count = lists().list_at(arena, c).count;
     // A thread that cannot produce must not make waiting threads wait for it.
@@ -132,7 +132,7 @@ class bulk_search {
   WARPHEAP_COLD_FN bool count_off_any_list(std::uint32_t c, std::uint32_t wanted, bulk_list_units& left,
                                            bulk_snapshot& search) const {
     constexpr std::uint32_t at_once = 2;  // independent loads hide their latency
-    const std::uint32_t first = lists().home();
+    const std::uint32_t first = lists().local_arena();
     const std::uint32_t mask = pages().arena_mask();
     for (std::uint32_t i = 0; i <= mask; i += at_once) {
       bulk_semaphore::counts seen[at_once];
@@ -169,7 +169,7 @@ class bulk_search {
     if (found) {
       const bulk_bin_units of = lists().count_off_some_bin(page.arena, Layout::pages_class, 1);
       taken = {of.page + static_cast<std::uint32_t>(lowest_bit(bins().claim(of).bits)), wanted, 0};
-      const std::uint32_t arena = lists().home();
+      const std::uint32_t arena = lists().local_arena();
       source().set_up(arena, c, taken.page, wanted);
       const std::uint32_t rest = Layout::units(c) - wanted;
       if (rest != 0) require(lists().list_at(arena, c).count.signal(rest), "bulk: more blocks than can be counted");
