@@ -26,7 +26,7 @@ using tiny_designs = testing::Types<basic_ouroboros<page_items, static_ring, tin
                                     basic_ouroboros<chunk_items, static_ring, tiny_queues>>;
 TYPED_TEST_SUITE(full_static_queue, tiny_designs);
 
-TYPED_TEST(full_static_queue, parks_what_finds_no_room_and_hands_it_out_again) {
+TYPED_TEST(full_static_queue, defers_what_finds_no_room_and_hands_it_out_again) {
   each_schedule([&](std::uint64_t seed) {
     constexpr std::uint64_t bytes = 2048;
     stage<TypeParam> s{9_MiB};
@@ -50,9 +50,9 @@ TYPED_TEST(full_static_queue, parks_what_finds_no_room_and_hands_it_out_again) {
   });
 }
 
-// What a renewal took off the list and did not use, as it did not fit or was not looked at yet, is not lost when
+// What a refill took off the list and did not use, as it did not fit or was not looked at yet, is not lost when
 // another size needs the memory.
-TYPED_TEST(full_static_queue, a_sweep_finds_what_a_renewal_left_over) {
+TYPED_TEST(full_static_queue, a_sweep_finds_what_a_refill_left_over) {
   each_schedule([&](std::uint64_t seed) {
     constexpr std::uint64_t bytes = 16;
     constexpr std::uint64_t of_chunk = 4096 / bytes;
@@ -60,15 +60,15 @@ TYPED_TEST(full_static_queue, a_sweep_finds_what_a_renewal_left_over) {
     const std::uint64_t whole = s.longest_run(4096);
     std::vector<request> blocks = s.fill(bytes);
     ASSERT_EQ(blocks.size(), whole / bytes);
-    // All pages of each chunk but one: more than fit a batch that is made of parked pages.
+    // All pages of each chunk but one: more than fit a batch that is made of deferred pages.
     std::vector<request> rest;
     std::vector<request> most;
     for (std::uint64_t i = 0; i < blocks.size(); ++i) (i % of_chunk == 0 ? rest : most).push_back(blocks[i]);
     shuffle(most, seed);
-    const std::uint64_t parked = most.size();
+    const std::uint64_t deferred = most.size();
     s.free(std::move(most));
-    // Until the queue is empty and a renewal has looked at the list.
-    append(rest, s.take(bytes, parked / 2));
+    // Until the queue is empty and a refill has looked at the list.
+    append(rest, s.take(bytes, deferred / 2));
     shuffle(rest, seed + 1);
     s.free(std::move(rest));
     EXPECT_EQ(s.live(), 0u);

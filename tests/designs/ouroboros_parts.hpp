@@ -14,7 +14,7 @@
 namespace warpheap::test::ouroboros_parts {
 
 using detail::no_chunk;
-using detail::ouroboros_duty;
+using pending_action = detail::ouroboros_pending_action;
 using source = ouroboros_source;
 
 /// The parts of a design.
@@ -28,11 +28,11 @@ struct parts_of<basic_ouroboros<Items, Kind, Options>> {
   using queues = detail::ouroboros_queues<layout>;
   using page_bits = detail::ouroboros_page_bits<layout>;
   using partial_lists = detail::ouroboros_partial_lists<layout>;
-  using parking = detail::ouroboros_parking<layout>;
+  using deferral = detail::ouroboros_deferral<layout>;
   using hints = detail::ouroboros_hints<layout>;
   using reclamation = detail::ouroboros_reclamation<layout>;
   using batch_source = detail::ouroboros_batch_source<layout>;
-  using renewal = detail::ouroboros_renewal<layout>;
+  using refill = detail::ouroboros_refill<layout>;
   using inspector = detail::ouroboros_inspector<layout>;
 };
 using c = parts_of<ouroboros_va_c>;
@@ -40,9 +40,9 @@ using p = parts_of<ouroboros_s_p>;
 /// Its static queues have room for fewer entries than its heap has chunks.
 using tiny = parts_of<basic_ouroboros<chunk_items, static_ring, ouroboros_options{.queue_entries = 1}>>;
 
-static_assert(std::is_trivially_copyable_v<c::renewal> && std::is_trivially_copyable_v<p::renewal>);
+static_assert(std::is_trivially_copyable_v<c::refill> && std::is_trivially_copyable_v<p::refill>);
 // Kernels carry the addresses once, whatever the number of parts.
-static_assert(sizeof(c::renewal) == sizeof(c::chunks) && sizeof(c::allocator) == sizeof(c::chunks));
+static_assert(sizeof(c::refill) == sizeof(c::chunks) && sizeof(c::allocator) == sizeof(c::chunks));
 
 constexpr std::uint32_t q = 7;  // pages of 2 KiB
 constexpr std::uint32_t pages = c::layout::pages(q);
@@ -72,15 +72,15 @@ WARPHEAP_FN inline std::uint64_t offset_of(std::uint64_t chunk, std::uint64_t pa
   return chunk * chunk_bytes + page * 2048;
 }
 
-/// Parks a page of each of `count` chunks, and queues or lists the hints.
+/// Defers a page of each of `count` chunks, and queues or lists the hints.
 template <class Hints>
-WARPHEAP_FN void park_one_each(const Hints& of, std::uint64_t first, std::uint64_t count) {
+WARPHEAP_FN void defer_one_each(const Hints& of, std::uint64_t first, std::uint64_t count) {
   const lane_mask self = active_group();
   for (std::uint64_t chunk = first; chunk < first + count; ++chunk) {
-    bool ends = false;
-    const ouroboros_duty then = of.parking().count_pages(self, q, offset_of(chunk, 1), ends);
-    if (then == ouroboros_duty::queue) of.push_hint(q, self, chunk);
-    of.parking().end_duty(q, self, chunk, then, ends);
+    bool gives_back = false;
+    const pending_action action = of.deferral().count_pages(self, q, offset_of(chunk, 1), gives_back);
+    if (action == pending_action::queue) of.push_hint(q, self, chunk);
+    of.deferral().finish_pending_action(q, self, chunk, action, gives_back);
   }
 }
 

@@ -210,16 +210,16 @@ TEST(ouroboros_partial_lists, no_chunk_is_lost_when_many_threads_push) {
 }
 
 struct count_up_and_down {
-  WARPHEAP_FN void operator()(c::parking of, std::uint64_t* out) const {
+  WARPHEAP_FN void operator()(c::deferral of, std::uint64_t* out) const {
     take_all_chunks(of.chunks());
     const lane_mask self = active_group();
-    bool ends = false;
+    bool gives_back = false;
     bool more = false;
-    out[0] = of.count_pages(self, q, offset_of(3, 0), ends) == ouroboros_duty::queue && !ends;
+    out[0] = of.count_pages(self, q, offset_of(3, 0), gives_back) == pending_action::queue && !gives_back;
     out[1] = of.nothing_moves();  // the hint is on its way
     of.end_move(q);
     out[2] = of.nothing_moves();
-    out[3] = of.count_pages(self, q, offset_of(3, 1), ends) == ouroboros_duty::none && !ends;
+    out[3] = of.count_pages(self, q, offset_of(3, 1), gives_back) == pending_action::none && !gives_back;
     out[4] = of.take_counted(q, 3, 5, false, more);
     out[5] = of.state_of(3).hint() == q + 1 && !more;  // only the last holder clears the hint
     out[6] = of.take_counted(q + 1, 3, 5, true, more);
@@ -228,46 +228,46 @@ struct count_up_and_down {
     std::uint64_t taken[2] = {0, 0};
     of.bits().take_page_bits(q, 3, 2, taken);
     for (std::uint32_t i = 0; i + 1 < pages; ++i) {
-      if (of.count_pages(self, q, offset_of(3, i), ends) != ouroboros_duty::none) of.end_move(q);
+      if (of.count_pages(self, q, offset_of(3, i), gives_back) != pending_action::none) of.end_move(q);
     }
-    const ouroboros_duty last = of.count_pages(self, q, offset_of(3, pages - 1), ends);
-    out[9] = last == ouroboros_duty::give_back && ends;
+    const pending_action last = of.count_pages(self, q, offset_of(3, pages - 1), gives_back);
+    out[9] = last == pending_action::give_back && gives_back;
     out[10] = of.state_of(3).count() == 0 && !is_free(of.chunks(), 3) && !of.nothing_moves();
-    of.end_duty(q, self, 3, last, ends);
+    of.finish_pending_action(q, self, 3, last, gives_back);
     out[11] = is_free(of.chunks(), 3) && of.nothing_moves();
     out[12] = of.chunks().record(3).bits[0];
     out[13] = of.state_of(3).word >> 16;  // lives that have ended
   }
 };
-TEST(ouroboros_parking, the_last_page_gives_the_chunk_back) {
-  expect_words(stage<c>{16}.run<c::parking>(count_up_and_down{}), {1, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 1, 0, 1});
+TEST(ouroboros_deferral, the_last_page_gives_the_chunk_back) {
+  expect_words(stage<c>{16}.run<c::deferral>(count_up_and_down{}), {1, 0, 1, 1, 2, 1, 0, 0, 1, 1, 1, 1, 0, 1});
 }
 
-struct list_and_harvest {
-  WARPHEAP_FN void operator()(c::parking of, std::uint64_t* out) const {
+struct list_and_collect {
+  WARPHEAP_FN void operator()(c::deferral of, std::uint64_t* out) const {
     take_all_chunks(of.chunks());
     const lane_mask self = active_group();
-    bool ends = false;
+    bool gives_back = false;
     for (std::uint32_t i = 0; i < 2; ++i) {
-      if (of.count_pages(self, q, offset_of(5, i), ends) == ouroboros_duty::queue) {
+      if (of.count_pages(self, q, offset_of(5, i), gives_back) == pending_action::queue) {
         of.list_instead(q, 5);
         of.end_move(q);
       }
     }
     out[0] = of.state_of(5).hint() == chunk_state::in_list;
-    out[1] = of.take_whole(q, 5);  // two pages are in use
+    out[1] = of.take_fully_free(q, 5);  // two pages are in use
     for (std::uint32_t i = 2; i < pages; ++i) {
-      out[2] += of.count_pages(self, q, offset_of(5, i), ends) != ouroboros_duty::none;  // a listed chunk stays
+      out[2] += of.count_pages(self, q, offset_of(5, i), gives_back) != pending_action::none;  // a listed chunk stays
     }
-    out[3] = of.chunks().of_class(q).whole;
+    out[3] = of.chunks().of_class(q).fully_free;
     out[4] = of.lists().next_candidate(q, self);
-    out[5] = of.harvest_chunk(q, 5);
-    out[6] = of.chunks().of_class(q).whole;
+    out[5] = of.collect_chunk(q, 5);
+    out[6] = of.chunks().of_class(q).fully_free;
     out[7] = of.state_of(5).hint() == chunk_state::no_hint && of.state_of(5).count() == 0;
     of.count_free(q, 5, 1);  // cannot use one of them
     out[8] = of.state_of(5).hint() == chunk_state::in_list && of.state_of(5).count() == 1;
     of.count_free(q, 5, pages - 1);
-    out[9] = of.take_whole(q, 5);
+    out[9] = of.take_fully_free(q, 5);
     of.give_back(5);
     out[10] = is_free(of.chunks(), 5) && of.chunks().record(5).bits[0] == 0;
     out[11] = of.nothing_moves();
@@ -275,26 +275,26 @@ struct list_and_harvest {
     out[12] = of.state_of(5).hint();
   }
 };
-TEST(ouroboros_parking, a_listed_chunk_stays_until_it_is_taken_off) {
-  expect_words(stage<c>{16}.run<c::parking>(list_and_harvest{}), {1, 0, 0, 1, 5, 4, 0, 1, 1, 1, 1, 1, 0});
+TEST(ouroboros_deferral, a_listed_chunk_stays_until_it_is_taken_off) {
+  expect_words(stage<c>{16}.run<c::deferral>(list_and_collect{}), {1, 0, 0, 1, 5, 4, 0, 1, 1, 1, 1, 1, 0});
 }
 
 struct free_whole_chunks {
-  WARPHEAP_FN void operator()(c::parking of, std::uint64_t* out) const {
+  WARPHEAP_FN void operator()(c::deferral of, std::uint64_t* out) const {
     // Lanes may come in parts, so a part frees a chunk at once or page by page.
     const lane_mask group = active_group();
     const std::uint64_t chunk = grid_thread_index() / pages;
-    bool ends = false;
-    const ouroboros_duty then = of.count_pages(group, q, offset_of(chunk, grid_thread_index() % pages), ends);
-    if (ends) atomic_view{out[chunk]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+    bool gives_back = false;
+    const pending_action action = of.count_pages(group, q, offset_of(chunk, grid_thread_index() % pages), gives_back);
+    if (gives_back) atomic_view{out[chunk]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
     sync(group);
-    of.end_duty(q, group, chunk, then, ends);
+    of.finish_pending_action(q, group, chunk, action, gives_back);
   }
 };
-TEST(ouroboros_parking, lanes_that_free_a_whole_chunk_give_it_back_once) {
+TEST(ouroboros_deferral, lanes_that_free_a_whole_chunk_give_it_back_once) {
   stage<c> s{64};
   s.run<c::chunks>(take_all{});
-  const auto out = s.run<c::parking>(free_whole_chunks{}, 64 * pages);
+  const auto out = s.run<c::deferral>(free_whole_chunks{}, 64 * pages);
   for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], 1u) << i;
   EXPECT_EQ(s.run<c::chunks>(read_leaves{})[0], ~std::uint64_t{0});
 }
@@ -303,14 +303,14 @@ struct overfill_hints {
   WARPHEAP_FN void operator()(tiny::hints of, std::uint64_t* out) const {
     const std::uint64_t all = of.chunks().control().chunks;
     take_all_chunks(of.chunks());
-    park_one_each(of, 0, all);
+    defer_one_each(of, 0, all);
     for (std::uint64_t chunk = 0; chunk < all; ++chunk) {
-      out[0] += of.parking().state_of(chunk).hint() == q + 1;
-      out[1] += of.parking().state_of(chunk).hint() == chunk_state::in_list;
+      out[0] += of.deferral().state_of(chunk).hint() == q + 1;
+      out[1] += of.deferral().state_of(chunk).hint() == chunk_state::in_list;
     }
     out[2] = of.queues().queue(q).size();
     while (of.lists().next_candidate(q, active_group()) != no_chunk) ++out[3];
-    out[4] = of.parking().nothing_moves();
+    out[4] = of.deferral().nothing_moves();
   }
 };
 TEST(ouroboros_hints, a_hint_without_room_in_the_queue_is_listed_and_its_field_says_so) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of Ouroboros that search: reclamation, batches, renewal; and the inspector, which finds what they left.
+// The parts of Ouroboros that search: reclamation, batches, refill; and the inspector, which finds what they left.
 
 #include <gtest/gtest.h>
 
@@ -20,18 +20,19 @@ struct sweep_queue_and_list {
     take_all_chunks(of.chunks());
     of.chunks().free_chunks().add({8, 4});  // for segments of queues that lie in chunks
     out[0] = of.can_sweep(q);
-    bool ends = false;
+    bool gives_back = false;
     if constexpr (Reclamation::queues_pages) {
       for (std::uint32_t i = 0; i < pages; ++i) require(of.queues().queue(q).push(self, 3 * pages + i), "no room");
     } else {
       // All pages of a listed chunk, and a hint to one with a page in use.
       for (std::uint32_t i = 0; i < pages; ++i) {
-        const ouroboros_duty then = of.parking().count_pages(self, q, offset_of(3, i), ends);
-        if (then == ouroboros_duty::queue) of.parking().list_instead(q, 3);
-        of.parking().end_duty(q, self, 3, then == ouroboros_duty::queue ? ouroboros_duty::none : then, false);
-        if (then == ouroboros_duty::queue) of.parking().end_move(q);
+        const pending_action action = of.deferral().count_pages(self, q, offset_of(3, i), gives_back);
+        if (action == pending_action::queue) of.deferral().list_instead(q, 3);
+        of.deferral().finish_pending_action(q, self, 3, action == pending_action::queue ? pending_action::none : action,
+                                            false);
+        if (action == pending_action::queue) of.deferral().end_move(q);
       }
-      park_one_each(of.hints(), 5, 1);
+      defer_one_each(of.hints(), 5, 1);
     }
     out[1] = of.can_sweep(q) && !is_free(of.chunks(), 3);
     out[2] = of.sweep(q, self);  // all sizes but this one
@@ -39,9 +40,9 @@ struct sweep_queue_and_list {
     out[4] = of.sweep(p::layout::classes, self);
     out[5] = is_free(of.chunks(), 3);
     out[6] = of.can_sweep(q);
-    out[7] = of.parking().nothing_moves();
+    out[7] = of.deferral().nothing_moves();
     if constexpr (!Reclamation::queues_pages) {
-      out[8] = of.parking().state_of(5).hint() == chunk_state::in_list && of.parking().state_of(5).count() == 1;
+      out[8] = of.deferral().state_of(5).hint() == chunk_state::in_list && of.deferral().state_of(5).count() == 1;
       out[9] = static_cast<std::uint32_t>(popcount(of.chunks().free_chunks().leaf_word(0)));
     }
   }
@@ -66,12 +67,12 @@ struct find_in_order {
     const lane_mask self = active_group();
     take_all_chunks(of.chunks());
     of.chunks().free_chunks().add({8, 8});
-    park_one_each(of.hints(), 3, 1);
-    bool ends = false;
+    defer_one_each(of.hints(), 3, 1);
+    bool gives_back = false;
     for (std::uint32_t i = 1; i < 3; ++i) {
-      if (of.parking().count_pages(self, q, offset_of(5, i), ends) != ouroboros_duty::queue) continue;
-      of.parking().list_instead(q, 5);
-      of.parking().end_move(q);
+      if (of.deferral().count_pages(self, q, offset_of(5, i), gives_back) != pending_action::queue) continue;
+      of.deferral().list_instead(q, 5);
+      of.deferral().end_move(q);
     }
     std::uint32_t units = 0;
     source found = of.find_pages(q, self, 1, false, units);
@@ -107,15 +108,15 @@ TEST(ouroboros_batch_source, the_queue_then_the_list_then_free_chunks) {
   expect_words(out, {1, 1, 5 * pages + 1, 5 * pages + 2, 1, 1, 0, 0, 0, 1, 0});
 }
 
-struct renew_until_refused {
-  WARPHEAP_FN void operator()(p::renewal of, std::uint64_t* out) const {
+struct refill_until_refused {
+  WARPHEAP_FN void operator()(p::refill of, std::uint64_t* out) const {
     take_all_chunks(of.chunks());
     out[0] = next(of) == source::none;
     of.chunks().free_chunks().add({6, 1});
     std::uint32_t served = 0;
     while (next(of) != source::none) ++served;
     out[1] = served;
-    // Another size holds the pages of a whole chunk in its queue: the renewer sweeps it.
+    // Another size holds the pages of a whole chunk in its queue: the refiller sweeps it.
     const lane_mask self = active_group();
     for (std::uint32_t i = 0; i < 2 * pages; ++i) {
       require(of.queues().queue(q - 1).push(self, 3 * 2 * pages + i), "no room");
@@ -126,19 +127,19 @@ struct renew_until_refused {
     out[3] = of.chunks().of_class(q).waiting;
   }
   /// Draws a ticket of size q, and tells what the batch is that serves it.
-  WARPHEAP_FN static source::kind next(const p::renewal& of) {
+  WARPHEAP_FN static source::kind next(const p::refill& of) {
     lane_mask group = active_group();
-    batch_ring& stock = of.chunks().of_class(q).stock;
-    const batch_ring::place mine =
-        stock.take(group, [&](lane_mask renewers, batch_ring::batch newest) { of.renew(q, renewers, newest); });
+    batch_ring& supply = of.chunks().of_class(q).supply;
+    const batch_ring::place mine = supply.take(
+        group, [&](lane_mask refillers, batch_ring::batch newest) { of.refill_supply(q, refillers, newest); });
     const source from{mine.what};
     const bool is_segment = from.what() != source::none && from.what() != source::run;
-    if (stock.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
+    if (supply.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
     return from.what();
   }
 };
-TEST(ouroboros_renewal, a_refusal_only_after_a_sweep_and_a_search_of_its_own_for_each_later_ticket) {
-  expect_words(stage<p>{64}.run<p::renewal>(renew_until_refused{}), {1, 4, 4, 0});
+TEST(ouroboros_refill, a_refusal_only_after_a_sweep_and_a_search_of_its_own_for_each_later_ticket) {
+  expect_words(stage<p>{64}.run<p::refill>(refill_until_refused{}), {1, 4, 4, 0});
 }
 
 struct use_some_of_a_heap {
@@ -147,7 +148,7 @@ struct use_some_of_a_heap {
     of.chunks().set_owner(span.first, chunk_record::run_base + 3);
     const index_run cut = of.chunks().take_neighbours(1, 1, 1);
     of.chunks().set_owner(cut.first, q + 1);
-    park_one_each(of, cut.first, 1);
+    defer_one_each(of, cut.first, 1);
   }
 };
 TEST(ouroboros_inspector, each_chunk_is_counted_in_one_place) {
@@ -158,7 +159,7 @@ TEST(ouroboros_inspector, each_chunk_is_counted_in_one_place) {
   EXPECT_EQ(found.large_blocks, 1u);
   EXPECT_EQ(found.large_chunks, 3u);
   EXPECT_EQ(found.page_sizes[q].chunks, 1u);
-  EXPECT_EQ(found.page_sizes[q].parked_pages, 1u);
+  EXPECT_EQ(found.page_sizes[q].deferred_pages, 1u);
   EXPECT_EQ(found.page_sizes[q].live_pages, pages - 1u);
   EXPECT_EQ(found.page_sizes[q].queue_entries, 1u);
   EXPECT_GT(found.page_sizes[q].queue_chunks, 0u);

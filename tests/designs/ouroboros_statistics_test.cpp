@@ -123,7 +123,7 @@ TYPED_TEST(ouroboros_statistics_of, live_and_freed_blocks_of_one_size_are_where_
       EXPECT_LE(chunks, page > chunk_bytes ? needed : std::max(needed, all.chunks / 16) + all.chunks / 16 + 64);
       const std::uint64_t rest = pages_in(chunks, page) - count;  // in the batch, claimed by nobody
       EXPECT_EQ(taken.unclaimed_pages, rest);
-      EXPECT_EQ(taken.queued_pages + taken.parked_pages + taken.queue_entries + taken.queue_chunks, 0u);
+      EXPECT_EQ(taken.queued_pages + taken.deferred_pages + taken.queue_entries + taken.queue_chunks, 0u);
 
       s.free(live);
       const ouroboros_page_statistics freed = checked(s, {}).of(page);
@@ -133,21 +133,21 @@ TYPED_TEST(ouroboros_statistics_of, live_and_freed_blocks_of_one_size_are_where_
         EXPECT_EQ(freed.queued_pages, count);
         EXPECT_EQ(freed.queue_entries, count);
         EXPECT_EQ(freed.queue_chunks != 0, !is_static<TypeParam>);
-        EXPECT_EQ(freed.parked_pages, 0u);
+        EXPECT_EQ(freed.deferred_pages, 0u);
       } else {
         // The last chunk of those with claimed pages has some that nobody claimed, so it stays, like the others.
-        const std::uint64_t parked = page < chunk_bytes ? count % per_chunk : 0;
-        EXPECT_EQ(freed.chunks, chunks - (count - parked) * page / chunk_bytes);
-        EXPECT_EQ(freed.parked_pages, parked);
-        EXPECT_GE(freed.queue_entries, parked != 0 ? 1u : 0u);
-        EXPECT_TRUE(parked == 0 || is_static<TypeParam> || freed.queue_chunks != 0);
+        const std::uint64_t deferred = page < chunk_bytes ? count % per_chunk : 0;
+        EXPECT_EQ(freed.chunks, chunks - (count - deferred) * page / chunk_bytes);
+        EXPECT_EQ(freed.deferred_pages, deferred);
+        EXPECT_GE(freed.queue_entries, deferred != 0 ? 1u : 0u);
+        EXPECT_TRUE(deferred == 0 || is_static<TypeParam> || freed.queue_chunks != 0);
       }
       if (s.failed()) return;
     }
   });
 }
 
-TYPED_TEST(ouroboros_statistics_of, a_full_heap_has_no_free_page_and_parks_what_has_no_room) {
+TYPED_TEST(ouroboros_statistics_of, a_full_heap_has_no_free_page_and_defers_what_has_no_room) {
   each_schedule([&](std::uint64_t seed) {
     stage<TypeParam> s{bytes_for(256_KiB, 8_MiB)};
     constexpr std::uint64_t bytes = 256;
@@ -162,7 +162,7 @@ TYPED_TEST(ouroboros_statistics_of, a_full_heap_has_no_free_page_and_parks_what_
     const ouroboros_page_statistics freed = checked(s, rest).of(bytes);
     const bool in_queue = queues_pages<TypeParam> && is_static<TypeParam>;
     EXPECT_EQ(freed.queued_pages, in_queue ? half.size() : 0);
-    EXPECT_EQ(freed.parked_pages, in_queue ? 0 : half.size()) << "a queue without a chunk took pages";
+    EXPECT_EQ(freed.deferred_pages, in_queue ? 0 : half.size()) << "a queue without a chunk took pages";
     // A few come back: the others stay in the queue, with their chunks, or go on as a batch.
     append(rest, s.take(bytes, 3));
     const ouroboros_page_statistics taken = checked(s, rest).of(bytes);
@@ -198,7 +198,7 @@ TYPED_TEST(ouroboros_statistics_of, queues_that_are_half_read_keep_their_memory)
       // A hint for each chunk, some of them in the batch; their pages stay where they are.
       EXPECT_EQ(taken.unclaimed_pages, 0u);
       EXPECT_LE(taken.queue_entries, live.size() * bytes / chunk_bytes + 1);
-      EXPECT_EQ(taken.parked_pages, half.size() - 1);
+      EXPECT_EQ(taken.deferred_pages, half.size() - 1);
     }
     s.free(rest);
     checked(s, {});

@@ -56,7 +56,7 @@ TYPED_TEST(held_ouroboros, a_page_on_its_way_is_waited_for) {
   const full_heap<TypeParam> heap;
   for_few_lanes(2, [&](few_lanes lanes) {
     heap.reset();
-    held_lane freeing{"ouroboros.park.counted", {.thread = 0, .turns = 5000}};
+    held_lane freeing{"ouroboros.defer.counted", {.thread = 0, .turns = 5000}};
     void* got = nullptr;
     lanes.run([self = heap.allocator(), first = heap.page(0), second = heap.page(1), freeing = &freeing,
                got = &got](unsigned lane) {
@@ -76,7 +76,7 @@ TYPED_TEST(held_ouroboros, a_late_free_does_not_meet_the_next_class) {
   const full_heap<TypeParam> heap;
   for_few_lanes(2, [&](few_lanes lanes) {
     heap.reset();
-    held_lane freeing{"ouroboros.count_pages.marked", {.thread = 0, .turns = 5000}};
+    held_lane freeing{"ouroboros.count_pages.bits_set", {.thread = 0, .turns = 5000}};
     void* first = nullptr;
     lanes.run([self = heap.allocator(), &heap, freeing = &freeing, first = &first](unsigned lane) {
       if (lane == 0) return self.free(heap.page(0));

@@ -4,7 +4,7 @@
 
 #include <warpheap/allocator/device.hpp>
 #include <warpheap/designs/ouroboros/detail/layout.hpp>
-#include <warpheap/designs/ouroboros/detail/renewal.hpp>
+#include <warpheap/designs/ouroboros/detail/refill.hpp>
 #include <warpheap/designs/ouroboros/items.hpp>
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
@@ -19,16 +19,16 @@ namespace warpheap {
 /// pages wait in queues; virtualised queues live in chunks of the very heap that they serve.
 ///
 /// Glossary
-///   size        a page size: a class with a stock, a queue and a partial list of its own
-///   stock       the ticket supply of a size: a malloc draws a ticket, and a batch says which page
+///   size        a page size: a class with a supply, a queue and a partial list of its own
+///   supply       the ticket supply of a size: a malloc draws a ticket, and a batch says which page
 ///               it is
 ///   batch       consecutive tickets that are published together; a unit is one of them
-///   renewer     the group with the first ticket past all batches; it alone finds the next batch
-///   hint        an entry of a queue (C): the number of a chunk that may have parked pages
-///   parked      free, and in the bitmap of its chunk; a chunk counts its parked pages
+///   refiller     the group with the first ticket past all batches; it alone finds the next batch
+///   hint        an entry of a queue (C): the number of a chunk that may have deferred pages
+///   deferred      free, and in the bitmap of its chunk; a chunk counts its deferred pages
 ///   list        the partial list of a size: chunks whose hint is in no queue
-///   harvest     to collect the counted pages of listed chunks
-///   staging     segments that hold harvested pages, or scattered chunks
+///   collect     to collect the counted pages of listed chunks
+///   staging     segments that hold collected pages, or scattered chunks
 ///   duty        the pending action of a lane that counted pages: queue, list or give back
 ///   move        a page on its way from a count to where a search finds it
 ///   sweep       reclamation of what other sizes hold
@@ -38,21 +38,21 @@ namespace warpheap {
 /// Call tree, downwards only; the file of a part has its name
 ///   malloc                                                          malloc.hpp
 ///   |- take_page         up to 64 KiB, lanes of a size together
-///   |  |- stock: take    a unit of a batch; the first ticket without one renews
-///   |  |  '- renewal: renew
-///   |  |     |- batch_source: find_pages   queued_pages (queues) -> harvest (partial_lists,
-///   |  |     |                             parking, page_bits) -> take_chunks (chunks)
-///   |  |     |- renew_at_last              lock; search -> reclamation: sweep -> search
+///   |  |- supply: take    a unit of a batch; the first ticket without one refills
+///   |  |  '- refill: refill_supply
+///   |  |     |- batch_source: find_pages   queued_pages (queues) -> collect (partial_lists,
+///   |  |     |                             deferral, page_bits) -> take_chunks (chunks)
+///   |  |     |- refill_under_lock              lock; search -> reclamation: sweep -> search
 ///   |  |     '- publish_batch
 ///   |  |- page_or_null   the unit is a page, or a page of free chunks
-///   |  '- hinted_page    the unit is a hint: parking: take_counted -> page_bits: take_page_bit
+///   |  '- hinted_page    the unit is a hint: deferral: take_counted -> page_bits: take_page_bit
 ///   '- malloc_run        a span of chunks: lock; search -> reclamation: sweep -> search
 ///   free                                                            free.hpp
 ///   |- push_page         queues: the page's number (P)
-///   |- park              C, and P without room
-///   |  |- parking: count_pages   page_bits: set_bits -> add_to_count
-///   |  |- hints: push_hint       queues -> parking: list_instead -> partial_lists
-///   |  '- parking: end_duty      partial_lists, or chunks
+///   |- defer              C, and P without room
+///   |  |- deferral: count_pages   page_bits: set_bits -> add_to_count
+///   |  |- hints: push_hint       queues -> deferral: list_instead -> partial_lists
+///   |  '- deferral: end_duty      partial_lists, or chunks
 ///   '- free_run          chunks: the set of free ones
 ///   coalesce             trim.hpp: no kernel uses the heap
 ///   '- compaction: compact    share of the pages -> last: settle
@@ -74,7 +74,7 @@ class basic_ouroboros {
   using layout = ouroboros_layout<Items, Kind, Options>;
   using page_class = typename layout::page_class;
   using source = ouroboros_source;
-  using duty = detail::ouroboros_duty;
+  using pending_action = detail::ouroboros_pending_action;
 
  public:
   static constexpr const char* name = ouroboros_name<Items, Kind>;
@@ -95,7 +95,7 @@ class basic_ouroboros {
     return layout::metadata_bytes(bytes);
   }
 
-  WARPHEAP_FN explicit basic_ouroboros(const arena& from) : renewal_(from) {}
+  WARPHEAP_FN explicit basic_ouroboros(const arena& from) : refill_(from) {}
 
   /// Bytes that an arena at this address needs for one block: up to the end of its first whole
   /// chunk.
@@ -122,13 +122,13 @@ class basic_ouroboros {
 
  private:
   // The parts. The lower ones are members of the upper ones.
-  WARPHEAP_FN const detail::ouroboros_renewal<layout>& renewal() const { return renewal_; }
-  WARPHEAP_FN const detail::ouroboros_reclamation<layout>& reclamation() const { return renewal_.reclamation(); }
-  WARPHEAP_FN const detail::ouroboros_hints<layout>& hints() const { return renewal_.hints(); }
-  WARPHEAP_FN const detail::ouroboros_parking<layout>& parking() const { return renewal_.parking(); }
-  WARPHEAP_FN const detail::ouroboros_page_bits<layout>& bits() const { return renewal_.bits(); }
-  WARPHEAP_FN const detail::ouroboros_queues<layout>& queues() const { return renewal_.queues(); }
-  WARPHEAP_FN const detail::ouroboros_chunks<layout>& chunks() const { return renewal_.chunks(); }
+  WARPHEAP_FN const detail::ouroboros_refill<layout>& refill() const { return refill_; }
+  WARPHEAP_FN const detail::ouroboros_reclamation<layout>& reclamation() const { return refill_.reclamation(); }
+  WARPHEAP_FN const detail::ouroboros_hints<layout>& hints() const { return refill_.hints(); }
+  WARPHEAP_FN const detail::ouroboros_deferral<layout>& deferral() const { return refill_.deferral(); }
+  WARPHEAP_FN const detail::ouroboros_page_bits<layout>& bits() const { return refill_.bits(); }
+  WARPHEAP_FN const detail::ouroboros_queues<layout>& queues() const { return refill_.queues(); }
+  WARPHEAP_FN const detail::ouroboros_chunks<layout>& chunks() const { return refill_.chunks(); }
 
   // malloc.hpp
   WARPHEAP_FN void* take_page(std::uint32_t q, lane_mask group) const;
@@ -139,11 +139,11 @@ class basic_ouroboros {
 
   // free.hpp
   WARPHEAP_FN bool push_page(std::uint32_t q, lane_mask group, std::uint32_t page) const;
-  WARPHEAP_FN void park(lane_mask group, std::uint32_t q, std::uint64_t offset) const;
+  WARPHEAP_FN void defer(lane_mask group, std::uint32_t q, std::uint64_t offset) const;
   WARPHEAP_FN void free_otherwise(void* block) const;
   WARPHEAP_COLD_FN void free_run(std::uint64_t chunk, std::uint64_t count) const;
 
-  detail::ouroboros_renewal<layout> renewal_;
+  detail::ouroboros_refill<layout> refill_;
 };
 
 /// The six of the paper.

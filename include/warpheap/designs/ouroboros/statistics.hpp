@@ -7,7 +7,7 @@
 
 namespace warpheap {
 
-/// What an Ouroboros has of one page size. Each page of its chunks is a block, unclaimed, queued or parked:
+/// What an Ouroboros has of one page size. Each page of its chunks is a block, unclaimed, queued or deferred:
 /// `pages == live_pages + free_pages()`.
 struct ouroboros_page_statistics {
   std::uint64_t page_bytes;       ///< size of a page
@@ -16,13 +16,13 @@ struct ouroboros_page_statistics {
   std::uint64_t live_pages;       ///< pages that are blocks
   std::uint64_t unclaimed_pages;  ///< free pages that the next requests get without a search
   std::uint64_t queued_pages;     ///< free pages in the queue, where it holds pages (P)
-  std::uint64_t parked_pages;     ///< free pages in the bitmaps of their chunks
+  std::uint64_t deferred_pages;   ///< free pages in the bitmaps of their chunks
   std::uint64_t queue_entries;    ///< entries of the queue that were not read yet: pages (P), or chunks (C)
   std::uint64_t queue_chunks;     ///< chunks of the heap that hold the queue (VA, VL)
   std::uint64_t queue_bytes;      ///< memory of the queue: its array, if it has one, and its chunks
 
   /// Pages that are no blocks.
-  std::uint64_t free_pages() const { return unclaimed_pages + queued_pages + parked_pages; }
+  std::uint64_t free_pages() const { return unclaimed_pages + queued_pages + deferred_pages; }
 };
 
 /// What an Ouroboros has of everything, by page size. Each chunk of the heap is in one place:

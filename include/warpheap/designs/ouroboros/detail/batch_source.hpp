@@ -10,10 +10,10 @@
 
 namespace warpheap::detail {
 
-/// Where a renewer finds the pages of the next batch: first in the queue of its size, then in the
+/// Where a refiller finds the pages of the next batch: first in the queue of its size, then in the
 /// bitmaps of listed chunks, last in free chunks.
 ///
-/// Invariant: only the renewer of a size, or a sweep in its place, takes from the queue, the list
+/// Invariant: only the refiller of a size, or a sweep in its place, takes from the queue, the list
 /// and the carry of the size. So the search needs no lock; only spans of chunks, for pages above a
 /// chunk, are taken under it.
 template <class Layout>
@@ -24,18 +24,18 @@ class ouroboros_batch_source {
   WARPHEAP_FN explicit ouroboros_batch_source(const arena& from) : reclamation_(from) {}
   WARPHEAP_FN const ouroboros_reclamation<Layout>& reclamation() const { return reclamation_; }
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return reclamation_.hints(); }
-  WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return reclamation_.parking(); }
+  WARPHEAP_FN const ouroboros_deferral<Layout>& deferral() const { return reclamation_.deferral(); }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return reclamation_.lists(); }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return reclamation_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return reclamation_.queues(); }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return reclamation_.chunks(); }
 
   /// A batch of pages of size q, at best `wanted` of them. `units` tells how many, 0 if the search
-  /// found none. `locked`: the group holds the heap's lock. Collective over the renewer's group.
+  /// found none. `locked`: the group holds the heap's lock. Collective over the refiller's group.
   WARPHEAP_COLD_FN source find_pages(std::uint32_t q, lane_mask group, std::uint32_t wanted, bool locked,
                                      std::uint32_t& units) const {
     source found = queued_pages(q, group, units);
-    if (units == 0) found = harvest(q, group, units);
+    if (units == 0) found = collect(q, group, units);
     if (units == 0) found = take_chunks(q, group, wanted, locked, units);
     return found;
   }
@@ -56,7 +56,7 @@ class ouroboros_batch_source {
       // A sample: one hint for each lane.
       const auto lanes = static_cast<std::uint32_t>(group_size(group));
       const std::uint32_t place = units / lanes * static_cast<std::uint32_t>(group_rank(group));
-      const chunk_state state = parking().state_of(queues().entry(source::make(source::queued, id), place));
+      const chunk_state state = deferral().state_of(queues().entry(source::make(source::queued, id), place));
       const std::uint32_t average = reduce(group, state.hint() == q + 1 ? state.count() : 0u, plus{}) / lanes;
       while (shift < 5 && (2u << shift) <= average && (units << (shift + 1)) <= batch_ring::largest_batch) ++shift;
     }
@@ -65,13 +65,13 @@ class ouroboros_batch_source {
   }
 
   /// Pages from the bitmaps of listed chunks of size q, written to a staging segment.
-  WARPHEAP_COLD_FN source harvest(std::uint32_t q, lane_mask group, std::uint32_t& units) const {
+  WARPHEAP_COLD_FN source collect(std::uint32_t q, lane_mask group, std::uint32_t& units) const {
     units = 0;
     if (q >= Layout::chunk_classes) return {0};  // such pages are chunks, and are given back as such
     const std::uint32_t id = queues().next_staging(q, group);
     // Some more than is wanted, since a search costs as much for few pages as for many.
     const std::uint32_t goal = Layout::staging_capacity / 2;
-    while (units < goal && harvest_some(q, group, id, units)) {
+    while (units < goal && collect_some(q, group, id, units)) {
     }
     if (units == 0) return {0};
     sync(group);
@@ -81,21 +81,21 @@ class ouroboros_batch_source {
 
   /// Adds the pages of a chunk for each lane to the `units` pages in staging segment `id`; false if
   /// no listed chunk or no room is left. Collective.
-  WARPHEAP_COLD_FN bool harvest_some(std::uint32_t q, lane_mask group, std::uint32_t id, std::uint32_t& units) const {
+  WARPHEAP_COLD_FN bool collect_some(std::uint32_t q, lane_mask group, std::uint32_t id, std::uint32_t& units) const {
     const std::uint64_t chunk = lists().next_candidate(q, group);
     if (!any(group, chunk != no_chunk)) return false;
     if (units == 0) queues().await_staging(group, id);
-    // Take what fits, and carry the others over to the next renewal.
-    const std::uint32_t expected = chunk != no_chunk ? parking().state_of(chunk).count() : 0;
+    // Take what fits, and carry the others over to the next refill.
+    const std::uint32_t expected = chunk != no_chunk ? deferral().state_of(chunk).count() : 0;
     const bool fits = units + inclusive_scan(group, expected, plus{}) <= Layout::staging_capacity;
     const lane_mask late = ballot(group, !fits && chunk != no_chunk);
     const std::uint32_t carried = lists().carry(q, late, chunk);
-    const std::uint32_t count = fits && chunk != no_chunk ? parking().harvest_chunk(q, chunk) : 0;
+    const std::uint32_t count = fits && chunk != no_chunk ? deferral().collect_chunk(q, chunk) : 0;
     const std::uint32_t taken = count < expected ? count : expected;
     const std::uint32_t begin = units + exclusive_scan(group, taken, 0u, plus{});
     if (taken != 0) bits().take_page_bits(q, chunk, taken, queues().staging(id) + begin);
     // What came since we looked stays with its chunk.
-    if (taken < count) parking().count_free(q, chunk, count - taken);
+    if (taken < count) deferral().count_free(q, chunk, count - taken);
     units += reduce(group, taken, plus{});
     sync(group);
     if (is_leader(group)) lists().set_carried(q, carried);
@@ -104,7 +104,7 @@ class ouroboros_batch_source {
   }
 
   /// How many pages to take from free chunks: twice as many each time, since mallocs wait for each
-  /// renewal. Pages that no malloc claims are not lost: a sweep takes them. One lane.
+  /// refill. Pages that no malloc claims are not lost: a sweep takes them. One lane.
   WARPHEAP_FN std::uint32_t fresh_pages(std::uint32_t q, std::uint32_t wanted) const {
     constexpr std::uint32_t most = batch_ring::largest_batch;
     if (q >= Layout::chunk_classes) return wanted < most ? wanted : most;

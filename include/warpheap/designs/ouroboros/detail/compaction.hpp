@@ -22,7 +22,7 @@ namespace warpheap::detail {
 /// another size, and is dropped there.
 ///
 /// Invariant: until the last group has arrived no thread changes what the groups find their shares
-/// by: the stock, the queue, and the storage of segments. A count may pass for a moment without a
+/// by: the supply, the queue, and the storage of segments. A count may pass for a moment without a
 /// hint, since nobody but the last group looks at it.
 ///
 /// Forward progress: no thread waits for another. A group arrives with as many threads as it has,
@@ -35,7 +35,7 @@ class ouroboros_compaction {
 
   WARPHEAP_FN explicit ouroboros_compaction(const ouroboros_reclamation<Layout>& reclamation)
       : reclamation_(reclamation) {}
-  WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return reclamation_.parking(); }
+  WARPHEAP_FN const ouroboros_deferral<Layout>& deferral() const { return reclamation_.deferral(); }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return reclamation_.lists(); }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return reclamation_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return reclamation_.queues(); }
@@ -70,14 +70,14 @@ class ouroboros_compaction {
     batch_ring::batch newest{0};
     std::uint32_t rest = 0;
     if (is_leader(group)) {
-      // As a renewer: each ticket drawn has a unit, and no other thread draws.
+      // As a refiller: each ticket drawn has a unit, and no other thread draws.
       std::uint32_t ticket = 0;
-      const bool drawn = size.stock.try_draw_all(newest, ticket);
+      const bool drawn = size.supply.try_draw_all(newest, ticket);
       invariant(drawn, "ouroboros: a malloc waits while the heap is coalesced");
       (void)drawn;
       rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, newest.end()));
-      const source from{size.stock.what(newest)};
-      if (rest != 0 && size.stock.finish(newest, rest) && from.what() != source::none && from.what() != source::run) {
+      const source from{size.supply.what(newest)};
+      if (rest != 0 && size.supply.finish(newest, rest) && from.what() != source::none && from.what() != source::run) {
         queues().retire(q, from);
       }
       while (queues().queue(q).has_entries()) {  // not a spin: each turn takes a segment
@@ -87,15 +87,15 @@ class ouroboros_compaction {
       lists().set_carried(q, 0);
       size.chain = 0;
       size.fresh = 0;
-      atomic_view{size.whole}.store(0, relaxed, device);
+      atomic_view{size.fully_free}.store(0, relaxed, device);
       atomic_view{size.arrived}.store(0, relaxed, device);
     }
     sync(group);
     const std::uint32_t first = q < Layout::chunk_classes ? list_chunks(q, group) : 0;
     if (is_leader(group)) {
-      atomic_view{size.parked}.store(first, relaxed, device);
-      // Units of no thread, so that the next malloc is the renewer.
-      size.stock.publish(newest, 0, batch_ring::all - rest, 0);
+      atomic_view{size.list_head}.store(first, relaxed, device);
+      // Units of no thread, so that the next malloc is the refiller.
+      size.supply.publish(newest, 0, batch_ring::all - rest, 0);
     }
     sync(group);
   }
@@ -111,15 +111,15 @@ class ouroboros_compaction {
         if (atomic_view{kept}.load(relaxed, device) != 0) return true;
       }
     }
-    return reclamation_.can_sweep(q) || atomic_view{size.parked}.load(relaxed, device) != 0 || size.chain != 0;
+    return reclamation_.can_sweep(q) || atomic_view{size.list_head}.load(relaxed, device) != 0 || size.chain != 0;
   }
 
   /// Frees the caller's share of the pages in size q's newest batch that no malloc has drawn.
   WARPHEAP_COLD_FN void free_batch(std::uint32_t q, lane_mask group) const {
     const page_class& size = chunks().of_class(q);
-    const batch_ring::batch newest = size.stock.newest();
-    const source from{size.stock.what(newest)};
-    const std::int32_t balance = size.stock.balance();
+    const batch_ring::batch newest = size.supply.newest();
+    const source from{size.supply.what(newest)};
+    const std::int32_t balance = size.supply.balance();
     if (balance <= 0 || from.what() == source::none) return;
     const std::uint32_t units = newest.size();
     const std::uint32_t first = units - static_cast<std::uint32_t>(balance);
@@ -194,7 +194,7 @@ class ouroboros_compaction {
     if (q >= Layout::chunk_classes) return chunks().free_chunks().add({chunk, Layout::chunks_of_page(q)});
     const warp_request mine{match(group, chunk)};
     bits().set_bits(mine.lanes, q, offset);
-    if (mine.leads()) parking().count_unhinted(chunk, mine.size());
+    if (mine.leads()) deferral().count_unhinted(chunk, mine.size());
   }
 
   /// Frees the chunks of size q whose pages are all counted, and links the others that have counted
@@ -209,19 +209,19 @@ class ouroboros_compaction {
     for (std::uint64_t top = align_up_to(chunks().control().chunks, lanes); top != 0; top -= lanes) {
       const std::uint64_t chunk = top - lanes + rank;
       const bool exists = chunk < chunks().control().chunks;
-      const chunk_state state = exists ? parking().state_of(chunk) : chunk_state{0};
+      const chunk_state state = exists ? deferral().state_of(chunk) : chunk_state{0};
       // A chunk with counted pages has its owner's number.
       const std::uint32_t count = state.count() != 0 && chunks().owner_of(chunk) == q + 1 ? state.count() : 0;
-      const bool whole = count == Layout::pages(q);
-      const bool some = count != 0 && !whole;
+      const bool fully_free = count == Layout::pages(q);
+      const bool some = count != 0 && !fully_free;
       if (count != 0) {
-        parking().settle_hint(chunk, whole);
+        deferral().settle_hint(chunk, fully_free);
       } else if (state.hint() == q + 1) {
-        parking().drop_hint(q, chunk);
+        deferral().drop_hint(q, chunk);
       }
-      if (whole) bits().clear_bits(chunk);
-      const lane_mask enders = ballot(group, whole);
-      if (whole) chunks().give_back_together(enders, chunk);
+      if (fully_free) bits().clear_bits(chunk);
+      const lane_mask givers = ballot(group, fully_free);
+      if (fully_free) chunks().give_back_together(givers, chunk);
       const lane_mask listed = ballot(group, some);
       // The next listed lane above, in the order of ranks.
       const lane_mask above = listed & ~(lanes_below(listed) | lane_bit());

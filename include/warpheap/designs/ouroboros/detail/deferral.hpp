@@ -10,15 +10,15 @@ namespace warpheap::detail {
 
 /// What a lane has to do after it counted a page of a chunk as free. All but `none` are announced
 /// as moves, and end with an `end_move`.
-enum class ouroboros_duty : std::uint32_t {
+enum class ouroboros_pending_action : std::uint32_t {
   none,
   queue,     ///< queue a hint to the chunk
   list,      ///< put the chunk on its partial list
   give_back  ///< add the chunk to the free ones: all of its pages are free
 };
 
-/// Parked pages: the count of a chunk's free pages that wait in its bitmap, and the place of the
-/// hint to them. Sizes that queue chunks park all pages; sizes that queue pages park those for
+/// Deferred pages: the count of a chunk's free pages that wait in its bitmap, and the place of the
+/// hint to them. Sizes that queue chunks defer all pages; sizes that queue pages defer those for
 /// which the queue has no room.
 ///
 /// All changes of a chunk's `state` are swaps of the whole word, and all of them are in this part.
@@ -37,47 +37,50 @@ enum class ouroboros_duty : std::uint32_t {
 /// Invariant of the moves: a move is counted from before the swap until the hint or the free chunk
 /// can be found. So a search that begins while nothing moves sees all pages that were freed before.
 template <class Layout>
-class ouroboros_parking {
+class ouroboros_deferral {
  public:
-  WARPHEAP_FN explicit ouroboros_parking(const arena& from) : lists_(from) {}
+  using pending_action = ouroboros_pending_action;
+
+  WARPHEAP_FN explicit ouroboros_deferral(const arena& from) : lists_(from) {}
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return lists_; }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return lists_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return lists_.queues(); }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return lists_.chunks(); }
 
   /// Sets the bits of the pages at `offset` of the lanes of `group`, all of size q, and counts
-  /// them. Returns what the lane has to do for all lanes that freed pages of its chunk. `ends`: the
+  /// them. Returns what the lane has to do for all lanes that freed pages of its chunk. `gives_back`: the
   /// chunk is to be given back. Collective.
-  WARPHEAP_FN ouroboros_duty count_pages(lane_mask group, std::uint32_t q, std::uint64_t offset, bool& ends) const {
+  WARPHEAP_FN pending_action count_pages(lane_mask group, std::uint32_t q, std::uint64_t offset,
+                                         bool& gives_back) const {
     using enum memory_order;
     using enum thread_scope;
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
     const warp_request mine{match(group, chunk)};
     const std::uint32_t freed = mine.size();
     // The bits and the count release the accesses of all lanes whose pages they are. The bits do so
-    // too, since a renewer may take them before they are counted.
+    // too, since a refiller may take them before they are counted.
     sync(mine.lanes);
     if (freed == Layout::pages(q)) {
-      ends = mine.leads();
-      if (ends) end_life(chunk);
-      return ouroboros_duty::none;
+      gives_back = mine.leads();
+      if (gives_back) end_life(chunk);
+      return pending_action::none;
     }
     bits().set_bits(mine.lanes, q, offset);
     sync(mine.lanes);
-    stop_point("ouroboros.count_pages.marked");
-    const ouroboros_duty then = mine.leads() ? add_to_count(q, chunk, freed) : ouroboros_duty::none;
-    ends = then == ouroboros_duty::give_back;
-    return then;
+    stop_point("ouroboros.count_pages.bits_set");
+    const pending_action action = mine.leads() ? add_to_count(q, chunk, freed) : pending_action::none;
+    gives_back = action == pending_action::give_back;
+    return action;
   }
 
-  /// Does what `then` says, except that hints are queued by the caller. Collective.
-  WARPHEAP_FN void end_duty(std::uint32_t q, lane_mask group, std::uint64_t chunk, ouroboros_duty then,
-                            bool ends) const {
-    if (then == ouroboros_duty::list) lists().list(q, chunk);
-    if (then == ouroboros_duty::give_back) bits().clear_bits(chunk);
-    const lane_mask enders = ballot(group, ends);
-    if (ends) chunks().give_back_together(enders, chunk);
-    if (then != ouroboros_duty::none) end_move(q);
+  /// Does what `action` says, except that hints are queued by the caller. Collective.
+  WARPHEAP_FN void finish_pending_action(std::uint32_t q, lane_mask group, std::uint64_t chunk, pending_action action,
+                                         bool gives_back) const {
+    if (action == pending_action::list) lists().list(q, chunk);
+    if (action == pending_action::give_back) bits().clear_bits(chunk);
+    const lane_mask givers = ballot(group, gives_back);
+    if (gives_back) chunks().give_back_together(givers, chunk);
+    if (action != pending_action::none) end_move(q);
   }
 
   /// Ends a move of size q: the hint or the free chunk can be found. Releases it.
@@ -92,14 +95,14 @@ class ouroboros_parking {
     return true;
   }
 
-  /// Counts pages of `chunk` as free again that a renewer took from the count and cannot use; their
+  /// Counts pages of `chunk` as free again that a refiller took from the count and cannot use; their
   /// bits are still set. One lane.
   WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
-    const ouroboros_duty then = add_to_count(q, chunk, freed);
-    if (then == ouroboros_duty::queue) list_instead(q, chunk);
-    if (then == ouroboros_duty::list) lists().list(q, chunk);
-    if (then == ouroboros_duty::give_back) give_back(chunk);
-    if (then != ouroboros_duty::none) end_move(q);
+    const pending_action action = add_to_count(q, chunk, freed);
+    if (action == pending_action::queue) list_instead(q, chunk);
+    if (action == pending_action::list) lists().list(q, chunk);
+    if (action == pending_action::give_back) give_back(chunk);
+    if (action != pending_action::none) end_move(q);
   }
 
   /// Counts `freed` more pages of `chunk`, whose bits are set, and says nothing of a hint: for a compaction, which
@@ -175,31 +178,31 @@ class ouroboros_parking {
   }
 
   /// Takes a listed chunk off the list for good, if all of its pages are counted; they are the
-  /// caller's then, their bits still set, and the caller counts the chunk off `whole`. Else returns
-  /// false. One lane of the renewer's group.
-  WARPHEAP_FN bool take_whole(std::uint32_t q, std::uint64_t chunk) const {
+  /// caller's then, their bits still set, and the caller counts the chunk off `fully_free`. Else returns
+  /// false. One lane of the refiller's group.
+  WARPHEAP_FN bool take_fully_free(std::uint32_t q, std::uint64_t chunk) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view state{chunks().record(chunk).state};
     chunk_state now{state.load(relaxed, device)};
-    bool whole = now.count() == Layout::pages(q);
-    while (whole) {
+    bool fully_free = now.count() == Layout::pages(q);
+    while (fully_free) {
       const chunk_state next = now.with_count(0).with_hint(chunk_state::no_hint).next_life();
       if (state.compare_exchange(now.word, next.word, acq_rel, device)) break;
     }
-    return whole;
+    return fully_free;
   }
 
   /// Takes a listed chunk off the list for good, with all pages of its count, and returns how many;
-  /// their bits are still set. One lane of the renewer's group.
-  WARPHEAP_FN std::uint32_t harvest_chunk(std::uint32_t q, std::uint64_t chunk) const {
+  /// their bits are still set. One lane of the refiller's group.
+  WARPHEAP_FN std::uint32_t collect_chunk(std::uint32_t q, std::uint64_t chunk) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view state{chunks().record(chunk).state};
     chunk_state now{state.load(relaxed, device)};
     while (!state.compare_exchange(now.word, now.with_count(0).with_hint(chunk_state::no_hint).word, acq_rel, device)) {
     }
-    if (now.count() == Layout::pages(q)) atomic_view{chunks().of_class(q).whole}.fetch_sub(1, relaxed, device);
+    if (now.count() == Layout::pages(q)) atomic_view{chunks().of_class(q).fully_free}.fetch_sub(1, relaxed, device);
     return now.count();
   }
 
@@ -212,7 +215,7 @@ class ouroboros_parking {
 
  private:
   /// Counts `freed` more pages of `chunk` as free, for all lanes that freed them. One lane.
-  WARPHEAP_FN ouroboros_duty add_to_count(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
+  WARPHEAP_FN pending_action add_to_count(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view state{chunks().record(chunk).state};
@@ -223,16 +226,16 @@ class ouroboros_parking {
       const std::uint32_t count = now.count() + freed;
       const bool listed = now.hint() == chunk_state::in_list;
       chunk_state next = now.with_count(count);
-      ouroboros_duty then = ouroboros_duty::none;
+      pending_action action = pending_action::none;
       if (count == Layout::pages(q) && !listed) {
         next = now.with_count(0).next_life();
-        then = ouroboros_duty::give_back;
+        action = pending_action::give_back;
       } else if (!listed && now.hint() != own_hint) {
-        then = Layout::stores_pages(q) ? ouroboros_duty::list : ouroboros_duty::queue;
+        action = Layout::stores_pages(q) ? pending_action::list : pending_action::queue;
         next = next.with_hint(Layout::stores_pages(q) ? chunk_state::in_list : own_hint);
       }
-      if (!announced && then != ouroboros_duty::none) {
-        // A renewer that finds no page searches again until the hint is where the field says, or the
+      if (!announced && action != pending_action::none) {
+        // A refiller that finds no page searches again until the hint is where the field says, or the
         // chunk is in the set of free ones. Else pages that other threads freed would be out of
         // sight. The swap below releases the count of moves.
         chunks().of_class(q).moves.begin();
@@ -241,9 +244,10 @@ class ouroboros_parking {
       // Releases our bits and the callers' accesses. Acquires those of all threads that freed pages
       // of the chunk before, so that the thread that gives it back passes them on.
       if (state.compare_exchange(now.word, next.word, acq_rel, device)) {
-        if (listed && count == Layout::pages(q)) atomic_view{chunks().of_class(q).whole}.fetch_add(1, relaxed, device);
-        if (announced && then == ouroboros_duty::none) end_move(q);
-        return then;
+        if (listed && count == Layout::pages(q))
+          atomic_view{chunks().of_class(q).fully_free}.fetch_add(1, relaxed, device);
+        if (announced && action == pending_action::none) end_move(q);
+        return action;
       }
     }
   }
@@ -254,7 +258,7 @@ class ouroboros_parking {
   WARPHEAP_FN void end_life(std::uint64_t chunk) const {
     const atomic_view state{chunks().record(chunk).state};
     chunk_state now{state.load(memory_order::relaxed, thread_scope::device)};
-    // A renewer may be dropping a hint that is out of date.
+    // A refiller may be dropping a hint that is out of date.
     while (!state.compare_exchange(now.word, now.next_life().word, memory_order::relaxed, thread_scope::device)) {
     }
     invariant(now.count() == 0 && now.hint() != chunk_state::in_list, "ouroboros: a page was freed twice");

@@ -5,8 +5,8 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // free. The record of the block's chunk names the size. The page's number is queued (P), or the
-// page is parked in its chunk and a hint to the chunk is queued (C). A page that its queue does not
-// take is parked, too.
+// page is deferred in its chunk and a hint to the chunk is queued (C). A page that its queue does not
+// take is deferred, too.
 
 namespace warpheap {
 
@@ -16,7 +16,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free(void* block) const 
   const std::uint32_t owner = chunks().owner_of(offset >> layout::chunk_shift);
   const std::uint32_t q = owner - 1;
   if (owner <= chunk_record::run_base) {
-    if (!layout::stores_pages(q)) return park(chunks().same_class(active_group(), q), q, offset);
+    if (!layout::stores_pages(q)) return defer(chunks().same_class(active_group(), q), q, offset);
     // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
     const std::uint64_t page = offset >> layout::entry_shift(q);
     if (page >> 32 == 0 && push_page(q, chunks().same_class(active_group(), q), static_cast<std::uint32_t>(page))) {
@@ -36,36 +36,36 @@ WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::push_page(std::uint32_t 
   });
 }
 
-/// Parks the page at `offset` of each lane of `group`, all of size q: two stages, bit and count,
+/// Defers the page at `offset` of each lane of `group`, all of size q: two stages, bit and count,
 /// then what the count asks for. Collective.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::park(lane_mask group, std::uint32_t q,
-                                                             std::uint64_t offset) const {
+WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::defer(lane_mask group, std::uint32_t q,
+                                                              std::uint64_t offset) const {
   const std::uint64_t chunk = offset >> layout::chunk_shift;
   if (q >= layout::chunk_classes) return chunks().free_chunks().add({chunk, layout::chunks_of_page(q)});
-  bool ends = false;
-  const duty then = parking().count_pages(group, q, offset, ends);
-  stop_point("ouroboros.park.counted");
+  bool gives_back = false;
+  const pending_action action = deferral().count_pages(group, q, offset, gives_back);
+  stop_point("ouroboros.defer.counted");
   sync(group);  // no lane returns before its leader has counted its page, and all see the count
   // Few lanes have a duty, or one has it for many pages.
-  if (!any(group, ends || then != duty::none)) return;
-  cold_call([*this, q, group, chunk, then, ends] {
-    const lane_mask queuers = ballot(group, then == duty::queue);
-    if (then == duty::queue) hints().push_hint(q, queuers, chunk);
-    parking().end_duty(q, group, chunk, then, ends);
-    // Nor before a chunk is free whose pages the group freed: that is no move, which renewers see.
+  if (!any(group, gives_back || action != pending_action::none)) return;
+  cold_call([*this, q, group, chunk, action, gives_back] {
+    const lane_mask queuers = ballot(group, action == pending_action::queue);
+    if (action == pending_action::queue) hints().push_hint(q, queuers, chunk);
+    deferral().finish_pending_action(q, group, chunk, action, gives_back);
+    // Nor before a chunk is free whose pages the group freed: that is no move, which refillers see.
     sync(group);
   });
 }
 
-/// Frees a span of chunks, or parks a page that its queue did not take.
+/// Frees a span of chunks, or defers a page that its queue did not take.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
   const std::uint64_t chunk = offset >> layout::chunk_shift;
   const std::uint32_t owner = chunks().owner_of(chunk);
   if (owner > chunk_record::run_base) return free_run(chunk, owner - chunk_record::run_base);
-  park(chunks().same_class(active_group(), owner - 1), owner - 1, offset);
+  defer(chunks().same_class(active_group(), owner - 1), owner - 1, offset);
 }
 
 /// Frees a span of `count` chunks.

@@ -39,16 +39,16 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
     live += Options.chunk_bytes;
     const std::uint32_t q = owner - 1;
     if (q >= layout::chunk_classes) continue;
-    const std::uint32_t parked = chunk_state{atomic_view{chunk.state}.load(relaxed, device)}.count();
-    live -= std::uint64_t{parked < layout::pages(q) ? parked : layout::pages(q)} * layout::page_bytes(q);
+    const std::uint32_t deferred = chunk_state{atomic_view{chunk.state}.load(relaxed, device)}.count();
+    live -= std::uint64_t{deferred < layout::pages(q) ? deferred : layout::pages(q)} * layout::page_bytes(q);
   }
   for (std::uint64_t q = grid_thread_index(); q < layout::classes; q += grid_threads()) {
     const page_class& mine = chunks().of_class(q);
     const segment_queue<Kind> queue{chunks().of_class(q).queue, queues().kind(q, chunks().control().chunks)};
     const auto is_readable = [&](std::uint32_t id) { return queues().is_readable(id, chunks().control().chunks); };
     const auto held = queue.look(chunks().control().chunks, [&](segment_name of) { return is_readable(of.id); });
-    const source from{mine.stock.what(mine.stock.newest())};
-    const std::int32_t balance = from.what() != source::none ? mine.stock.balance() : 0;
+    const source from{mine.supply.what(mine.supply.newest())};
+    const std::int32_t balance = from.what() != source::none ? mine.supply.balance() : 0;
     const std::uint64_t unclaimed = balance < 0 ? 0 : static_cast<std::uint64_t>(balance);
     const bool are_hints = from.what() == source::queued && !layout::stores_pages(q);
     std::uint64_t pages = are_hints ? 0 : unclaimed;
@@ -58,7 +58,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::count(allocator_counts& 
     if constexpr (uses_chunks<Kind>) {
       std::uint64_t of_queue = held.chunks;
       if (from.what() == source::queued && unclaimed != 0 && is_readable(static_cast<std::uint32_t>(from.base()))) {
-        // Its renewer named it, though it may have been retired meanwhile.
+        // Its refiller named it, though it may have been retired meanwhile.
         const std::uint32_t all = speculative_load(
             queues().kind(q, chunks().control().chunks).chunks.header(static_cast<std::uint32_t>(from.base())).chunks);
         of_queue += all < segment_header::most_chunks ? all : segment_header::most_chunks;

@@ -121,10 +121,10 @@ class ouroboros_inspector {
     if (Layout::stores_pages(q)) result.queued_pages = result.queue_entries;
 
     // What was taken out of it and is not read to the end.
-    const source from{size.stock.what(size.stock.newest())};
+    const source from{size.supply.what(size.supply.newest())};
     const std::uint64_t unclaimed =
         from.what() != source::none
-            ? std::min<std::uint64_t>(detail::not_negative(size.stock.balance()), size.stock.newest().size())
+            ? std::min<std::uint64_t>(detail::not_negative(size.supply.balance()), size.supply.newest().size())
             : 0;
     if (unclaimed != 0 && from.what() == source::queued) {
       // An entry is used up with its last unit.
@@ -151,8 +151,8 @@ class ouroboros_inspector {
   /// returns how many. They lie at the batch's end, as the `unclaimed` pages do.
   std::uint64_t set_aside_unclaimed(std::uint32_t q, const page_class& size, std::uint32_t unclaimed,
                                     std::vector<std::uint64_t>& aside) const {
-    const batch_ring::batch newest = size.stock.newest();
-    const source from{size.stock.what(newest)};
+    const batch_ring::batch newest = size.supply.newest();
+    const source from{size.supply.what(newest)};
     if (from.what() != source::run && from.what() != source::staged_chunks) return 0;
     const std::uint32_t end = newest.size() >> Layout::pages_log2(q);
     const std::uint32_t begin = end - (unclaimed >> Layout::pages_log2(q));
@@ -202,7 +202,7 @@ class ouroboros_inspector {
           length = Layout::chunks_of_page(q);
           at += length - 1;
           result.page_sizes[q].chunks += length;
-          if (q < Layout::chunk_classes) result.page_sizes[q].parked_pages += chunk_state{chunk.state}.count();
+          if (q < Layout::chunk_classes) result.page_sizes[q].deferred_pages += chunk_state{chunk.state}.count();
           continue;
         }
         at += length;

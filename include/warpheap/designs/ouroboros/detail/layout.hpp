@@ -15,7 +15,7 @@ struct chunk_record {
   /// (`withdrawn`). Written with each page that is handed out, always the same value as long as the chunk stays with
   /// its owner.
   std::uint32_t owner;
-  std::uint32_t link;  ///< next chunk of the list of parked chunks, plus 1; `link_pending` until that is known
+  std::uint32_t link;  ///< next chunk of the list of deferred chunks, plus 1; `link_pending` until that is known
   /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).
   std::uint64_t state;
   std::uint32_t bits[16];  ///< a bit for each page that waits here; set before it is counted, cleared after
@@ -31,7 +31,7 @@ struct chunk_state {
   std::uint64_t word;
 
   static constexpr std::uint64_t no_hint = 0;
-  static constexpr std::uint64_t in_list = 63;  ///< the hint lies in the list of parked chunks of its owner
+  static constexpr std::uint64_t in_list = 63;  ///< the hint lies in the list of deferred chunks of its owner
 
   WARPHEAP_FN std::uint32_t count() const { return static_cast<std::uint32_t>(word) & 1023; }
   WARPHEAP_FN std::uint64_t hint() const { return word >> 10 & 63; }
@@ -108,21 +108,21 @@ struct ouroboros_layout {
   }
   WARPHEAP_FN static constexpr bool stores_pages(std::uint32_t q) { return Items::stores_pages(page_bytes(q)); }
 
-  // What one page size has. What mallocs touch, where frees push and what parks free pages begin lines of their own;
-  // the renewer's fields follow on the last.
+  // What one page size has. What mallocs touch, where frees push and what defers free pages begin lines of their own;
+  // the refiller's fields follow on the last.
   struct page_class {
-    batch_ring stock;                   // units are pages, for mallocs
-    typename Kind::state queue;         // where frees put them, or hints to chunks that have some
-    alignas(128) std::uint32_t parked;  // list of chunks with parked pages: first chunk plus 1
-    std::uint32_t whole;                // about how many chunks of the list have all of their pages parked
+    batch_ring supply;                     // units are pages, for mallocs
+    typename Kind::state queue;            // where frees put them, or hints to chunks that have some
+    alignas(128) std::uint32_t list_head;  // list of chunks with deferred pages: first chunk plus 1
+    std::uint32_t fully_free;              // about how many chunks of the list have all of their pages deferred
     change_counter<std::uint64_t>
         moves;  // free pages on their way to where a search finds them: hints, chunks given back
-    // The rest belongs to the renewer, or to the holder of the lock while `waiting` is set.
-    std::uint32_t waiting;  // the renewer waits for the lock
+    // The rest belongs to the refiller, or to the holder of the lock while `waiting` is set.
+    std::uint32_t waiting;  // the refiller waits for the lock
     std::uint32_t turn;
     std::uint32_t fresh;    // pages that were asked of the free chunks last; 0 after a sweep
-    std::uint32_t chain;    // parked chunks that were taken off the list and not looked at yet
-    std::uint32_t carried;  // parked chunks that were taken off the list and did not fit a batch
+    std::uint32_t chain;    // deferred chunks that were taken off the list and not looked at yet
+    std::uint32_t carried;  // deferred chunks that were taken off the list and did not fit a batch
     std::uint32_t carry[32];
     std::uint64_t arrived;  // threads that have done their share of a compaction; else 0
   };
@@ -165,9 +165,9 @@ struct ouroboros_layout {
     const std::uint64_t item = item_bytes(q);
     return bytes / item < Options.queue_entries ? bytes / item : Options.queue_entries;
   }
-  // Segments of its ring. A renewal takes what is queued and ends a segment with it. Hints are few, as often as not,
+  // Segments of its ring. A refill takes what is queued and ends a segment with it. Hints are few, as often as not,
   // and a malloc that reads one is not done at once: so many such segments can be under way, as long as each has room
-  // for what a renewal takes where hints are many.
+  // for what a refill takes where hints are many.
   WARPHEAP_FN static constexpr std::uint32_t ring_segments(std::uint64_t bytes, std::uint32_t q) {
     constexpr std::uint32_t least = 4, most = 64;
     constexpr std::uint64_t least_hints = 2048;  // of a segment, if there are more than the least

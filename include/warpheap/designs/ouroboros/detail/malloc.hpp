@@ -5,7 +5,7 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // malloc. Lanes that want one size of one heap draw tickets together, and each finds its unit in a
-// batch. The holders of the first ticket without a unit renew the stock. Where entries are hints
+// batch. The holders of the first ticket without a unit refill the supply. Where entries are hints
 // (C) allocation has two stages: a unit names a chunk, then its holder takes a page from the
 // chunk's count, then a bit. A block above the largest page is a span of chunks, found under the
 // heap's lock.
@@ -34,8 +34,8 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t
   for (;;) {  // not a spin: each turn uses up a unit of its own
     lane_mask served = group;
     const batch_ring::place mine =
-        chunks().of_class(q).stock.take(served, [&](lane_mask renewers, batch_ring::batch newest) {
-          cold_call([*this, q, renewers, newest] { renewal().renew(q, renewers, newest); });
+        chunks().of_class(q).supply.take(served, [&](lane_mask refillers, batch_ring::batch newest) {
+          cold_call([*this, q, refillers, newest] { refill().refill_supply(q, refillers, newest); });
         });
     if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_or_null(q, served, mine);
     // A hint; lanes that find no page there draw again.
@@ -50,23 +50,23 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::page_or_null(std::uint32_t q, lane_mask group,
                                                                       batch_ring::place at) const {
-  batch_ring& stock = chunks().of_class(q).stock;
+  batch_ring& supply = chunks().of_class(q).supply;
   const source from{at.what};
   const auto units = static_cast<std::uint32_t>(group_size(group));
   if (from.what() == source::queued || from.what() == source::staged_pages) {
     const std::uint64_t page = queues().entry(from, at.index);
     sync(group);
-    if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
+    if (is_leader(group) && supply.finish(at.in, units)) queues().retire(q, from);
     return chunks().data() + (page << layout::entry_shift(q));
   }
   if (from.what() == source::staged_chunks) {
     const std::uint64_t chunk = queues().entry(from, at.index >> layout::pages_log2(q));
     sync(group);
-    if (is_leader(group) && stock.finish(at.in, units)) queues().retire(q, from);
+    if (is_leader(group) && supply.finish(at.in, units)) queues().retire(q, from);
     return fresh_page(q, chunk, at.index & (layout::pages(q) - 1));
   }
   sync(group);
-  if (is_leader(group)) stock.leave(at.in, units);
+  if (is_leader(group)) supply.leave(at.in, units);
   return from.what() == source::none ? nullptr : fresh_page(q, from.base(), at.index);
 }
 
@@ -90,19 +90,19 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::hinted_page(std::uint32
   const std::uint32_t last_of_entry = (1u << from.shift()) - 1;
   const std::uint32_t place = at.index >> from.shift();
   const std::uint64_t chunk = queues().entry(from, place);
-  const warp_request mates{match(group, place)};
-  const bool last = any(mates.lanes, (at.index & last_of_entry) == last_of_entry);
+  const warp_request peers{match(group, place)};
+  const bool last = any(peers.lanes, (at.index & last_of_entry) == last_of_entry);
   std::uint32_t taken = 0;
   bool more = false;
-  if (mates.leads()) taken = parking().take_counted(q, chunk, mates.size(), last, more);
-  taken = mates.from_leader(taken);
+  if (peers.leads()) taken = deferral().take_counted(q, chunk, peers.size(), last, more);
+  taken = peers.from_leader(taken);
   const lane_mask returners = ballot(group, more);
   if (more) hints().push_hint(q, returners, chunk);
   sync(group);
-  if (is_leader(group) && size.stock.finish(at.in, static_cast<std::uint32_t>(group_size(group)))) {
+  if (is_leader(group) && size.supply.finish(at.in, static_cast<std::uint32_t>(group_size(group)))) {
     queues().retire(q, from);
   }
-  const std::uint32_t rank = mates.rank();
+  const std::uint32_t rank = peers.rank();
   if (rank >= taken) return nullptr;
   return chunks().data() + (bits().take_page_bit(q, chunk, rank) << (layout::page_shift + q));
 }

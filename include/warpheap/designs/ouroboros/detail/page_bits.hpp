@@ -23,15 +23,15 @@ class ouroboros_page_bits {
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return queues_; }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return queues_.chunks(); }
 
-  /// Sets the bit of the page at `offset` of each lane of `mates`, whose pages are of one chunk and
-  /// of size q. The caller has met `mates` since their last access to the pages. Collective.
-  WARPHEAP_FN void set_bits(lane_mask mates, std::uint32_t q, std::uint64_t offset) const {
+  /// Sets the bit of the page at `offset` of each lane of `peers`, whose pages are of one chunk and
+  /// of size q. The caller has met `peers` since their last access to the pages. Collective.
+  WARPHEAP_FN void set_bits(lane_mask peers, std::uint32_t q, std::uint64_t offset) const {
     using enum memory_order;
     using enum thread_scope;
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
     const std::uint32_t page =
         static_cast<std::uint32_t>(offset & (Layout::chunk_bytes - 1)) >> (Layout::page_shift + q);
-    const lane_mask same_word = match(mates, page / 32);
+    const lane_mask same_word = match(peers, page / 32);
     const std::uint32_t mask = reduce(same_word, 1u << page % 32, bit_or{});
     if (is_leader(same_word)) atomic_view{chunks().record(chunk).bits[page / 32]}.fetch_or(mask, release, device);
   }
@@ -56,7 +56,7 @@ class ouroboros_page_bits {
   }
 
   /// Clears `count` set bits of `chunk` and writes the numbers of their pages from `to` on. One
-  /// lane of the renewer's group, which took that many pages from the count. Other threads may
+  /// lane of the refiller's group, which took that many pages from the count. Other threads may
   /// clear bits meanwhile, but leave as many.
   WARPHEAP_FN void take_page_bits(std::uint32_t q, std::uint64_t chunk, std::uint32_t count, std::uint64_t* to) const {
     using enum memory_order;

@@ -11,12 +11,12 @@ namespace warpheap::detail {
 /// No chunk, where a function returns the number of one.
 inline constexpr std::uint64_t no_chunk = unlimited;
 
-/// The partial lists: for each page size the chunks that have parked pages, and whose hint is in no
+/// The partial lists: for each page size the chunks that have deferred pages, and whose hint is in no
 /// queue.
 ///
-/// Any thread pushes. Only the size's renewer, or a sweep in its place, takes from the list, and
+/// Any thread pushes. Only the size's refiller, or a sweep in its place, takes from the list, and
 /// takes all of it; what it has not looked at is its `chain`. Chunks whose pages do not fit the
-/// renewer's staging segment are *carried*: `carry` keeps them for the next renewal.
+/// refiller's staging segment are *carried*: `carry` keeps them for the next refill.
 ///
 /// Invariant: a chunk is on one list, chain or carry at most, since it has one link. It has the
 /// hint field `in_list` from before it is pushed until it is taken off for good, and is not given
@@ -41,7 +41,7 @@ class ouroboros_partial_lists {
     const atomic_view link{chunks().record(chunk).link};
     link.store(chunk_record::link_pending, relaxed, device);
     const std::uint32_t first =
-        atomic_view{chunks().of_class(q).parked}.exchange(static_cast<std::uint32_t>(chunk) + 1, release, device);
+        atomic_view{chunks().of_class(q).list_head}.exchange(static_cast<std::uint32_t>(chunk) + 1, release, device);
     link.store(first, release, device);
   }
 
@@ -67,12 +67,12 @@ class ouroboros_partial_lists {
     }
     return size.carried + static_cast<std::uint32_t>(popcount(late));
   }
-  /// Sets the number of carried chunks. One lane of the renewer's group.
+  /// Sets the number of carried chunks. One lane of the refiller's group.
   WARPHEAP_FN void set_carried(std::uint32_t q, std::uint32_t count) const {
     atomic_view{chunks().of_class(q).carried}.store(count, memory_order::relaxed, thread_scope::device);
   }
 
-  /// Puts the carried chunks back on the list. Collective over the renewer's group.
+  /// Puts the carried chunks back on the list. Collective over the refiller's group.
   WARPHEAP_COLD_FN void list_carried(std::uint32_t q, lane_mask group) const {
     page_class& size = chunks().of_class(q);
     const std::uint32_t carried = size.carried;
@@ -86,11 +86,11 @@ class ouroboros_partial_lists {
   }
 
   /// A carried chunk for each lane, or a chunk of the list if none is carried; `no_chunk` for lanes
-  /// without one. Collective over the renewer's group.
+  /// without one. Collective over the refiller's group.
   WARPHEAP_FN std::uint64_t next_candidate(std::uint32_t q, lane_mask group) const {
     page_class& size = chunks().of_class(q);
     const std::uint32_t carried = size.carried;
-    if (carried == 0) return next_parked(q, group);
+    if (carried == 0) return next_listed(q, group);
     const auto rank = static_cast<std::uint32_t>(group_rank(group));
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     // From the end, so that those which a smaller group leaves stay where they are.
@@ -104,8 +104,8 @@ class ouroboros_partial_lists {
 
  private:
   /// The next chunk of the list for each lane, as far as there are that many; `no_chunk` for the
-  /// others. Collective over the renewer's group.
-  WARPHEAP_COLD_FN std::uint64_t next_parked(std::uint32_t q, lane_mask group) const {
+  /// others. Collective over the refiller's group.
+  WARPHEAP_COLD_FN std::uint64_t next_listed(std::uint32_t q, lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
@@ -116,8 +116,8 @@ class ouroboros_partial_lists {
       if (at == 0) {
         std::uint32_t first = 0;
         // Acquires the links.
-        if (is_leader(group) && atomic_view{size.parked}.load(relaxed, device) != 0) {
-          first = atomic_view{size.parked}.exchange(0, memory_order::acquire, device);
+        if (is_leader(group) && atomic_view{size.list_head}.load(relaxed, device) != 0) {
+          first = atomic_view{size.list_head}.exchange(0, memory_order::acquire, device);
         }
         at = shuffle(group, first, leader(group));
         sync(group);

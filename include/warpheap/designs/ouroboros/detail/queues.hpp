@@ -13,13 +13,13 @@ namespace warpheap::detail {
 /// two staging segments for each page size.
 ///
 /// A queue holds the numbers of free pages (P), or hints to chunks that may have free pages (C).
-/// Frees push to it. The renewer of the size, or a sweep in its place, adopts the oldest segment
+/// Frees push to it. The refiller of the size, or a sweep in its place, adopts the oldest segment
 /// whole; a batch then names the segment, and the entries are read by the holders of the batch's
 /// units.
 ///
 /// Invariant: a segment is written until it is adopted or published, then read, and retired once,
-/// after the last entry was read. The renewer uses the two staging segments of a size in turn. A
-/// staging segment is in use from its publication until it is retired, and the renewer waits for
+/// after the last entry was read. The refiller uses the two staging segments of a size in turn. A
+/// staging segment is in use from its publication until it is retired, and the refiller waits for
 /// that before it writes the segment again.
 template <class Layout>
 class ouroboros_queues {
@@ -110,7 +110,7 @@ class ouroboros_queues {
     }
   }
 
-  /// The staging segment for the next batch of size q. Collective over the renewer's group.
+  /// The staging segment for the next batch of size q. Collective over the refiller's group.
   WARPHEAP_FN std::uint32_t next_staging(std::uint32_t q, lane_mask group) const {
     std::uint32_t id = 0;
     if (is_leader(group)) {
@@ -126,7 +126,7 @@ class ouroboros_queues {
   }
 
   /// Waits until the batch of two turns ago is read, and acquires what its readers did; they run.
-  /// Collective over the renewer's group.
+  /// Collective over the refiller's group.
   WARPHEAP_FN void await_staging(lane_mask group, std::uint32_t id) const {
     if (is_leader(group)) {
       const atomic_view in_use{flat().header(id).in_use};

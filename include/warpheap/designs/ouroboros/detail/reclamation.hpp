@@ -16,29 +16,30 @@ namespace warpheap::detail {
 /// sweep takes all of these apart: free pages return to the bitmaps of their chunks, and chunks
 /// whose pages are all free become free. The holder of the heap's lock sweeps one size at a time.
 ///
-/// Invariant: a size is swept by its renewer. The sweeper becomes that by drawing more tickets than
-/// any batch has, if no ticket waits; or it stands in for a renewer that waits for the lock. It
-/// publishes the rest of its draw as units of no thread, so that the next malloc is the renewer.
+/// Invariant: a size is swept by its refiller. The sweeper becomes that by drawing more tickets than
+/// any batch has, if no ticket waits; or it stands in for a refiller that waits for the lock. It
+/// publishes the rest of its draw as units of no thread, so that the next malloc is the refiller.
 template <class Layout>
 class ouroboros_reclamation {
  public:
   using page_class = typename Layout::page_class;
   using source = ouroboros_source;
+  using pending_action = ouroboros_pending_action;
 
   WARPHEAP_FN explicit ouroboros_reclamation(const arena& from) : hints_(from) {}
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return hints_; }
-  WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return hints_.parking(); }
+  WARPHEAP_FN const ouroboros_deferral<Layout>& deferral() const { return hints_.deferral(); }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return hints_.lists(); }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return hints_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return hints_.queues(); }
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return hints_.chunks(); }
 
-  /// Sweeps all sizes but `but`, and trims the queues; true if there was anything to take.
+  /// Sweeps all sizes but `except`, and trims the queues; true if there was anything to take.
   /// Collective; the leader holds the lock.
-  WARPHEAP_COLD_FN bool sweep(std::uint32_t but, lane_mask group) const {
+  WARPHEAP_COLD_FN bool sweep(std::uint32_t except, lane_mask group) const {
     bool swept = false;
     for (std::uint32_t q = 0; q < Layout::classes; ++q) {
-      if (q == but || !any(group, is_leader(group) && can_sweep(q))) continue;
+      if (q == except || !any(group, is_leader(group) && can_sweep(q))) continue;
       sweep_class(q, group);
       swept = true;
     }
@@ -50,23 +51,24 @@ class ouroboros_reclamation {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
-    // A size whose renewer is at work counts: the renewer may hold an unpublished segment.
-    return size.stock.balance() != 0 || queues().queue(q).has_entries() ||
-           atomic_view{size.whole}.load(relaxed, device) != 0 || atomic_view{size.carried}.load(relaxed, device) != 0;
+    // A size whose refiller is at work counts: the refiller may hold an unpublished segment.
+    return size.supply.balance() != 0 || queues().queue(q).has_entries() ||
+           atomic_view{size.fully_free}.load(relaxed, device) != 0 ||
+           atomic_view{size.carried}.load(relaxed, device) != 0;
   }
 
-  /// Sweeps size q, as its renewer. Collective; the leader holds the lock.
+  /// Sweeps size q, as its refiller. Collective; the leader holds the lock.
   WARPHEAP_COLD_FN void sweep_class(std::uint32_t q, lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
-    // Become the size's renewer, or stand in for one that waits for the lock that we hold.
+    // Become the size's refiller, or stand in for one that waits for the lock that we hold.
     std::uint32_t ticket = 0;
     batch_ring::batch found{0};
     bool drawn = false;
     if (is_leader(group)) {
       for (backoff wait; atomic_view{size.waiting}.load(acquire, device) == 0; wait.pause()) {
-        drawn = size.stock.try_draw_all(found, ticket);
+        drawn = size.supply.try_draw_all(found, ticket);
         if (drawn) break;
       }
     }
@@ -77,16 +79,16 @@ class ouroboros_reclamation {
       found.word = shuffle(group, found.word, leader(group));
       ticket = shuffle(group, ticket, leader(group));
       rest = static_cast<std::uint32_t>(batch_ring::distance(ticket, found.end()));
-      if (rest != 0) sweep_stock(q, group, found, found.size() - rest);
+      if (rest != 0) sweep_supply(q, group, found, found.size() - rest);
     }
     lists().list_carried(q, group);
     sweep_queue(q, group);
-    sweep_parked(q, group);
+    sweep_list(q, group);
     // Others need the memory: take little next time.
     if (is_leader(group)) atomic_view{size.fresh}.store(0, relaxed, device);
     sync(group);
-    // Units of no thread, so that the next malloc is the renewer.
-    if (drawn && is_leader(group)) size.stock.publish(found, 0, batch_ring::all - rest, 0);
+    // Units of no thread, so that the next malloc is the refiller.
+    if (drawn && is_leader(group)) size.supply.publish(found, 0, batch_ring::all - rest, 0);
   }
 
  private:
@@ -105,10 +107,10 @@ class ouroboros_reclamation {
   }
 
   /// Frees units [first, size) of the batch `from` of size q, which are the group's. Collective.
-  WARPHEAP_COLD_FN void sweep_stock(std::uint32_t q, lane_mask group, batch_ring::batch from,
-                                    std::uint32_t first) const {
+  WARPHEAP_COLD_FN void sweep_supply(std::uint32_t q, lane_mask group, batch_ring::batch from,
+                                     std::uint32_t first) const {
     page_class& size = chunks().of_class(q);
-    const source what{size.stock.what(from)};
+    const source what{size.supply.what(from)};
     const std::uint32_t units = from.size();
     if (what.what() == source::run || what.what() == source::staged_chunks) {
       sweep_chunks(q, group, what, first, units);
@@ -117,7 +119,7 @@ class ouroboros_reclamation {
       sweep_entries(q, group, what, first >> what.shift(), units >> what.shift());
     }
     sync(group);
-    if (is_leader(group) && size.stock.finish(from, units - first)) {
+    if (is_leader(group) && size.supply.finish(from, units - first)) {
       if (what.what() != source::none && what.what() != source::run) queues().retire(q, what);
     }
   }
@@ -158,15 +160,15 @@ class ouroboros_reclamation {
     }
   }
 
-  /// Frees the page at `offset` of each lane of `group`, all of size q, as `park` does. Hints go to
+  /// Frees the page at `offset` of each lane of `group`, all of size q, as `defer` does. Hints go to
   /// the list, because the queue would take the chunks that a sweep needs. Collective.
   WARPHEAP_COLD_FN void sweep_page(std::uint32_t q, lane_mask group, std::uint64_t offset) const {
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
     if (q >= Layout::chunk_classes) return chunks().free_chunks().add({chunk, Layout::chunks_of_page(q)});
-    bool ends = false;
-    const ouroboros_duty then = parking().count_pages(group, q, offset, ends);
-    if (then == ouroboros_duty::queue) parking().list_instead(q, chunk);
-    parking().end_duty(q, group, chunk, then, ends);
+    bool gives_back = false;
+    const pending_action action = deferral().count_pages(group, q, offset, gives_back);
+    if (action == pending_action::queue) deferral().list_instead(q, chunk);
+    deferral().finish_pending_action(q, group, chunk, action, gives_back);
   }
 
   /// Frees the pages, or lists the chunks, that entries [begin, end) of `from` name. Collective.
@@ -181,7 +183,7 @@ class ouroboros_reclamation {
       if (pages) {
         sweep_page(q, some, value << Layout::entry_shift(q));
       } else {
-        parking().list_instead(q, value);
+        deferral().list_instead(q, value);
       }
     }
     sync(group);
@@ -189,16 +191,16 @@ class ouroboros_reclamation {
 
   /// Gives back the chunks of the list whose pages are all free; the others go on the list again.
   /// Collective.
-  WARPHEAP_COLD_FN void sweep_parked(std::uint32_t q, lane_mask group) const {
+  WARPHEAP_COLD_FN void sweep_list(std::uint32_t q, lane_mask group) const {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
-    if (!any(group, is_leader(group) && atomic_view{size.whole}.load(relaxed, device) != 0)) return;
+    if (!any(group, is_leader(group) && atomic_view{size.fully_free}.load(relaxed, device) != 0)) return;
     // What was taken off the list before, then what is on it now; not what we put there ourselves.
     std::uint32_t rests[2] = {0, 0};
     if (is_leader(group)) {
       rests[0] = size.chain;
-      rests[1] = atomic_view{size.parked}.exchange(0, memory_order::acquire, device);
+      rests[1] = atomic_view{size.list_head}.exchange(0, memory_order::acquire, device);
       size.chain = 0;
     }
     for (std::uint32_t rest : rests) {
@@ -212,9 +214,9 @@ class ouroboros_reclamation {
         }
         sync(group);  // all links are read before one is written again
         if (mine == no_chunk) continue;
-        if (parking().take_whole(q, mine)) {
-          atomic_view{size.whole}.fetch_sub(1, relaxed, device);
-          parking().give_back(mine);
+        if (deferral().take_fully_free(q, mine)) {
+          atomic_view{size.fully_free}.fetch_sub(1, relaxed, device);
+          deferral().give_back(mine);
         } else {
           lists().list(q, mine);
         }

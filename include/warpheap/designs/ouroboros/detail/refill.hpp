@@ -10,28 +10,28 @@
 
 namespace warpheap::detail {
 
-/// Renewal: the slow path of malloc. The *renewer* of a size is the group that drew the first
+/// Refill: the slow path of malloc. The *refiller* of a size is the group that drew the first
 /// ticket without a unit, until it publishes the next batch.
 ///
-/// Invariant: a size has one renewer at a time. A refusal, a batch without pages for lanes that
+/// Invariant: a size has one refiller at a time. A refusal, a batch without pages for lanes that
 /// wait, is published only after a search under the heap's lock that found nothing, with a sweep of
 /// the other sizes, while no chunk came or went and no free page was on its way. (A sweep publishes
 /// units of no thread, too; no lane is refused by them.)
 ///
-/// Forward progress: a renewer waits for threads that hold places in segments, which wait for no
-/// thread; for the holder of the lock; and, as its holder, for renewers that do not wait for it. So
-/// no two renewers wait for each other.
+/// Forward progress: a refiller waits for threads that hold places in segments, which wait for no
+/// thread; for the holder of the lock; and, as its holder, for refillers that do not wait for it. So
+/// no two refillers wait for each other.
 template <class Layout>
-class ouroboros_renewal {
+class ouroboros_refill {
  public:
   using page_class = typename Layout::page_class;
   using source = ouroboros_source;
 
-  WARPHEAP_FN explicit ouroboros_renewal(const arena& from) : batches_(from) {}
+  WARPHEAP_FN explicit ouroboros_refill(const arena& from) : batches_(from) {}
   WARPHEAP_FN const ouroboros_batch_source<Layout>& batches() const { return batches_; }
   WARPHEAP_FN const ouroboros_reclamation<Layout>& reclamation() const { return batches_.reclamation(); }
   WARPHEAP_FN const ouroboros_hints<Layout>& hints() const { return batches_.hints(); }
-  WARPHEAP_FN const ouroboros_parking<Layout>& parking() const { return batches_.parking(); }
+  WARPHEAP_FN const ouroboros_deferral<Layout>& deferral() const { return batches_.deferral(); }
   WARPHEAP_FN const ouroboros_partial_lists<Layout>& lists() const { return batches_.lists(); }
   WARPHEAP_FN const ouroboros_page_bits<Layout>& bits() const { return batches_.bits(); }
   WARPHEAP_FN const ouroboros_queues<Layout>& queues() const { return batches_.queues(); }
@@ -39,23 +39,23 @@ class ouroboros_renewal {
 
   /// Publishes the batch of size q that follows `newest`; its first unit belongs to the first lane
   /// of `group`. Collective.
-  WARPHEAP_COLD_FN void renew(std::uint32_t q, lane_mask group, batch_ring::batch newest) const {
+  WARPHEAP_COLD_FN void refill_supply(std::uint32_t q, lane_mask group, batch_ring::batch newest) const {
     // Serves all lanes that wait. A refusal covers only these, too: a lane that draws after the
     // search began has a right to a search of its own.
-    const std::uint32_t wanted = shuffle(group, chunks().of_class(q).stock.demand(newest), leader(group));
+    const std::uint32_t wanted = shuffle(group, chunks().of_class(q).supply.demand(newest), leader(group));
     std::uint32_t units = 0;
     const source from = batches().find_pages(q, group, wanted, false, units);
-    if (units == 0) return renew_at_last(q, group, newest, wanted);
+    if (units == 0) return refill_under_lock(q, group, newest, wanted);
     publish_batch(q, group, newest, from, units);
   }
 
  private:
   /// Searches with the heap's lock, sweeps the other sizes, and publishes the pages that were
   /// found, or a refusal. Collective. The group publishes before it gives up the lock, and so
-  /// before other groups of its warp can wait for the lock by a spin: a renewal ends without any of
+  /// before other groups of its warp can wait for the lock by a spin: a refill ends without any of
   /// them. A holder of units of size q waits for no lock until its units are finished.
-  WARPHEAP_COLD_FN void renew_at_last(std::uint32_t q, lane_mask group, batch_ring::batch newest,
-                                      std::uint32_t wanted) const {
+  WARPHEAP_COLD_FN void refill_under_lock(std::uint32_t q, lane_mask group, batch_ring::batch newest,
+                                          std::uint32_t wanted) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view waits{chunks().of_class(q).waiting};
@@ -66,7 +66,7 @@ class ouroboros_renewal {
       if (is_leader(group)) waits.store(0, relaxed, device);
       sync(group);
       std::uint32_t units = 0;
-      source from = find_at_last(q, group, wanted, units);
+      source from = find_under_lock(q, group, wanted, units);
       if (units == 0) {
         from = source::make(source::none, 0);
         units = wanted;
@@ -77,19 +77,19 @@ class ouroboros_renewal {
 
   /// Searches until the group found pages, or found none while no chunk came or went. Collective;
   /// the leader holds the lock.
-  WARPHEAP_COLD_FN source find_at_last(std::uint32_t q, lane_mask group, std::uint32_t wanted,
-                                       std::uint32_t& units) const {
+  WARPHEAP_COLD_FN source find_under_lock(std::uint32_t q, lane_mask group, std::uint32_t wanted,
+                                          std::uint32_t& units) const {
     source from{0};
     for (;;) {  // not a spin: it searches anew, and pauses in between
       await_holders(q, group);
       // Chunks may pass us by, from a size that we search later to one that we have searched. Chunks
-      // that we free in a sweep may, too, since renewers take free chunks without the lock. So a
+      // that we free in a sweep may, too, since refillers take free chunks without the lock. So a
       // request is refused only if no chunk came or went during the search.
       bit_tree::watch before{};
       bool settled = false;
       if (is_leader(group)) {
         before = chunks().free_chunks().begin_watch();
-        settled = parking().nothing_moves();
+        settled = deferral().nothing_moves();
       }
       from = batches().find_pages(q, group, wanted, true, units);
       if (units == 0 && reclamation().sweep(q, group)) from = batches().find_pages(q, group, wanted, true, units);
@@ -104,18 +104,18 @@ class ouroboros_renewal {
   /// Waits until no thread holds a unit of size q: the holder of a hint may be about to put it back
   /// for the chunk's other pages. All holders run.
   WARPHEAP_COLD_FN void await_holders(std::uint32_t q, lane_mask group) const {
-    if (!Layout::stores_pages(q) && is_leader(group)) chunks().of_class(q).stock.await_all_finished();
+    if (!Layout::stores_pages(q) && is_leader(group)) chunks().of_class(q).supply.await_all_finished();
     sync(group);
   }
 
-  /// Publishes `units` units that come from `from`. Collective over the renewer's group.
+  /// Publishes `units` units that come from `from`. Collective over the refiller's group.
   WARPHEAP_FN void publish_batch(std::uint32_t q, lane_mask group, batch_ring::batch newest, source from,
                                  std::uint32_t units) const {
     page_class& size = chunks().of_class(q);
     sync(group);
     if (is_leader(group)) {
       ++size.turn;
-      size.stock.publish(newest, from.word, units, units);
+      size.supply.publish(newest, from.word, units, units);
     }
     sync(group);
   }
