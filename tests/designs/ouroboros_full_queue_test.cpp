@@ -50,7 +50,7 @@ TYPED_TEST(full_static_queue, defers_what_finds_no_room_and_hands_it_out_again) 
   });
 }
 
-// What a refill took off the list and did not use, as it did not fit or was not looked at yet, is not lost when
+// What a refill took off the list and did not use, as it did not fit or was not visited yet, is not lost when
 // another size needs the memory.
 TYPED_TEST(full_static_queue, a_sweep_finds_what_a_refill_left_over) {
   each_schedule([&](std::uint64_t seed) {
@@ -67,7 +67,7 @@ TYPED_TEST(full_static_queue, a_sweep_finds_what_a_refill_left_over) {
     shuffle(most, seed);
     const std::uint64_t deferred = most.size();
     s.free(std::move(most));
-    // Until the queue is empty and a refill has looked at the list.
+    // Until the queue is empty and a refill has visited the list.
     append(rest, s.take(bytes, deferred / 2));
     shuffle(rest, seed + 1);
     s.free(std::move(rest));

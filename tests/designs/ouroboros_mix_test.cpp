@@ -30,7 +30,7 @@ const bool registered =
 
 }  // namespace
 
-// Stock of small sizes, which blocks of 21 KiB lie around, costs them little room, and none for good.
+// Free pages that small sizes keep cost the blocks of 21 KiB around them little room, and none for good.
 TEST(ouroboros_mix, large_blocks_come_back_whole) {
   using namespace warpheap;
   using namespace warpheap::test;
@@ -44,7 +44,7 @@ TEST(ouroboros_mix, large_blocks_come_back_whole) {
   for (const std::string& text : found.texts()) ADD_FAILURE() << text;
 }
 
-// A chunk that a sweep freed went to another size, whose pages the sweep had looked at before; so the sweeper saw
+// A chunk that a sweep freed went to another size, whose pages the sweep had visited before; so the sweeper found
 // nothing although there was room at each moment. Seed 233, fuzzed, showed it.
 TEST(ouroboros_mix, chunks_that_pass_by_are_not_missed) {
   using namespace warpheap;

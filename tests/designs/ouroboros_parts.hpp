@@ -72,7 +72,7 @@ WARPHEAP_FN inline std::uint64_t offset_of(std::uint64_t chunk, std::uint64_t pa
   return chunk * chunk_bytes + page * 2048;
 }
 
-/// Defers a page of each of `count` chunks, and queues or lists the hints.
+/// Defers the free of a page of each of `count` chunks, and queues or lists the hints.
 template <class Hints>
 WARPHEAP_FN void defer_one_each(const Hints& of, std::uint64_t first, std::uint64_t count) {
   const lane_mask self = active_group();

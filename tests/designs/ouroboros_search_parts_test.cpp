@@ -126,7 +126,7 @@ struct refill_until_refused {
     out[2] = served;
     out[3] = of.chunks().of_class(q).waiting;
   }
-  /// Draws a ticket of size q, and tells what the batch is that serves it.
+  /// Draws a ticket of size q, and returns what the batch is that serves it.
   WARPHEAP_FN static source::kind next(const p::refill& of) {
     lane_mask group = active_group();
     batch_ring& supply = of.chunks().of_class(q).supply;

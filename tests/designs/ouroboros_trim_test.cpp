@@ -214,7 +214,7 @@ TYPED_TEST(ouroboros_trim, chunks_know_that_their_hints_are_gone) {
 /// A refill takes more chunks off the list than its batch has room for. A compaction lists those again, once.
 TYPED_TEST(ouroboros_trim, chunks_that_a_refill_carries_are_listed_once) {
   if (looks_at_orders) GTEST_SKIP() << "it_finds_all_that_traffic_leaves has the orders of this test";
-  stage<TypeParam> s{2 * heap_bytes()};  // more chunks than a refill looks at at once
+  stage<TypeParam> s{2 * heap_bytes()};  // more chunks than a refill visits at once
   std::vector<request> live = s.fill(16);
   const std::uint64_t full = live.size();
   std::vector<request> kept = pick(live, 100, 9);

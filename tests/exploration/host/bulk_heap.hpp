@@ -93,7 +93,7 @@ inline bool count_off_top_of(const allocator& self, std::uint32_t page) {
   return parts_of(self).lists().count_off_top(arena_index, c, layout::stack_of(page), 1u, got);
 }
 
-// What a list should hold: each bin with units, once, and each of them marked.
+// What a list should hold: each bin with units, once, and each of them with the listed bit.
 inline std::string expect_listed(const allocator& self, bins which, std::int32_t first_units,
                                  std::int32_t second_units) {
   const std::uint32_t stack = layout::stack_of(which.first);
@@ -111,7 +111,7 @@ inline std::string expect_listed(const allocator& self, bins which, std::int32_t
     if (state.units() != has) return "a bin has " + std::to_string(state.units()) + " units";
     if (seen > 1) return "a bin is twice on the list";
     if (state.listed() != (seen == 1))
-      return seen == 1 ? "a bin on the list has no mark" : "a bin with a mark is on no list";
+      return seen == 1 ? "a bin on the list has no listed bit" : "a bin with the listed bit is on no list";
     return has > 0 && seen == 0 ? "a bin with units is on no list" : "";
   };
   const std::string first = expect(which.first, seen_first, first_units);

@@ -19,43 +19,43 @@ namespace warpheap {
 /// pages wait in queues; virtualised queues live in chunks of the very heap that they serve.
 ///
 /// Glossary
-///   size        a page size: a class with a supply, a queue and a partial list of its own
-///   supply       the ticket supply of a size: a malloc draws a ticket, and a batch says which page
+///   size        a page size; number `q`, with a supply, a queue and a partial list of its own
+///   supply      the ticket supply of a size: a malloc draws a ticket, and a batch says which page
 ///               it is
 ///   batch       consecutive tickets that are published together; a unit is one of them
-///   refiller     the group with the first ticket past all batches; it alone finds the next batch
+///   refiller    the group with the first ticket past all batches; it alone finds the next batch
 ///   hint        an entry of a queue (C): the number of a chunk that may have deferred pages
-///   deferred      free, and in the bitmap of its chunk; a chunk counts its deferred pages
+///   deferred    free, and in the bitmap of its chunk; a chunk counts its deferred pages
 ///   list        the partial list of a size: chunks whose hint is in no queue
-///   collect     to collect the counted pages of listed chunks
+///   collect     to take the counted pages of listed chunks
 ///   staging     segments that hold collected pages, or scattered chunks
-///   duty        the pending action of a lane that counted pages: queue, list or give back
+///   action      what a lane has yet to do after it counted pages: queue, list or give back
 ///   move        a page on its way from a count to where a search finds it
 ///   sweep       reclamation of what other sizes hold
-///   compaction  a sweep of all sizes by a whole grid, which no other kernel disturbs
+///   compaction  a sweep of all sizes by a whole grid, while no other kernel uses the heap
 ///   run         a span of neighbouring chunks
 ///
 /// Call tree, downwards only; the file of a part has its name
 ///   malloc                                                          malloc.hpp
 ///   |- take_page         up to 64 KiB, lanes of a size together
-///   |  |- supply: take    a unit of a batch; the first ticket without one refills
+///   |  |- supply: take   a unit of a batch; the first ticket without one refills
 ///   |  |  '- refill: refill_supply
 ///   |  |     |- batch_source: find_pages   queued_pages (queues) -> collect (partial_lists,
 ///   |  |     |                             deferral, page_bits) -> take_chunks (chunks)
-///   |  |     |- refill_under_lock              lock; search -> reclamation: sweep -> search
+///   |  |     |- refill_under_lock          lock; search -> reclamation: sweep -> search
 ///   |  |     '- publish_batch
 ///   |  |- page_or_null   the unit is a page, or a page of free chunks
 ///   |  '- hinted_page    the unit is a hint: deferral: take_counted -> page_bits: take_page_bit
 ///   '- malloc_run        a span of chunks: lock; search -> reclamation: sweep -> search
 ///   free                                                            free.hpp
 ///   |- push_page         queues: the page's number (P)
-///   |- defer              C, and P without room
+///   |- defer             C, and P without room
 ///   |  |- deferral: count_pages   page_bits: set_bits -> add_to_count
 ///   |  |- hints: push_hint       queues -> deferral: list_instead -> partial_lists
-///   |  '- deferral: end_duty      partial_lists, or chunks
+///   |  '- deferral: finish_pending_action   partial_lists, or chunks
 ///   '- free_run          chunks: the set of free ones
-///   coalesce             trim.hpp: no kernel uses the heap
-///   '- compaction: compact    share of the pages -> last: settle
+///   coalesce             trim.hpp; no other kernel uses the heap
+///   '- compaction: free_share -> last group: settle
 ///   withdraw, restore    trim.hpp: the set of free chunks
 ///   statistics           inspector, on the host
 ///

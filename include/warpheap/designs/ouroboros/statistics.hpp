@@ -17,7 +17,7 @@ struct ouroboros_page_statistics {
   std::uint64_t unclaimed_pages;  ///< free pages that the next requests get without a search
   std::uint64_t queued_pages;     ///< free pages in the queue, where it holds pages (P)
   std::uint64_t deferred_pages;   ///< free pages in the bitmaps of their chunks
-  std::uint64_t queue_entries;    ///< entries of the queue that were not read yet: pages (P), or chunks (C)
+  std::uint64_t queue_entries;    ///< entries of the queue that were not read yet: pages (P), or hints to chunks (C)
   std::uint64_t queue_chunks;     ///< chunks of the heap that hold the queue (VA, VL)
   std::uint64_t queue_bytes;      ///< memory of the queue: its array, if it has one, and its chunks
 

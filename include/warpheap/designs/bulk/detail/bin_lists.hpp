@@ -15,8 +15,7 @@ struct bulk_list_units {
 };
 
 /// The bin lists: for each arena and class the bins, and the semaphore that counts their free
-/// units. The list of class
-/// `pages_class` has chunks as its bins and their pages as its units.
+/// units. The list of class `pages_class` has chunks as its bins and their pages as its units.
 ///
 /// Invariant of the units: free units of all bins that are listed, or about to be, >= units of the
 /// semaphore + units counted off the semaphore and not yet off a bin. A unit is counted off the
@@ -24,13 +23,13 @@ struct bulk_list_units {
 /// lane that has a unit of one stage finds one at the next, perhaps after a lane between two stages
 /// has gone on; that lane waits for no other.
 ///
-/// Invariant of the mark: a bin with free units is listed, or a thread is about to list it. A
-/// thread that leaves units in a bin and finds the mark missing sets it; exactly one thread is
-/// first, and lists the bin. A thread that takes an exhausted bin off the list clears the mark, and
-/// sees in the same step whether units came meanwhile.
+/// Invariant of the listed bit: a bin with free units is listed, or a thread is about to list it. A
+/// thread that leaves units in a bin without the bit sets it; exactly one thread is first, and
+/// lists the bin. A thread that takes an exhausted bin off the list clears the bit, and sees in the
+/// same step whether units came meanwhile.
 ///
 /// A list is several stacks; the number of a page tells its stack. An exhausted top is taken off
-/// when a lane meets it. The word of a top counts changes, so a swap fails if the top was taken off
+/// when a lane finds it. The word of a top counts changes, so a swap fails if the top was taken off
 /// and put back meanwhile. The count has 32 bits: it would have to wrap between a load and the next
 /// operation of one lane.
 ///
@@ -54,8 +53,8 @@ class bulk_bin_lists {
   /// The arena of the caller's multiprocessor.
   WARPHEAP_FN std::uint32_t local_arena() const { return multiprocessor_index() & pages().arena_mask(); }
 
-  /// Lists a bin whose mark the caller set. The caller is a reader of the arena, or has a pin or
-  /// all units of the bin.
+  /// Lists a bin whose listed bit the caller set. The caller is a reader of the arena, or has a pin
+  /// or all units of the bin.
   WARPHEAP_FN void push(std::uint32_t arena, std::uint32_t c, std::uint32_t page) const {
     using enum memory_order;
     using enum thread_scope;
@@ -84,8 +83,8 @@ class bulk_bin_lists {
   /// it has a unit of the bin.
   WARPHEAP_FN void return_units(std::uint32_t arena, std::uint32_t c, std::uint32_t page, std::uint32_t count,
                                 std::uint64_t pins) const {
-    // Release: the thread that withdraws the bin has what the thread did that returned units;
-    // acquire: see above.
+    // Release: the thread that withdraws the bin has what the thread did that returned units.
+    // Acquire: as in list_if_unlisted.
     const bin_state before{atomic_view{pages().header_at(page).state}.fetch_add(
         bin_state::units_of(count) + pins, memory_order::acq_rel, thread_scope::device)};
     stop_point("bulk.return_units.added");
@@ -151,7 +150,7 @@ class bulk_bin_lists {
       if (has_units) {
         count_off_bin(arena, c, most, got);
         // Acquire and release: keeps the chain of read-modify-writes of the top, and orders the
-        // mark after it.
+        // listed bit after it.
       } else if (atomic_view{tops[stack]}.compare_exchange(seen, ((seen >> 32) + 1) << 32 | next, acq_rel, device)) {
         list_if_unlisted(arena, c, got.page,
                          state.fetch_and(~bin_state::listed_bit, acq_rel, device) & ~bin_state::listed_bit, 0);

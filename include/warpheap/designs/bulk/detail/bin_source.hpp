@@ -9,7 +9,7 @@
 namespace warpheap::detail {
 
 /// Makes bins: of a page of a chunk for blocks of up to 128 bytes, of a whole chunk for larger
-/// ones. A thread that the semaphore of a bin list told to produce calls it, within a change
+/// ones. A thread that the semaphore of a bin list elects to produce calls it, within a change
 /// (quiescence.hpp). So does a thread that took a page from the list of any arena (search.hpp:
 /// make_of_any_page).
 ///

@@ -15,7 +15,7 @@ namespace warpheap::detail {
 /// units   free ones that no thread has counted off. Below 0 only while a thread has counted off
 ///         more than there were and is about to return them. In the upper half, so that a borrow
 ///         leaves the word.
-/// listed  the mark: the bin is on its list, or a thread is about to list it or has detached it.
+/// listed  the bin is on its list, or a thread is about to list it or has detached it.
 /// pins    threads that freed units and still use the header. A bin with a pin cannot be withdrawn.
 struct bin_state {
   static constexpr std::uint64_t one_pin = 1;

@@ -7,13 +7,14 @@
 
 namespace warpheap::detail {
 
-/// What a search saw before it began, and what it met.
+/// What a search read before it began, and what it found on its way.
 struct bulk_snapshot {
   std::uint64_t freed;
-  // With the search's own changes, but those of a reclamation: then it proves nothing.
+  // Includes the search's own changes, but for those of a reclamation, after which it proves
+  // nothing.
   change_counter<std::uint64_t>::snapshot changes;
   std::uint64_t progress;  // rises while other threads move memory
-  bool unsettled;          // the search met memory that is about to move
+  bool unsettled;          // the search found memory that is about to move
   bool uncertain;          // TBuddy does not know whether it has a block
 };
 

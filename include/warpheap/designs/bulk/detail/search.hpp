@@ -9,8 +9,8 @@
 
 namespace warpheap::detail {
 
-/// The slow path of malloc: what a bin list at home lacks is made, counted off the lists of other
-/// arenas, made of pages of their chunks, or reclaimed; in this order.
+/// The slow path of malloc: what a list of the local arena lacks is made, counted off the list of
+/// any arena, made of a page of any arena's chunk, or reclaimed; in this order.
 ///
 /// Invariant: null means that a search was proof of exhaustion, that another thread noted such a
 /// proof and nothing was freed since, or that a retry limit was reached.
@@ -95,9 +95,9 @@ class bulk_search {
     return true;
   }
 
-  /// The paper's two stages at home: the semaphore grants units, or tells the caller to produce a
-  /// bin. A bin is delivered, and its change ended, before the caller meets lanes of its warp that
-  /// wait for one.
+  /// The paper's two stages in the local arena: the semaphore grants units, or has the caller
+  /// produce a bin. A bin is delivered, and its change ended, before the caller reconverges with
+  /// lanes of its warp that wait for one.
   WARPHEAP_COLD_FN bool request_from_local_arena(std::uint32_t c, std::uint32_t wanted, bulk_list_units& left,
                                                  bulk_bin_units& taken, bulk_snapshot& search) const {
     using standing = bulk_semaphore::standing;
@@ -127,8 +127,8 @@ class bulk_search {
     return true;
   }
 
-  /// Counts up to `wanted` units off the list of any arena; with 0 `wanted` only tells whether one
-  /// has units.
+  /// Counts up to `wanted` units off the list of any arena; with 0 `wanted` only returns whether
+  /// one has units.
   WARPHEAP_COLD_FN bool count_off_any_list(std::uint32_t c, std::uint32_t wanted, bulk_list_units& left,
                                            bulk_snapshot& search) const {
     constexpr std::uint32_t at_once = 2;  // independent loads hide their latency
@@ -158,7 +158,7 @@ class bulk_search {
     return false;
   }
 
-  /// Makes a bin, for the list at home, of a page of any arena's chunk.
+  /// Makes a bin, for the list of the local arena, of a page of any arena's chunk.
   WARPHEAP_COLD_FN bool make_of_any_page(std::uint32_t c, std::uint32_t wanted, bulk_bin_units& taken,
                                          bulk_snapshot& search) const {
     bulk_list_units page{0, 0};

@@ -94,7 +94,7 @@ class ouroboros_batch_source {
     const std::uint32_t taken = count < expected ? count : expected;
     const std::uint32_t begin = units + exclusive_scan(group, taken, 0u, plus{});
     if (taken != 0) bits().take_page_bits(q, chunk, taken, queues().staging(id) + begin);
-    // What came since we looked stays with its chunk.
+    // Pages that were counted since `state_of` stay with their chunk.
     if (taken < count) deferral().count_free(q, chunk, count - taken);
     units += reduce(group, taken, plus{});
     sync(group);
@@ -163,7 +163,7 @@ class ouroboros_batch_source {
     if (wanted > most) wanted = most;
     while (count < wanted) {
       std::uint32_t leaf = 0;
-      // Whole leaves, so there is room for one more.
+      // Whole leaves, so up to 63 chunks more than wanted: `most` leaves room for them.
       const std::uint32_t leaves = (wanted - count + bit_tree::leaf_bits - 1) / bit_tree::leaf_bits;
       std::uint64_t mask = chunks().free_chunks().take_low(group, leaves, bit_tree::leaf_bits, leaf);
       if (!any(group, mask != 0)) break;

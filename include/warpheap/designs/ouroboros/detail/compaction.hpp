@@ -16,17 +16,17 @@ namespace warpheap::detail {
 /// in the queue: into the bitmaps of their chunks, or whole chunks into the set of free ones. Then
 /// it arrives at the size, and goes on to the next one. The last group to arrive settles the size
 /// alone, when it has arrived at all sizes. It takes the queue and the batch, whose pages are all
-/// free by then, and looks at the records of all chunks. Chunks whose pages are all counted become
+/// free by then, and reads the records of all chunks. Chunks whose pages are all counted become
 /// free; the others are listed in the order of their addresses. Hints need no share: the counts say
 /// which chunks they name. A hint that is out of date names a chunk without a count, perhaps of
 /// another size, and is dropped there.
 ///
 /// Invariant: until the last group has arrived no thread changes what the groups find their shares
-/// by: the supply, the queue, and the storage of segments. A count may pass for a moment without a
-/// hint, since nobody but the last group looks at it.
+/// by: the supply, the queue, and the storage of segments. A count may lack a hint meanwhile,
+/// since only the last group reads it.
 ///
 /// Forward progress: no thread waits for another. A group arrives with as many threads as it has,
-/// so it does not matter how warps come apart.
+/// so it does not matter how warps split.
 template <class Layout>
 class ouroboros_compaction {
  public:

@@ -8,8 +8,8 @@
 
 namespace warpheap::detail {
 
-/// What a lane has to do after it counted a page of a chunk as free. All but `none` are announced
-/// as moves, and end with an `end_move`.
+/// What a lane has yet to do after it counted a page of a chunk as free. All but `none` are
+/// announced as moves, and end with an `end_move`.
 enum class ouroboros_pending_action : std::uint32_t {
   none,
   queue,     ///< queue a hint to the chunk
@@ -18,10 +18,10 @@ enum class ouroboros_pending_action : std::uint32_t {
 };
 
 /// Deferred pages: the count of a chunk's free pages that wait in its bitmap, and the place of the
-/// hint to them. Sizes that queue chunks defer all pages; sizes that queue pages defer those for
-/// which the queue has no room.
+/// hint to them. Sizes that queue chunks (C) defer all frees; sizes that queue pages (P) defer
+/// those for which the queue has no room.
 ///
-/// All changes of a chunk's `state` are swaps of the whole word, and all of them are in this part.
+/// All changes of a chunk's `state` are atomic on the whole word, and all of them are in this part.
 /// A free sets the bit, then counts the page; a malloc takes from the count, then clears a bit.
 ///
 /// Invariant of the count: the swap that would count the last page of a chunk sets the count to 0,
@@ -48,8 +48,8 @@ class ouroboros_deferral {
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return lists_.chunks(); }
 
   /// Sets the bits of the pages at `offset` of the lanes of `group`, all of size q, and counts
-  /// them. Returns what the lane has to do for all lanes that freed pages of its chunk. `gives_back`: the
-  /// chunk is to be given back. Collective.
+  /// them. Returns what the lane has to do for all lanes that freed pages of its chunk.
+  /// `gives_back`: the lane is to give the chunk back. Collective.
   WARPHEAP_FN pending_action count_pages(lane_mask group, std::uint32_t q, std::uint64_t offset,
                                          bool& gives_back) const {
     using enum memory_order;
@@ -73,7 +73,7 @@ class ouroboros_deferral {
     return action;
   }
 
-  /// Does what `action` says, except that hints are queued by the caller. Collective.
+  /// Does what `action` and `gives_back` say, except that the caller queues hints. Collective.
   WARPHEAP_FN void finish_pending_action(std::uint32_t q, lane_mask group, std::uint64_t chunk, pending_action action,
                                          bool gives_back) const {
     if (action == pending_action::list) lists().list(q, chunk);
@@ -95,8 +95,8 @@ class ouroboros_deferral {
     return true;
   }
 
-  /// Counts pages of `chunk` as free again that a refiller took from the count and cannot use; their
-  /// bits are still set. One lane.
+  /// Counts pages of `chunk` as free again that a refiller took from the count and cannot use;
+  /// their bits are still set. One lane.
   WARPHEAP_COLD_FN void count_free(std::uint32_t q, std::uint64_t chunk, std::uint32_t freed) const {
     const pending_action action = add_to_count(q, chunk, freed);
     if (action == pending_action::queue) list_instead(q, chunk);
@@ -105,8 +105,8 @@ class ouroboros_deferral {
     if (action != pending_action::none) end_move(q);
   }
 
-  /// Counts `freed` more pages of `chunk`, whose bits are set, and says nothing of a hint: for a compaction, which
-  /// lists the chunk afterwards. Relaxed: the group that lists it has met the caller. One lane.
+  /// Counts `freed` more pages of `chunk`, whose bits are set, and leaves the hint as it is: for a compaction, which
+  /// lists the chunk afterwards. Relaxed: the counter `arrived` orders it before the listing. One lane.
   WARPHEAP_COLD_FN void count_unhinted(std::uint64_t chunk, std::uint32_t freed) const {
     atomic_view{chunks().record(chunk).state}.fetch_add(freed, memory_order::relaxed, thread_scope::device);
   }
@@ -178,8 +178,8 @@ class ouroboros_deferral {
   }
 
   /// Takes a listed chunk off the list for good, if all of its pages are counted; they are the
-  /// caller's then, their bits still set, and the caller counts the chunk off `fully_free`. Else returns
-  /// false. One lane of the refiller's group.
+  /// caller's then, their bits still set, and the caller counts the chunk off `fully_free`. Else
+  /// returns false. One lane of the refiller's group.
   WARPHEAP_FN bool take_fully_free(std::uint32_t q, std::uint64_t chunk) const {
     using enum memory_order;
     using enum thread_scope;
@@ -235,9 +235,9 @@ class ouroboros_deferral {
         next = next.with_hint(Layout::stores_pages(q) ? chunk_state::in_list : own_hint);
       }
       if (!announced && action != pending_action::none) {
-        // A refiller that finds no page searches again until the hint is where the field says, or the
-        // chunk is in the set of free ones. Else pages that other threads freed would be out of
-        // sight. The swap below releases the count of moves.
+        // A refiller that finds no page searches again until the hint is where the field says, or
+        // the chunk is in the set of free ones. Else it would miss pages that other threads freed.
+        // The swap below releases the count of moves.
         chunks().of_class(q).moves.begin();
         announced = true;
       }
@@ -253,7 +253,7 @@ class ouroboros_deferral {
   }
 
   /// Ends the use of a chunk whose pages one group frees all at once. No page of it is counted or
-  /// has a bit, so there is no thread to tell and nothing to acquire. Adding the chunk to the free
+  /// has a bit, so no hint is needed and there is nothing to acquire. Adding the chunk to the free
   /// ones releases what the callers did. One lane.
   WARPHEAP_FN void end_life(std::uint64_t chunk) const {
     const atomic_view state{chunks().record(chunk).state};

@@ -5,8 +5,8 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // free. The record of the block's chunk names the size. The page's number is queued (P), or the
-// page is deferred in its chunk and a hint to the chunk is queued (C). A page that its queue does not
-// take is deferred, too.
+// free is deferred: the page's bit is set and a hint to the chunk is queued (C). A free for
+// which the queue has no room is deferred, too.
 
 namespace warpheap {
 
@@ -36,7 +36,7 @@ WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::push_page(std::uint32_t 
   });
 }
 
-/// Defers the page at `offset` of each lane of `group`, all of size q: two stages, bit and count,
+/// Defers the free of the page at `offset` of each lane of `group`, all of size q: two stages, bit and count,
 /// then what the count asks for. Collective.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::defer(lane_mask group, std::uint32_t q,
@@ -47,18 +47,18 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::defer(lane_mask group, s
   const pending_action action = deferral().count_pages(group, q, offset, gives_back);
   stop_point("ouroboros.defer.counted");
   sync(group);  // no lane returns before its leader has counted its page, and all see the count
-  // Few lanes have a duty, or one has it for many pages.
+  // Few lanes have a pending action, or one has it for many pages.
   if (!any(group, gives_back || action != pending_action::none)) return;
   cold_call([*this, q, group, chunk, action, gives_back] {
     const lane_mask queuers = ballot(group, action == pending_action::queue);
     if (action == pending_action::queue) hints().push_hint(q, queuers, chunk);
     deferral().finish_pending_action(q, group, chunk, action, gives_back);
-    // Nor before a chunk is free whose pages the group freed: that is no move, which refillers see.
+    // No lane returns before a chunk is free that the group freed at once: no move announces it.
     sync(group);
   });
 }
 
-/// Frees a span of chunks, or defers a page that its queue did not take.
+/// Frees a span of chunks, or defers the free of a page that its queue did not take.
 template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* block) const {
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());

@@ -9,13 +9,13 @@
 
 namespace warpheap {
 
-/// What is known of one chunk. Zero bytes: free, or never used.
+/// The record of one chunk. All zero: free, or never used.
 struct chunk_record {
   /// What uses the chunk: a page size (1 + its number), the first of a run of n chunks (`run_base` + n), or the host
   /// (`withdrawn`). Written with each page that is handed out, always the same value as long as the chunk stays with
   /// its owner.
   std::uint32_t owner;
-  std::uint32_t link;  ///< next chunk of the list of deferred chunks, plus 1; `link_pending` until that is known
+  std::uint32_t link;  ///< next chunk of the partial list, plus 1; `link_pending` until that is known
   /// Free pages that wait in the bitmap (10 bits) | where a hint to them lies (6) | how often it was given back (48).
   std::uint64_t state;
   std::uint32_t bits[16];  ///< a bit for each page that waits here; set before it is counted, cleared after
@@ -25,13 +25,13 @@ struct chunk_record {
   static constexpr std::uint32_t link_pending = ~0u;
 };
 
-/// The parts of `chunk_record::state`. One word, so that the count, who has been told of it and the chunk's life change
-/// together.
+/// The parts of `chunk_record::state`. One word, so that the count, the hint's place and the number of lives change at
+/// once.
 struct chunk_state {
   std::uint64_t word;
 
   static constexpr std::uint64_t no_hint = 0;
-  static constexpr std::uint64_t in_list = 63;  ///< the hint lies in the list of deferred chunks of its owner
+  static constexpr std::uint64_t in_list = 63;  ///< the chunk is on the partial list of its owner
 
   WARPHEAP_FN std::uint32_t count() const { return static_cast<std::uint32_t>(word) & 1023; }
   WARPHEAP_FN std::uint64_t hint() const { return word >> 10 & 63; }
@@ -108,21 +108,21 @@ struct ouroboros_layout {
   }
   WARPHEAP_FN static constexpr bool stores_pages(std::uint32_t q) { return Items::stores_pages(page_bytes(q)); }
 
-  // What one page size has. What mallocs touch, where frees push and what defers free pages begin lines of their own;
-  // the refiller's fields follow on the last.
+  // State of one page size. What mallocs touch, where frees push and what deferred frees touch begin lines of their
+  // own; the refiller's fields follow on the last.
   struct page_class {
     batch_ring supply;                     // units are pages, for mallocs
     typename Kind::state queue;            // where frees put them, or hints to chunks that have some
-    alignas(128) std::uint32_t list_head;  // list of chunks with deferred pages: first chunk plus 1
-    std::uint32_t fully_free;              // about how many chunks of the list have all of their pages deferred
+    alignas(128) std::uint32_t list_head;  // the partial list: first chunk plus 1
+    std::uint32_t fully_free;              // about how many chunks of the list are fully free
     change_counter<std::uint64_t>
         moves;  // free pages on their way to where a search finds them: hints, chunks given back
     // The rest belongs to the refiller, or to the holder of the lock while `waiting` is set.
     std::uint32_t waiting;  // the refiller waits for the lock
     std::uint32_t turn;
     std::uint32_t fresh;    // pages that were asked of the free chunks last; 0 after a sweep
-    std::uint32_t chain;    // deferred chunks that were taken off the list and not looked at yet
-    std::uint32_t carried;  // deferred chunks that were taken off the list and did not fit a batch
+    std::uint32_t chain;    // rest of a list that was emptied, not visited yet: first chunk plus 1
+    std::uint32_t carried;  // chunks in `carry`: taken off the list, they did not fit a batch
     std::uint32_t carry[32];
     std::uint64_t arrived;  // threads that have done their share of a compaction; else 0
   };

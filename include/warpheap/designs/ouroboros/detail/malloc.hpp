@@ -5,7 +5,7 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // malloc. Lanes that want one size of one heap draw tickets together, and each finds its unit in a
-// batch. The holders of the first ticket without a unit refill the supply. Where entries are hints
+// batch. The group with the first ticket without a unit refills the supply. Where entries are hints
 // (C) allocation has two stages: a unit names a chunk, then its holder takes a page from the
 // chunk's count, then a bit. A block above the largest page is a span of chunks, found under the
 // heap's lock.

@@ -24,7 +24,7 @@ class ouroboros_page_bits {
   WARPHEAP_FN const ouroboros_chunks<Layout>& chunks() const { return queues_.chunks(); }
 
   /// Sets the bit of the page at `offset` of each lane of `peers`, whose pages are of one chunk and
-  /// of size q. The caller has met `peers` since their last access to the pages. Collective.
+  /// of size q. The caller has synchronised `peers` since they last accessed them. Collective.
   WARPHEAP_FN void set_bits(lane_mask peers, std::uint32_t q, std::uint64_t offset) const {
     using enum memory_order;
     using enum thread_scope;

@@ -11,11 +11,11 @@ namespace warpheap::detail {
 /// No chunk, where a function returns the number of one.
 inline constexpr std::uint64_t no_chunk = unlimited;
 
-/// The partial lists: for each page size the chunks that have deferred pages, and whose hint is in no
-/// queue.
+/// The partial lists: for each page size the chunks that have deferred pages, and whose hint is in
+/// no queue.
 ///
 /// Any thread pushes. Only the size's refiller, or a sweep in its place, takes from the list, and
-/// takes all of it; what it has not looked at is its `chain`. Chunks whose pages do not fit the
+/// takes all of it; what it has not visited is its `chain`. Chunks whose pages do not fit the
 /// refiller's staging segment are *carried*: `carry` keeps them for the next refill.
 ///
 /// Invariant: a chunk is on one list, chain or carry at most, since it has one link. It has the
@@ -58,7 +58,7 @@ class ouroboros_partial_lists {
   }
 
   /// Stores the chunk of each lane of `late` after those that are carried, and returns how many
-  /// there are with them: the caller calls `set_carried` when it has read what it needs.
+  /// are carried then: the caller calls `set_carried` when it has read what it needs.
   WARPHEAP_FN std::uint32_t carry(std::uint32_t q, lane_mask late, std::uint64_t chunk) const {
     page_class& size = chunks().of_class(q);
     if ((late & lane_bit()) != 0) {

@@ -76,7 +76,7 @@ class ouroboros_queues {
   }
 
   /// True if the chunk that `segment` begins in exists and has memory, where segments lie in chunks: `heap_chunks` is
-  /// how many chunks the heap has. For a look at a name that may be out of date.
+  /// how many chunks the heap has. For a reader whose name may be out of date.
   WARPHEAP_FN bool is_readable(std::uint32_t segment, std::uint64_t heap_chunks) const {
     if constexpr (!Layout::queues_use_chunks) return true;
     const std::uint32_t chunk = segment & ~chunk_segments::dense;

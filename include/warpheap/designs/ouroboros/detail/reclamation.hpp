@@ -16,9 +16,10 @@ namespace warpheap::detail {
 /// sweep takes all of these apart: free pages return to the bitmaps of their chunks, and chunks
 /// whose pages are all free become free. The holder of the heap's lock sweeps one size at a time.
 ///
-/// Invariant: a size is swept by its refiller. The sweeper becomes that by drawing more tickets than
-/// any batch has, if no ticket waits; or it stands in for a refiller that waits for the lock. It
-/// publishes the rest of its draw as units of no thread, so that the next malloc is the refiller.
+/// Invariant: a size is swept by its refiller. The sweeper becomes that by drawing more tickets
+/// than any batch has, if no ticket waits; or it stands in for a refiller that waits for the lock.
+/// It publishes the rest of its draw as units of no thread, so that the next malloc is the
+/// refiller.
 template <class Layout>
 class ouroboros_reclamation {
  public:
@@ -62,7 +63,7 @@ class ouroboros_reclamation {
     using enum memory_order;
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
-    // Become the size's refiller, or stand in for one that waits for the lock that we hold.
+    // Become the size's refiller, or stand in for one that waits for the group's lock.
     std::uint32_t ticket = 0;
     batch_ring::batch found{0};
     bool drawn = false;
@@ -160,8 +161,8 @@ class ouroboros_reclamation {
     }
   }
 
-  /// Frees the page at `offset` of each lane of `group`, all of size q, as `defer` does. Hints go to
-  /// the list, because the queue would take the chunks that a sweep needs. Collective.
+  /// Frees the page at `offset` of each lane of `group`, all of size q, as `defer` does. Hints go
+  /// to the list, because the queue would take the chunks that a sweep needs. Collective.
   WARPHEAP_COLD_FN void sweep_page(std::uint32_t q, lane_mask group, std::uint64_t offset) const {
     const std::uint64_t chunk = offset >> Layout::chunk_shift;
     if (q >= Layout::chunk_classes) return chunks().free_chunks().add({chunk, Layout::chunks_of_page(q)});
@@ -196,7 +197,7 @@ class ouroboros_reclamation {
     using enum thread_scope;
     page_class& size = chunks().of_class(q);
     if (!any(group, is_leader(group) && atomic_view{size.fully_free}.load(relaxed, device) != 0)) return;
-    // What was taken off the list before, then what is on it now; not what we put there ourselves.
+    // What was taken off the list before, then what is on it now; not what the sweep puts there.
     std::uint32_t rests[2] = {0, 0};
     if (is_leader(group)) {
       rests[0] = size.chain;

@@ -15,12 +15,12 @@ namespace warpheap::detail {
 ///
 /// Invariant: a size has one refiller at a time. A refusal, a batch without pages for lanes that
 /// wait, is published only after a search under the heap's lock that found nothing, with a sweep of
-/// the other sizes, while no chunk came or went and no free page was on its way. (A sweep publishes
-/// units of no thread, too; no lane is refused by them.)
+/// the other sizes. No chunk came or went during that search, and no free page was on its way when
+/// it began. (A sweep publishes units of no thread, too; they refuse no lane.)
 ///
 /// Forward progress: a refiller waits for threads that hold places in segments, which wait for no
-/// thread; for the holder of the lock; and, as its holder, for refillers that do not wait for it. So
-/// no two refillers wait for each other.
+/// thread; for the holder of the lock; and, as its holder, for refillers that do not wait for it.
+/// So no two refillers wait for each other.
 template <class Layout>
 class ouroboros_refill {
  public:
@@ -59,7 +59,7 @@ class ouroboros_refill {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view waits{chunks().of_class(q).waiting};
-    // Hands what is ours to the holder of the lock while we wait.
+    // Hands the refiller's fields to the holder of the lock meanwhile.
     if (is_leader(group)) waits.store(1, release, device);
     sync(group);
     chunks().control().lock.hold(group, [&] {
@@ -82,9 +82,9 @@ class ouroboros_refill {
     source from{0};
     for (;;) {  // not a spin: it searches anew, and pauses in between
       await_holders(q, group);
-      // Chunks may pass us by, from a size that we search later to one that we have searched. Chunks
-      // that we free in a sweep may, too, since refillers take free chunks without the lock. So a
-      // request is refused only if no chunk came or went during the search.
+      // The search may miss chunks that go from a size it visits later to one that it has visited.
+      // It may also miss chunks that its sweep frees, since refillers take free chunks without the
+      // lock. So a request is refused only if no chunk came or went during the search.
       bit_tree::watch before{};
       bool settled = false;
       if (is_leader(group)) {

@@ -12,7 +12,7 @@
 namespace warpheap {
 namespace detail {
 
-/// Takes the queues of all sizes apart. No other kernel uses the heap.
+/// Compacts all sizes, which empties their queues. No other kernel uses the heap.
 struct coalesce_ouroboros {
   template <class A>
   WARPHEAP_FN void operator()(A allocator) const {

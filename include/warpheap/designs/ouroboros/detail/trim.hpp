@@ -5,7 +5,8 @@
 #include <warpheap/designs/ouroboros/detail/compaction.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
-// Chunks that leave the heap for a while. The host does it while no kernel uses the heap.
+// Chunks that leave the heap for a while. The host launches this while no other kernel uses the
+// heap.
 
 namespace warpheap {
 
@@ -28,7 +29,7 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::withdraw(std::uint64_t* units) const {
   const std::uint64_t count = chunks().control().chunks;
   chunks().heap().withdraw(count, units, grid_thread_index(), grid_threads());
-  // Their records say so. Until they come back nobody looks into them, for they may have no memory.
+  // Their records say so. Until they come back no thread reads the chunks: they may have no memory.
   for (std::uint64_t i = grid_thread_index(); i * chunk_group::chunks < count; i += grid_threads()) {
     for (std::uint64_t left = units[i]; left != 0; left &= left - 1) {
       chunks().set_owner(i * chunk_group::chunks + static_cast<std::uint64_t>(lowest_bit(left)),
