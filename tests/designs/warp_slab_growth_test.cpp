@@ -61,8 +61,8 @@ TEST(warp_slab_growth, warps_come_to_have_words_of_their_own) {
   }
 }
 
-// Warps that miss their seats find what is free, although half of the heap is not the class's yet. When they looked at
-// neighbouring words only, this class had the whole heap after five rounds.
+// Warps whose cached words have too little find what is free, although half of the heap is not the class's yet. When
+// they looked at neighbouring words only, this class had the whole heap after five rounds.
 TEST(warp_slab_growth, a_class_does_not_outgrow_what_is_used) {
   if constexpr (warp_width != 32) GTEST_SKIP() << "the bound is that of warps which take whole words";
   constexpr std::uint64_t threads = 15616;

@@ -67,7 +67,7 @@ struct make_kernel {
     out[3] = store.hinted(c).leaf_word(0);
     for (std::uint32_t place = 0; place < 3; ++place) {
       const slab_look look = look_at_first(store, c, place);
-      out[4] += look.free == store.all_blocks(c, 0) ? 1 : 0;
+      out[4] += look.free_bits == store.all_blocks(c, 0) ? 1 : 0;
       out[5] += unit_owner{store.header(word_number::unit(look.word)).owner}.of_class() == c ? 1 : 0;
     }
   }
@@ -78,7 +78,7 @@ struct reclaim_kernel {
     const slab_store& store = reclamation.store();
     add_slabs(maker, c, 4);
     const slab_look last = look_at_first(store, c, 3);
-    const slab_claim taken = reclamation.claims().claim_for_seat(c, last, 1);
+    const slab_claim taken = reclamation.claims().claim_and_cache(c, last, 1);
     out[0] = reclamation.reclaim(lane_bit(), units) ? 1 : 0;
     out[1] = places_of(store, c);
     out[2] = look_at_first(store, c, 0).word == last.word ? 1 : 0;
@@ -95,7 +95,7 @@ struct sweep_kernel {
   WARPHEAP_FN void operator()(slab_reclamation reclamation, slab_maker maker, std::uint32_t c, told out) const {
     const atomic_view attempts{reclamation.store().control().attempts};
     add_slabs(maker, c, 1);
-    const slab_claim taken = reclamation.claims().claim_for_seat(c, look_at_first(maker.store(), c, 0), 1);
+    const slab_claim taken = reclamation.claims().claim_and_cache(c, look_at_first(maker.store(), c, 0), 1);
     const std::uint64_t earlier = attempts.load(memory_order::relaxed, thread_scope::device);
     const std::uint64_t attempt = attempts.fetch_add(1, memory_order::relaxed, thread_scope::device) + 1;
     out[0] = reclamation.reclaim_since(lane_bit(), units, earlier) ? 1 : 0;
@@ -111,7 +111,7 @@ struct crowd_kernel {
   WARPHEAP_FN void operator()(slab_maker maker, std::uint32_t c, std::uint32_t slabs, std::uint32_t stays) const {
     add_slabs(maker, c, slabs);
     for (std::uint32_t place = 0; place < slabs; place += stays) {
-      maker.claims().claim_for_seat(c, look_at_first(maker.store(), c, place), 1);
+      maker.claims().claim_and_cache(c, look_at_first(maker.store(), c, place), 1);
     }
   }
 };
@@ -121,7 +121,7 @@ struct reclaim_one_kernel {
     constexpr std::uint32_t slabs = 7 * bit_tree::leaf_bits;
     add_slabs(maker, c, slabs);
     for (std::uint32_t place = 4 * bit_tree::leaf_bits; place < slabs; ++place) {
-      reclamation.claims().claim_for_seat(c, look_at_first(maker.store(), c, place), 1);
+      reclamation.claims().claim_and_cache(c, look_at_first(maker.store(), c, place), 1);
     }
     out[0] = reclamation.reclaim(lane_bit(), 1) ? 1 : 0;
     out[1] = slabs - places_of(maker.store(), c);
@@ -170,7 +170,7 @@ struct look_kernel {
       if (store.table(c, place).load(memory_order::relaxed, thread_scope::device) == 0) continue;
       const slab_look look = look_at_first(store, c, place);
       out[3] += 1;
-      out[4] += look.free != store.all_blocks(c, 0) ? 1 : 0;
+      out[4] += look.free_bits != store.all_blocks(c, 0) ? 1 : 0;
       out[5] += word_number::unit(look.word) + 1;
     }
   }
@@ -181,8 +181,9 @@ struct hide_kernel {
     const slab_store& store = search.store();
     add_slabs(search.maker(), c, 1);
     const slab_look all = look_at_first(store, c, 0);
-    const slab_claim taken = search.claims().claim_for_seat(c, all, static_cast<std::uint32_t>(popcount(all.free)));
-    out[0] = taken.blocks == all.free ? 1 : 0;
+    const slab_claim taken =
+        search.claims().claim_and_cache(c, all, static_cast<std::uint32_t>(popcount(all.free_bits)));
+    out[0] = taken.blocks == all.free_bits ? 1 : 0;
     search.hints().hide(c, 0, word_number::unit(all.word));
     out[1] = store.hinted(c).leaf_word(0);
     out[2] = search.find(lane_bit(), lane_bit(), c) == nullptr ? 1 : 0;
@@ -190,7 +191,7 @@ struct hide_kernel {
     out[3] = store.hinted(c).leaf_word(0);
     out[4] =
         search.find(lane_bit(), lane_bit(), c) == search.claims().block_of(slab_classes::bytes(c), {all.word, 4}, 0);
-    out[5] = look_at_first(store, c, 0).free;
+    out[5] = look_at_first(store, c, 0).free_bits;
   }
 };
 
@@ -252,7 +253,7 @@ struct close_kernel {
     out[1] = places_of(maker.store(), c);
     out[2] = free_units_of(maker.store());
     for (std::uint32_t place = 0; place < out[1]; ++place) {
-      out[3] += static_cast<std::uint64_t>(popcount(look_at_first(maker.store(), c, place).free));
+      out[3] += static_cast<std::uint64_t>(popcount(look_at_first(maker.store(), c, place).free_bits));
     }
     out[4] =
         maker.store().table(c, static_cast<std::uint32_t>(out[1])).load(memory_order::relaxed, thread_scope::device);

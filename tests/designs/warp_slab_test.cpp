@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What warp_slab promises beyond the conformance suite: alignment in any memory, small heaps, seats that are shared,
-// and runs.
+// What warp_slab promises beyond the conformance suite: alignment in any memory, small heaps, cache entries that are
+// shared, and runs.
 
 #include <gtest/gtest.h>
 
@@ -155,10 +155,10 @@ TEST(warp_slab, a_small_heap_serves_many_sizes) {
   });
 }
 
-/// Takes a block again and again, of one size in half of the warps and of the other in those whose seats are the same
-/// ones, but for a lane in each that wants what the others of its warp do not. Counts the blocks that somebody else
-/// had, too, or that are of another size.
-struct share_seats {
+/// Takes a block again and again, of one size in half of the warps and of the other in those whose cache entries are
+/// the same ones, but for a lane in each that wants what the others of its warp do not. Counts the blocks that somebody
+/// else had, too, or that are of another size.
+struct share_cache_entries {
   WARPHEAP_FN void operator()(heap_ref<warp_slab> heap, std::uint32_t* faults) const {
     const std::uint64_t warp = grid_thread_index() / warp_width;
     const bool large = (warp % 64 < 32) != (lane_index() == static_cast<int>(warp % warp_width));
@@ -180,14 +180,14 @@ struct share_seats {
   }
 };
 
-// In a heap this small, warp w + 32 has its seat for 16 bytes where warp w has it for 80. So they claim blocks of each
-// other's class all the time, and put them back.
-TEST(warp_slab, classes_that_share_seats_lose_nothing) {
+// In a heap this small, warp w + 32 has its cache entry for 16 bytes where warp w has it for 80. So they claim blocks
+// of each other's class all the time, and put them back.
+TEST(warp_slab, classes_that_share_cache_entries_lose_nothing) {
   for_each_schedule([&](std::uint64_t seed) {
     const heap<warp_slab> heap{std::uint64_t{1} << 20};
     const device_array<std::uint32_t> faults(1);
     for (std::uint64_t launches = scaled(3, 3); launches != 0; --launches) {
-      launch({8, 8 * warp_width}, share_seats{}, heap.ref(), faults.data());
+      launch({8, 8 * warp_width}, share_cache_entries{}, heap.ref(), faults.data());
     }
     EXPECT_EQ(faults.to_host().front(), 0u) << "seed " << seed;
     const warp_slab_statistics after = heap.allocator_stats();

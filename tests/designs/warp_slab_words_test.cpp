@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The numbers and packed words of warp_slab, by themselves: sizes and slabs, hints, owners, seats, demand and forecast.
+// The numbers and packed words of warp_slab, by themselves: sizes and slabs, hints, owners, cache entries, demand and
+// forecast.
 
 #include <gtest/gtest.h>
 
@@ -135,19 +136,19 @@ TEST(warp_slab_words, a_word_has_a_number_of_its_own) {
   }
 }
 
-TEST(warp_slab_words, a_seat_guesses_what_was_taken) {
-  constexpr std::uint32_t last = (1u << slab_seat::word_bits) - 1;
+TEST(warp_slab_words, a_cache_entry_guesses_what_was_taken) {
+  constexpr std::uint32_t last = (1u << slab_cache_entry::word_bits) - 1;
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     for (const std::uint32_t word : {0u, 4711u, last}) {
-      const slab_seat seat = slab_seat::make(c, {word, 0x00f0'0f00});
-      EXPECT_TRUE(seat.is_of(c));
-      EXPECT_EQ(seat.word(c), word);
-      for (std::uint32_t other = 1; other < 4; ++other) EXPECT_FALSE(seat.is_of(c + other));
-      EXPECT_EQ(seat.guess(8), 0x00f0'0f00u);
-      EXPECT_EQ(seat.guess(3), 0x0000'0700u);
-      EXPECT_EQ(popcount(seat.guess(32)), 32);
+      const slab_cache_entry entry = slab_cache_entry::make(c, {word, 0x00f0'0f00});
+      EXPECT_TRUE(entry.is_of(c));
+      EXPECT_EQ(entry.word(c), word);
+      for (std::uint32_t other = 1; other < 4; ++other) EXPECT_FALSE(entry.is_of(c + other));
+      EXPECT_EQ(entry.guess(8), 0x00f0'0f00u);
+      EXPECT_EQ(entry.guess(3), 0x0000'0700u);
+      EXPECT_EQ(popcount(entry.guess(32)), 32);
     }
-    EXPECT_FALSE(slab_seat{0}.is_of(c));
+    EXPECT_FALSE(slab_cache_entry{0}.is_of(c));
   }
 }
 

@@ -24,7 +24,7 @@ constexpr std::uint64_t almost64 = ~std::uint64_t{0};
 void age(warp_slab_layout::control& control) {
   control.free_units.changes.reset_to(almost32);
   for (auto& each : control.of_class) {
-    each.news = almost32;
+    each.generation = almost32;
     each.changes.reset_to(almost32);
     each.hints.changes.reset_to(almost32);
     each.demand = std::uint64_t{almost32} << 32;

@@ -109,7 +109,7 @@ TEST(held_warp_slab, a_slab_is_not_hidden_while_its_words_are_withdrawn) {
       }
       taker->await();
       std::uint32_t found = ~0u;
-      *seen = look_through(self, c, place, found).free;
+      *seen = look_through(self, c, place, found).free_bits;
       if (found == unit && *seen == 0) hide(self, c, place, found);
       taker->release();
     });
@@ -213,7 +213,7 @@ void expect_that_a_ticket_waits(const slab_heap& heap, few_lanes lanes, bool fir
       *drawn = ledger_of(self).look(c).blocks();
       maker->release();
     }
-    blocks[lane] = first ? take_first_ticket(self, c) : take_by_ticket(self, c);
+    blocks[lane] = first ? take_for_one_class(self, c) : take_by_ticket(self, c);
   });
   EXPECT_EQ(drawn, 1u);
   EXPECT_NE(blocks[0], nullptr);
@@ -249,12 +249,12 @@ TEST(held_warp_slab, a_lane_that_drew_takes_nothing_of_a_slab_that_changed) {
   });
   for_few_lanes(2, [&](few_lanes lanes) {
     heap.reset();
-    held_lane late{"warp_slab.go_on.left", {.thread = 0}};
+    held_lane late{"warp_slab.claim_rest.left", {.thread = 0}};
     std::uint32_t got = 0;
     bool changed = false;
     lanes.run([self = heap.allocator(), c, other, late = &late, got = &got, changed = &changed](unsigned lane) {
       if (lane == 0) {
-        *got = go_to_drawn(self, c, {word_at(0), 1}, 1).blocks;
+        *got = claim_drawn(self, c, {word_at(0), 1}, 1).blocks;
         return;
       }
       late->await();

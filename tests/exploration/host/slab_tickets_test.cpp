@@ -47,7 +47,7 @@ struct draw_against_close {
       close_and_open(self, c, 2);
       return;
     }
-    out[lane] = reinterpret_cast<std::uint64_t>(first ? take_first_ticket(self, c) : take_by_ticket(self, c));
+    out[lane] = reinterpret_cast<std::uint64_t>(first ? take_for_one_class(self, c) : take_by_ticket(self, c));
     if (out[lane] != 0) return;
     // The slab that the ticket was of is listed, so a search has its block.
     out[lane] = reinterpret_cast<std::uint64_t>(search(self, lane_bit(), lane_bit(), c));

@@ -17,7 +17,7 @@ WARPHEAP_TEST_PRIVATE(walk_look_through, detail::slab_walk::look_through)
 WARPHEAP_TEST_PRIVATE(reclamation_take_words, detail::slab_reclamation::take_words)
 WARPHEAP_TEST_PRIVATE(reclamation_reclaim_slab, detail::slab_reclamation::reclaim_slab)
 WARPHEAP_TEST_PRIVATE(claims_claim, detail::slab_claims::claim)
-WARPHEAP_TEST_PRIVATE(claims_without_foreign, detail::slab_claims::without_foreign)
+WARPHEAP_TEST_PRIVATE(claims_without_stale, detail::slab_claims::without_stale)
 WARPHEAP_TEST_PRIVATE(hints_show, detail::slab_hints::show)
 
 // As the lock's holder does: no ticket of the class counts meanwhile.
@@ -36,9 +36,9 @@ inline void* take_by_ticket(const warp_slab& self, std::uint32_t c) {
   bool there = false;
   return top(self).growth().tickets().take(lane_bit(), c, true, nullptr, there);
 }
-// As `take_by_ticket`, on the way of a warp without a seat, in the launch in which the class begins.
-inline void* take_first_ticket(const warp_slab& self, std::uint32_t c) {
-  return top(self).growth().tickets().take_first(lane_bit(), lane_bit(), c, nullptr);
+// As `take_by_ticket`, on the way of a warp without a cache entry, in the launch in which the class begins.
+inline void* take_for_one_class(const warp_slab& self, std::uint32_t c) {
+  return top(self).growth().tickets().take_for_one_class(lane_bit(), lane_bit(), c, nullptr);
 }
 inline bool add_slabs(const warp_slab& self, lane_mask group, std::uint32_t c, std::uint32_t slabs) {
   close_ledger(self, group, c);
@@ -58,11 +58,11 @@ inline slab_claim claim(const warp_slab& self, std::uint32_t c, std::uint32_t at
                         std::uint32_t& left) {
   return claims_claim(top(self).claims(), c, at, chosen, left);
 }
-inline slab_claim go_to_drawn(const warp_slab& self, std::uint32_t c, slab_look look, std::uint32_t wanted) {
-  return top(self).claims().go_to_drawn(c, look, wanted);
+inline slab_claim claim_drawn(const warp_slab& self, std::uint32_t c, slab_look look, std::uint32_t wanted) {
+  return top(self).claims().claim_drawn(c, look, wanted);
 }
-inline slab_claim without_foreign(const warp_slab& self, slab_claim got) {
-  return claims_without_foreign(top(self).claims(), got);
+inline slab_claim without_stale(const warp_slab& self, slab_claim got) {
+  return claims_without_stale(top(self).claims(), got);
 }
 inline bit_tree free_units(const warp_slab& self) { return top(self).store().free_units(); }
 inline void put_back(const warp_slab& self, slab_claim blocks) { top(self).hints().put_back(blocks); }

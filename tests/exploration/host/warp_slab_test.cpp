@@ -52,7 +52,7 @@ class heap_memory {
     return found;
   }
   std::uint32_t free_blocks(std::uint32_t index) const {
-    return static_cast<std::uint32_t>(popcount(slab_word{word_of(allocator(), word_at(index))}.free()));
+    return static_cast<std::uint32_t>(popcount(slab_word{word_of(allocator(), word_at(index))}.free_bits()));
   }
 
  private:
@@ -72,7 +72,7 @@ slab_claim claim_of(const warp_slab& self, std::uint32_t c, std::uint32_t index,
 void look_or_hide(const warp_slab& self, std::uint32_t c) {
   std::uint32_t found = ~0u;
   const slab_look look = look_through(self, c, place, found);
-  if (found != ~0u && look.free == 0) hide(self, c, place, found);
+  if (found != ~0u && look.free_bits == 0) hide(self, c, place, found);
 }
 
 // A unit, whole, as a run.
@@ -181,7 +181,7 @@ struct change_class {
       out[0] = reclaim_slab(self, before, place);
       if (out[0] != 0) require(add_slabs(self, lane_bit(), after, 1u), "the unit is not there");
     } else if (late == 0) {
-      const slab_claim got = without_foreign(self, claim_of(self, before, 0, 1));
+      const slab_claim got = without_stale(self, claim_of(self, before, 0, 1));
       if (got.blocks != 0) put_back(self, got);
     } else if (late == 1) {
       show(self, word_at(0), before);

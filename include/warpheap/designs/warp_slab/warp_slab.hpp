@@ -16,13 +16,14 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 /// warpheap's own design: slabs of equal blocks with a bitmap word for each 32 of them, and for each warp a word of its
 /// own to begin at.
 ///
-/// A warp whose lanes ask together claims blocks of the word at its seat: where it found blocks of the size before.
-/// Seats begin apart, so as long as there are as many words as warps, that is one atomic operation without contention,
-/// whatever the size. Frees of a warp into one word are one operation, too. A warp that finds too little at its seat
-/// probes words all over the class, with the help of all lanes that called with it. Then it draws a ticket: the number
-/// of a block in a slab that is not made yet, which also tells which thread makes the slab. A warp that asks only for
-/// sizes that begin in its launch draws before it probes. Where there is no memory for more slabs, the warp follows
-/// hints; then it takes fully free slabs back from other sizes. A size that is crowded gets slabs ahead of need.
+/// A warp whose lanes ask together claims blocks of the word in its cache entry: where it found blocks of the size
+/// before. Warps begin apart, so as long as there are as many words as warps, that is one atomic operation without
+/// contention, whatever the size. Frees of a warp into one word are one operation, too. A warp that finds too little in
+/// its cached word probes words all over the class, with the help of all lanes that called with it. Then it draws a
+/// ticket: the number of a block in a slab that is not made yet, which also tells which thread makes the slab. A warp
+/// that asks only for sizes that begin in its launch draws before it probes. Where there is no memory for more slabs,
+/// the warp follows hints; then it takes fully free slabs back from other sizes. A size that is crowded gets slabs
+/// ahead of need.
 ///
 /// `slab_classes` tells the sizes. Larger blocks are runs of 16 KiB units, and so is a smaller one in a heap in which
 /// no slab of its size can lie. docs/design/warp_slab.md explains it all.
@@ -32,12 +33,12 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   class        the blocks of one size; a slab is a few units that are full of them
 ///   word         32 blocks of a slab: a bit for each free one, the class, and whether the word is shown
 ///   place        index of a slab in the table of its class
-///   seat         of a warp and a class: the word where blocks were found last, and their bits
-///   home         of a warp and a class: the word that the warp's number tells, tried where it has no seat
+///   cache entry  of a warp and a class: the word where blocks were found last, and their bits
+///   home         of a warp and a class: the word that the warp's number tells, tried where it has no cache entry
 ///   hint         says that a slab may have free blocks; a set of places leads to it
 ///   shown        of a word or a hint: searches are led to it; to hide it undoes that
 ///   change       an update of hints, counted at its begin and its end, so that a search knows what it may have missed
-///   foreign      of a claim: the slab is of another class by now, so the blocks go back
+///   stale        of a claim: the slab is of another class by now, so the blocks go back
 ///   ticket       number of a block that a request drew; the holder of a slab's first ticket makes the slab
 ///   ledger       count of the tickets of a class; closed while the lock's holder changes the class's table
 ///   region       leaves of units that makers of slabs of one size share, in a large heap
@@ -45,21 +46,21 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   attempt      the work of one holder of the lock for a request: more slabs, or a refusal; numbered from 1
 ///   sweep        of an attempt: a look at all classes that found no fully free slab to take back
 ///   job          work that the lock's holder shares with groups that wait for the lock
-///   visit        the launch in which a warp last came the cold way, and what it did there
-///   news         counter of a class that changes when waiting warps should look again
+///   contention   record of the launch in which a warp last came the cold way, and what it did there
+///   generation   counter of a class that changes when waiting warps should look again
 ///
 /// Call tree, downwards only; the file of a part has its name
 ///   malloc                                                          malloc.hpp
 ///   |- take_block              up to 64 KiB, lanes together
-///   |  |- claims: claim_at_seat         the leader of each class
-///   |  |- sharing: take_anywhere        one probe a lane -> probes: look_anywhere -> claims: claim_for_seat
+///   |  |- claims: claim_cached          the leader of each class
+///   |  |- sharing: take_anywhere        one probe a lane -> probes: look_anywhere -> claims: claim_and_cache
 ///   |  |- take_elsewhere       cold                                 elsewhere.hpp
-///   |  |  |- hints: put_back_of         a foreign claim
-///   |  |  |- take_first               no seat yet, in the launch in which a class begins
+///   |  |  |- hints: put_back_of         a stale claim
+///   |  |  |- take_uncached            no cache entry yet, in the launch in which a class begins
 ///   |  |  |  |- rounds: look_at_older       warps after the grid's first 2^18 threads -> probes, sharing: take_seen
-///   |  |  |  '- tickets: take_first         one class of whole words; else take
+///   |  |  |  '- tickets: take_for_one_class one class of whole words; else take
 ///   |  |  |- rounds: look_on            probes: look_around -> sharing: take_seen; headroom: make_room -> tickets
-///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: go_to_drawn
+///   |  |  |- tickets: take              ledger: draw, entry_of; maker: make_slab_at; claims: claim_drawn
 ///   |  |  '- take_along_hints           in turns:
 ///   |  |     |- rounds: look_again      the home word, the latest slabs
 ///   |  |     |- search: follow_hints    walk: pass -> sharing: share, hints: hide
@@ -74,9 +75,9 @@ struct warp_slab_statistics;  // statistics.hpp, with the host half
 ///   '- store: free_run         a run
 ///
 /// Parts, from the lowest: each has the one before it as its only member, and calls only earlier ones
-///   store        units, headers, words, tables, seats: where each lies
+///   store        units, headers, words, tables, cache entries: where each lies
 ///   hints        blocks that come back; slabs are shown and hidden       calls store, as all do
-///   claims       blocks of one word, and the seat                        hints
+///   claims       blocks of one word, and the cache entry                 hints
 ///   probes       reads of words that are scattered over a class
 ///   sharing      what lanes saw becomes blocks of their group            probes, claims
 ///   ledger       tickets of a class, and when they count                 hints
@@ -172,7 +173,7 @@ class warp_slab {
 
   // elsewhere.hpp
   WARPHEAP_COLD_FN void* take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got, void* found) const;
-  WARPHEAP_COLD_FN void* take_first(lane_mask group, std::uint32_t c, void* found) const;
+  WARPHEAP_COLD_FN void* take_uncached(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN bool lacks_slabs(lane_mask group, std::uint32_t c, bool wants) const;
   WARPHEAP_COLD_FN void* take_along_hints(lane_mask group, std::uint32_t c, void* found) const;
   WARPHEAP_COLD_FN outcome take_or_extend(lane_mask group, std::uint32_t c, std::uint32_t turn, bool wants,

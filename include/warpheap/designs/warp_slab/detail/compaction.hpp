@@ -42,7 +42,7 @@ class slab_compaction {
     const bool closed = is_leader(group) && ledger().close(c, gaps);
     sync(group);  // the slabs of tickets are visible to all lanes
     gaps = shuffle(group, gaps, leader(group));
-    if (gaps != 0) compact(group, c, ledger().opened(c), gaps);
+    if (gaps != 0) compact(group, c, ledger().opened_places(c), gaps);
     return any(group, closed);
   }
 

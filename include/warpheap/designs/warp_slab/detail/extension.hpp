@@ -25,9 +25,9 @@ namespace warpheap::detail {
 /// That moment lies in the last search for blocks of the class. If no units for a slab are free after the search, and
 /// meanwhile no thread took any, none were free during it.
 ///
-/// Orders: `news` and `refused` are released by the holder and acquired by those that wait, so slabs, or their absence,
-/// are visible. An attempt's number is drawn by an acquire, and a wait begins with a release, so an attempt sees what
-/// precedes the waits that it refuses.
+/// Orders: `generation` and `refused` are released by the holder and acquired by those that wait, so slabs, or their
+/// absence, are visible. An attempt's number is drawn by an acquire, and a wait begins with a release, so an attempt
+/// sees what precedes the waits that it refuses.
 class slab_extension {
  public:
   using classes = slab_classes;
@@ -47,13 +47,15 @@ class slab_extension {
   /// What became of a lane's wait for its class.
   enum class outcome : std::uint32_t { waits, holds, extended, served, refused };
 
-  /// Extends class `c` of each lane that is `dry`: that is, its search found no block. `news` is the value that the
-  /// class's counter had before that search. Lanes that are not dry help to extend what others want. Returns to dry
-  /// lanes what became of their class: `extended`, `refused`, or `served`. The latter means that no slab could be
-  /// added, but some lane of the class has a block in `found`, or a lane that looks again may find one. Collective.
-  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool dry, std::uint32_t news, void*& found) const {
-    extension_wait mine{match(group, dry ? c : classes::count), news, 0, 0, outcome::extended};
-    const bool asks = dry && is_leader(mine.peers);
+  /// Extends class `c` of each lane that is `exhausted`: that is, its search found no block. `generation` is the value
+  /// that the class's counter had before that search. Lanes that are not exhausted help to extend what others want.
+  /// Returns to exhausted lanes what became of their class: `extended`, `refused`, or `served`. The latter means that
+  /// no slab could be added, but some lane of the class has a block in `found`, or a lane that looks again may find
+  /// one. Collective.
+  WARPHEAP_COLD_FN outcome extend(lane_mask group, std::uint32_t c, bool exhausted, std::uint32_t generation,
+                                  void*& found) const {
+    extension_wait mine{match(group, exhausted ? c : classes::count), generation, 0, 0, outcome::extended};
+    const bool asks = exhausted && is_leader(mine.peers);
     if (asks) ask(c, mine);
     while (wait_for_turn(group, c, mine)) {  // not a spin: each turn ends a wait
       extend_for_holder(group, c, mine, found);
@@ -63,11 +65,11 @@ class slab_extension {
   }
 
  private:
-  struct extension_wait {   // in memory, so that it needs no registers
-    lane_mask peers;        // those that want the class
-    std::uint32_t news;     // of the class, before the looks that found nothing
-    std::uint64_t earlier;  // attempts that had begun before the wait
-    std::uint32_t times;    // how often the demand had been taken when the caller's part was added
+  struct extension_wait {      // in memory, so that it needs no registers
+    lane_mask peers;           // those that want the class
+    std::uint32_t generation;  // of the class, before the looks that found nothing
+    std::uint64_t earlier;     // attempts that had begun before the wait
+    std::uint32_t times;       // how often the demand had been taken when the caller's part was added
     outcome then;
   };
 
@@ -86,14 +88,14 @@ class slab_extension {
   WARPHEAP_COLD_FN void look_for_turn(std::uint32_t c, extension_wait& mine) const {
     using enum memory_order;
     using enum thread_scope;
-    const atomic_view view{store().of_class(c).news};
+    const atomic_view view{store().of_class(c).generation};
     const std::uint64_t refused = atomic_view{store().of_class(c).refused}.load(acquire, device);
-    if (view.load(acquire, device) != mine.news) {
+    if (view.load(acquire, device) != mine.generation) {
       mine.then = outcome::extended;
     } else if (refused > mine.earlier) {
       mine.then = outcome::refused;
     } else if (store().control().lock.try_acquire()) {
-      if (view.load(relaxed, device) == mine.news) {
+      if (view.load(relaxed, device) == mine.generation) {
         mine.then = outcome::holds;
       } else {
         store().control().lock.release();
@@ -154,7 +156,7 @@ class slab_extension {
       if (then == outcome::extended) maker().ledger().open(c);
       // Where a search found blocks there may be more: waiting warps look by themselves, and need not have the lock in
       // turn.
-      if (then != outcome::refused) atomic_view{store().of_class(c).news}.fetch_add(1, release, device);
+      if (then != outcome::refused) atomic_view{store().of_class(c).generation}.fetch_add(1, release, device);
       // It holds for all that began to wait before the sweep that it rests on, which may be of an earlier attempt.
       if (then == outcome::refused) {
         atomic_view{store().of_class(c).refused}.store(store().control().swept, release, device);

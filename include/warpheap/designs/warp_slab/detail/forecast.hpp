@@ -17,9 +17,9 @@ WARPHEAP_FN inline bool has_more_threads_than_run() { return grid_threads() > th
 
 // The launch in which a warp last came the cold way, and what it did there: whether it drew tickets before a probe,
 // whether it looked how much of its class is free (a look for room), and whether it did so twice. 0: it never came. A
-// visit only decides how much a class grows ahead of need, and whether a warp may draw before it probes. So it may be
-// wrong: warps of a small heap share one, and launch numbers wrap around.
-struct slab_visit {
+// contention record only decides how much a class grows ahead of need, and whether a warp may draw before it probes. So
+// it may be wrong: warps of a small heap share one, and launch numbers wrap around.
+struct slab_contention {
   static constexpr std::uint32_t again_bit = 1;
   static constexpr std::uint32_t looked_bit = 2;
   static constexpr std::uint32_t drew_bit = 4;
@@ -33,9 +33,9 @@ struct slab_visit {
   WARPHEAP_FN bool looked_now() const { return came_now() && (value & looked_bit) != 0; }
   WARPHEAP_FN bool looked_again() const { return came_now() && (value & again_bit) != 0; }
   // After one more look for room.
-  WARPHEAP_FN slab_visit after_look() const { return {present() | looked_bit | (looked_now() ? again_bit : 0)}; }
+  WARPHEAP_FN slab_contention after_look() const { return {present() | looked_bit | (looked_now() ? again_bit : 0)}; }
   // After a draw before a look.
-  WARPHEAP_FN slab_visit after_draw() const { return {present() | drew_bit}; }
+  WARPHEAP_FN slab_contention after_draw() const { return {present() | drew_bit}; }
 
  private:
   WARPHEAP_FN static std::uint32_t now() { return static_cast<std::uint32_t>(launch_number() << launch_shift); }

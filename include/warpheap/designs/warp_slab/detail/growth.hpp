@@ -18,8 +18,8 @@ namespace warpheap::detail {
 /// of a grid has not begun yet, the rest will ask as the others did. A warp that comes again in a launch mallocs and
 /// frees by turns, and is quicker where much is free. A heap that fills up is to do so in few steps.
 ///
-/// Invariant: the course of a launch (`front`, `launch`, `before`) is written by the holder of the heap's lock alone.
-/// Waits of `slab_extension` add to the demand and subtract from it; only the holder takes it all.
+/// Invariant: the course of a launch (`front`, `launch`, `places_before_launch`) is written by the holder of the heap's
+/// lock alone. Waits of `slab_extension` add to the demand and subtract from it; only the holder takes it all.
 ///
 /// One lane calls, the lock's holder. All accesses are relaxed: these numbers decide how much is added, and nothing
 /// else.
@@ -90,8 +90,8 @@ class slab_growth {
       // Where hardly any units are left, and several sizes are asked for, others lack what one has in store.
       return mixed && !store().has_units_ahead() ? 0 : places / 16;
     }
-    if (slab_visit{store().visit().load(relaxed, device)}.looked_again()) return places / 2;
-    const std::uint32_t before = store().of_class(c).before;
+    if (slab_contention{store().contention().load(relaxed, device)}.looked_again()) return places / 2;
+    const std::uint32_t before = store().of_class(c).places_before_launch;
     // Slabs may have been taken back meanwhile.
     const std::uint32_t added = places > before ? places - before : 0;
     if (has_more_threads_than_run()) return slabs_for_the_rest(c, added + wanted / store().blocks_of(c), mixed);
@@ -103,7 +103,7 @@ class slab_growth {
     const auto now = static_cast<std::uint32_t>(launch_number());
     if (store().of_class(c).launch == now) return;
     store().of_class(c).launch = now;
-    store().of_class(c).before = places;
+    store().of_class(c).places_before_launch = places;
   }
   // How many slabs the threads that have not begun will want, and some more, where those that have begun wanted `used`:
   // the blocks of a grid begin in the order of their numbers. No more than fill half of the heap with slabs. One lane,

@@ -38,15 +38,15 @@ class slab_hints {
   /// accesses of the threads that had the blocks.
   WARPHEAP_FN void put_back(slab_claim blocks) const {
     const slab_word old{store().word(blocks.word).fetch_or(blocks.blocks, after_release_fence, thread_scope::device)};
-    invariant((old.free() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
+    invariant((old.free_bits() & blocks.blocks) == 0, "warp_slab: a block was freed twice");
     stop_point("warp_slab.put_back.freed");
     if (!old.shown()) show_of(*this, blocks.word, old.of_class());
   }
-  /// Makes the blocks of a foreign claim free, which the caller got by mistake. One lane. The claim acquired the
+  /// Makes the blocks of a stale claim free, which the caller got by mistake. One lane. The claim acquired the
   /// accesses of the threads that had the blocks before, and the fence passes these on to the next owners.
   WARPHEAP_COLD_FN static void put_back_of(slab_hints self, slab_claim blocks) {
     fence(memory_order::acq_rel, thread_scope::device);
-    blocks.word &= ~slab_claim::foreign_bit;
+    blocks.word &= ~slab_claim::stale_bit;
     if (blocks.blocks != 0) self.put_back(blocks);
   }
   /// Leads searchers to the slab of word `at`, for `put_back`, by a copy of the handle: a call of a member would have
@@ -71,7 +71,7 @@ class slab_hints {
       WARPHEAP_ROLLED for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
         const slab_word left{
             store().word(word_number::make(unit, w)).fetch_and(~slab_word::shown_bit, relaxed, device)};
-        if (left.free() != 0 || !left.is_of(c)) some = true;  // a reclaimer may still restore it
+        if (left.free_bits() != 0 || !left.is_of(c)) some = true;  // a reclaimer may still restore it
       }
       fence(acq_rel, device);
       if (some) {

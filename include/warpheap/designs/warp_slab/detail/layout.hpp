@@ -32,15 +32,15 @@ struct warp_slab_layout {
   // A section: the metadata of 64 units.
   struct unit_section {
     static constexpr std::uint32_t units = word_number::section_units;
-    static constexpr std::uint32_t section_seats = 512;
-    static constexpr std::uint32_t class_seats = 64;  // at least as many as classes: warps have a seat for each
-    std::uint64_t free;                               // leaf of the set of free units
-    std::uint64_t hints[classes::count];              // leaves of the sets of places
-    std::uint32_t table[classes::count][units];       // by class and place: first unit of the slab plus 1, or 0
+    static constexpr std::uint32_t section_cache_entries = 512;
+    static constexpr std::uint32_t class_cache_entries = 64;  // at least as many as classes
+    std::uint64_t free_units;                                 // leaf of the set of free units
+    std::uint64_t hints[classes::count];                      // leaves of the sets of places
+    std::uint32_t table[classes::count][units];               // by class and place: first unit of the slab plus 1, or 0
     alignas(16) unit_header header[units];
-    std::uint64_t seats[section_seats];                           // slab_seat, by warp and class
-    std::uint32_t visits[section_seats / class_seats];            // slab_visit, by warp
-    alignas(128) std::uint64_t word[classes::most_words][units];  // by word_number
+    std::uint64_t cache_entries[section_cache_entries];                     // slab_cache_entry, by warp and class
+    std::uint32_t contention[section_cache_entries / class_cache_entries];  // slab_contention, by warp
+    alignas(128) std::uint64_t word[classes::most_words][units];            // by word_number
   };
 
   // What all threads read of a class, and what only those who search and extend it touch, on lines of their own.
@@ -52,18 +52,18 @@ struct warp_slab_layout {
     std::uint32_t slab_units;               // units of a slab, as `initialise` wrote them
     std::uint32_t slab_blocks;              // blocks of a slab, as `initialise` wrote them
     std::uint32_t began;                    // 1 + the launch in which a ticket made the first slab, or 0
-    alignas(128) std::uint32_t news;        // a generation: it changes when waiting warps should look again
+    alignas(128) std::uint32_t generation;  // changes when waiting warps should look again
     std::uint64_t refused;                  // the attempt whose sweep the latest refusal rests on
     alignas(128) std::uint64_t ledger;      // slab_ledger_word: blocks that tickets were drawn for
     alignas(128) std::uint32_t settled;     // places that have a slab, or had a ticket and could not get one
     alignas(128) std::uint32_t failed;      // those without a slab, since the ledger was opened
-    std::uint32_t opened;                   // the places that there were then
+    std::uint32_t opened_places;            // the places that there were then
     std::uint32_t grown;                    // 1 + the latest launch that made slabs ahead of need, or 0
     std::uint32_t grown_by_half;            // the same, for warps that malloc and free by turns
     std::uint32_t no_units;                 // 1 + `reclaims` when a maker found no units, or 0; the lock's holder's
     alignas(128) std::uint64_t demand;      // slab_demand
     std::uint32_t launch;                   // the launch that extended the class last; the lock's holder's
-    std::uint32_t before;                   // `places` when that launch first did so; the lock's holder's
+    std::uint32_t places_before_launch;     // `places` when that launch first did so; the lock's holder's
     change_counter<std::uint32_t> changes;  // hints of slabs that are about to be set, or cleared to look again
     bit_tree::levels hints;
   };
@@ -111,9 +111,9 @@ struct warp_slab_layout {
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return sections_at() + divide_up(bytes, unit_section::units << classes::unit_shift) * sizeof(unit_section);
   }
-  // Seats in a heap that begins with so many units: a power of two, so that finding one is no division.
-  WARPHEAP_FN static std::uint32_t seats(std::uint32_t units) {
-    const std::uint64_t most = divide_up(units, unit_section::units) * unit_section::section_seats;
+  // Cache entries in a heap that begins with so many units: a power of two, so that finding one is no division.
+  WARPHEAP_FN static std::uint32_t cache_entries(std::uint32_t units) {
+    const std::uint64_t most = divide_up(units, unit_section::units) * unit_section::section_cache_entries;
     return most == 0 ? 1 : 1u << highest_bit(most);
   }
   // A heap that begins with fewer units is small: a sixteenth of it may be less than the seven units of a slab.

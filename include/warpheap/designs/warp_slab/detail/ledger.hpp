@@ -24,9 +24,9 @@ namespace warpheap::detail {
 /// slabs that nobody waits for. In any launch the first draw by a warp that mallocs and frees by turns takes half of
 /// it.
 ///
-/// Invariant: while the ledger is open, places below `opened` have slabs, and each place above has none, or that of the
-/// one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits for
-/// anything. While the ledger is closed, all places that were drawn are settled, and only the lock's holder, and
+/// Invariant: while the ledger is open, places below `opened_places` have slabs, and each place above has none, or that
+/// of the one thread that drew its first ticket. That thread settles the place, with a slab or without, before it waits
+/// for anything. While the ledger is closed, all places that were drawn are settled, and only the lock's holder, and
 /// groups that share its work, change the table.
 ///
 /// Orders: a draw acquires the opening of the ledger, and with it the table as it was then. `settled` is released with
@@ -130,8 +130,8 @@ class slab_ledger {
   }
 
   /// Closes the ledger, waits until each place is settled for which tickets were drawn, and stores their number as the
-  /// class's `places`. Of these, `gaps` have no slab, all from place `opened` on. False, and nothing changes, if the
-  /// ledger was closed before. The lock's holder.
+  /// class's `places`. Of these, `gaps` have no slab, all from place `opened_places` on. False, and nothing changes, if
+  /// the ledger was closed before. The lock's holder.
   WARPHEAP_COLD_FN bool close(std::uint32_t c, std::uint32_t& gaps) const {
     using enum memory_order;
     using enum thread_scope;
@@ -157,7 +157,7 @@ class slab_ledger {
   /// Notes that a maker of class `c` found no units. The lock's holder.
   WARPHEAP_FN void note_no_units(std::uint32_t c) const { state(c).no_units = store().control().reclaims + 1; }
   /// The number of places when the ledger was last opened: all of these have slabs. The lock's holder.
-  WARPHEAP_FN std::uint32_t opened(std::uint32_t c) const { return state(c).opened; }
+  WARPHEAP_FN std::uint32_t opened_places(std::uint32_t c) const { return state(c).opened_places; }
   /// Opens the ledger: tickets are drawn from the first block on that no slab has. Where most units are slabs, or a
   /// ticket found no units and no slab was taken back since, it stays closed: tickets would look for units in vain, and
   /// then wait for the lock all the same. The lock's holder.
@@ -167,7 +167,7 @@ class slab_ledger {
     const std::uint32_t places = atomic_view{state(c).places}.load(relaxed, device);
     if (places == 0) atomic_view{state(c).began}.store(0, relaxed, device);
     if (!may_draw_units(c)) return;
-    state(c).opened = places;
+    state(c).opened_places = places;
     atomic_view{state(c).failed}.store(0, relaxed, device);
     atomic_view{state(c).settled}.store(places, relaxed, device);
     // What void tickets add meanwhile is overwritten.

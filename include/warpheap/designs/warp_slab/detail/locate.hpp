@@ -38,7 +38,7 @@ WARPHEAP_COLD_FN inline block_location warp_slab::locate_in_slab(std::uint64_t o
   if (at >= store().blocks_of(c)) return block_location::free;  // what is left after the last block
   const slab_word seen{store().word(word_number::make(slab, at / 32)).load(relaxed, device)};
   // A slab that is being taken back has no block, and its words are of no class.
-  if (!seen.is_of(c) || (seen.free() >> at % 32 & 1) != 0) return block_location::free;
+  if (!seen.is_of(c) || (seen.free_bits() >> at % 32 & 1) != 0) return block_location::free;
   return in_slab == at * classes::bytes(c) ? block_location::block : block_location::inside;
 }
 

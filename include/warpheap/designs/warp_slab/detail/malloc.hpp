@@ -4,8 +4,9 @@
 
 #include <warpheap/designs/warp_slab/warp_slab.hpp>
 
-// The hot way of a request: blocks of the word at the warp's seat and then, if the warp has a seat, of a word that each
-// lane probes. Lanes that still lack a block go the cold way (elsewhere.hpp). What no slab serves is a run (large.hpp).
+// The hot way of a request: blocks of the word in the warp's cache entry and then, if the warp has one, of a word that
+// each lane probes. Lanes that still lack a block go the cold way (elsewhere.hpp). What no slab serves is a run
+// (large.hpp).
 //
 // The hot way has no loop, and lanes that have their blocks wait for the others of their group. On a GPU, lanes that
 // diverged do not reconverge by themselves once one of them has yielded within a branch, and ptxas has loops yield. A
@@ -40,21 +41,21 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   std::uint32_t c = fit.of_class;
   slab_claim got;
   if (alone) {
-    got = claims().claim_at_seat(c, 1);
+    got = claims().claim_cached(c, 1);
     if (got.serves(0)) return claims().block_of(fit.bytes, got, 0);
   }
   const warp_request peers = warp_request::of(group, &store().control(), c);
-  if (!alone && peers.rank() == 0) got = claims().claim_at_seat(c, peers.size());
+  if (!alone && peers.rank() == 0) got = claims().claim_cached(c, peers.size());
   const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
-  got = claims().tell(met, peers, got);
+  got = claims().broadcast(met, peers, got);
   const auto rank = static_cast<int>(peers.rank());
   const bool served = got.serves(rank);
   if (all(met, served)) return claims().block_of(fit.bytes, got, rank);
   void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
-  if (rank != 0 && got.foreign()) got = {};                 // the first of the peers puts the blocks back
+  if (rank != 0 && got.stale()) got = {};                   // the first of the peers puts the blocks back
   group = warp_request::of(met, &store().control()).lanes;  // lanes that use another heap cannot help
-  // A group without a seat mostly asks for the first time, of classes that begin. Their free blocks are for threads
-  // that drew tickets of them, and a probe would take these. Otherwise the cold way probes.
+  // A group without a cache entry mostly asks for the first time, of classes that begin. Their free blocks are for
+  // threads that drew tickets of them, and a probe would take these. Otherwise the cold way probes.
   if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
   if (all(meet(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });

@@ -48,9 +48,9 @@ class slab_probes {
     return look_below(c, places / 2, number);
   }
   /// Reads `looks_at_once` words, to which numbers of the calling lane and of `round` are scattered. Returns the word
-  /// with the most free blocks, and adds to `free` how many free blocks all of them have.
+  /// with the most free blocks, and adds to `free_blocks` how many free blocks all of them have.
   WARPHEAP_COLD_FN slab_look look_around(std::uint32_t c, look_kind kind, std::uint32_t round,
-                                         std::uint32_t& free) const {
+                                         std::uint32_t& free_blocks) const {
     using enum memory_order;
     using enum thread_scope;
     const std::uint32_t places = atomic_view{store().of_class(c).places}.load(relaxed, device);
@@ -80,7 +80,7 @@ class slab_probes {
     slab_look best{};
     for (std::uint32_t i = 0; i < looks_at_once; ++i) {
       const slab_look each{at[i], seen[i].free_of(c)};
-      free += static_cast<std::uint32_t>(popcount(each.free));
+      free_blocks += static_cast<std::uint32_t>(popcount(each.free_bits));
       best = freer(best, each);
     }
     return best;
@@ -96,7 +96,7 @@ class slab_probes {
     for (std::uint32_t i = 0; i < looks_at_once; ++i) seen[i] = {store().word(word_at(i)).load(relaxed, device)};
     slab_look best{};
     for (std::uint32_t i = 0; i < looks_at_once; ++i) best = freer(best, {i, seen[i].free_of(c)});
-    return {word_at(best.word), best.free};
+    return {word_at(best.word), best.free_bits};
   }
 
  private:
@@ -113,7 +113,9 @@ class slab_probes {
     return {at, slab_word{store().word(at).load(relaxed, device)}.free_of(c)};
   }
   // The look that saw more free blocks.
-  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b) { return popcount(b.free) > popcount(a.free) ? b : a; }
+  WARPHEAP_FN static slab_look freer(slab_look a, slab_look b) {
+    return popcount(b.free_bits) > popcount(a.free_bits) ? b : a;
+  }
 
   slab_claims claims_;
 };

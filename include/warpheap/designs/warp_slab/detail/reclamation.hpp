@@ -144,16 +144,16 @@ class slab_reclamation {
   WARPHEAP_COLD_FN std::uint32_t full_words_among(std::uint32_t unit, std::uint32_t units, std::uint32_t lanes) const {
     using enum memory_order;
     using enum thread_scope;
-    std::uint32_t free[units_at_once];
+    std::uint32_t free_bits[units_at_once];
     for (std::uint32_t i = 0; i < units_at_once; ++i) {
       const std::uint32_t at = unit + i * lanes;
-      free[i] = at >= units || at >= store().control().units
-                    ? 0
-                    : slab_word{store().word(word_number::make(at, 0)).load(relaxed, device)}.free();
+      free_bits[i] = at >= units || at >= store().control().units
+                         ? 0
+                         : slab_word{store().word(word_number::make(at, 0)).load(relaxed, device)}.free_bits();
     }
     std::uint32_t some = 0;
     for (std::uint32_t i = 0; i < units_at_once; ++i) {
-      if (free[i] != 0 && (free[i] & (free[i] + 1)) == 0) some |= 1u << i;
+      if (free_bits[i] != 0 && (free_bits[i] & (free_bits[i] + 1)) == 0) some |= 1u << i;
     }
     return some;
   }
@@ -226,7 +226,7 @@ class slab_reclamation {
     mine.leaf = shuffle(group, mine.leaf, leader(group));
     mine.count = shuffle(group, mine.count, leader(group));
     if (mine.count == 0) return false;
-    if (job().is_look()) return look_on(group, mine, most);
+    if (job().is_look()) return look_for_whole(group, mine, most);
     const reclaimed got = reclaim_leaves(group, mine);
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     const bool many =
@@ -237,7 +237,7 @@ class slab_reclamation {
     return true;
   }
   // A turn of `take_next` in a job that only looks: a few sections keep the lanes busy. Collective.
-  WARPHEAP_COLD_FN bool look_on(lane_mask group, slab_reclaim_job::drawn mine, std::uint32_t& most) const {
+  WARPHEAP_COLD_FN bool look_for_whole(lane_mask group, slab_reclaim_job::drawn mine, std::uint32_t& most) const {
     constexpr std::uint32_t few = 4;
     const std::uint64_t whole = look_at_sections(group, mine);
     if (is_leader(group)) job().finish_look(mine.count, whole);
@@ -372,8 +372,8 @@ class slab_reclamation {
   WARPHEAP_COLD_FN bool take_word(std::uint32_t c, std::uint32_t at, std::uint32_t whole) const {
     using enum memory_order;
     using enum thread_scope;
-    slab_word seen = slab_word::make(c, whole);      // as it mostly is
-    while (seen.is_of(c) && seen.free() == whole) {  // not a spin: it fails only when another change came first
+    slab_word seen = slab_word::make(c, whole);           // as it mostly is
+    while (seen.is_of(c) && seen.free_bits() == whole) {  // not a spin: it fails only when another change came first
       if (store().word(at).compare_exchange(seen.value, 0, relaxed, device)) return true;
     }
     return false;

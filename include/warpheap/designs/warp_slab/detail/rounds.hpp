@@ -13,8 +13,8 @@ namespace warpheap::detail {
 /// block that they miss costs only time.
 ///
 /// All lanes that called together, with the same heap, stay together. Lanes that have their block help those that lack
-/// one, since the probes are much work for one lane and little for a warp. A round writes nothing but claims and seats.
-/// What it saw also tells how crowded a class is (`slab_headroom`).
+/// one, since the probes are much work for one lane and little for a warp. A round writes nothing but claims and cache
+/// entries. What it saw also tells how crowded a class is (`slab_headroom`).
 class slab_rounds {
  public:
   using classes = slab_classes;
@@ -40,16 +40,16 @@ class slab_rounds {
     const lane_mask lacking = ballot(group, found == nullptr);
     const slab_look look = look_alone(group, lacking, kind, round, c);
     found = take_seen_alone(group, lacking, c, look, found);
-    if (kind == look_kind::quick) headroom().make_room(group, c, look.free);
+    if (kind == look_kind::quick) headroom().make_room(group, c, look.free_bits);
     group = meet(group);
-    return any(group, found == nullptr) && any(group, look.free != 0);
+    return any(group, found == nullptr) && any(group, look.free_bits != 0);
   }
   /// One look of each lane at the older half of the slabs, for lanes that ask while their classes begin. Returns a
   /// block that was found for the lane, else `found`. `asks` stays true for a lane whose class is to grow for it: it
   /// lacks its block, and less than a quarter is free of most words that were seen. Collective.
   ///
   /// So threads that run after others have ended take the blocks that these gave back, and where threads malloc and
-  /// free by turns, claims at seats seldom fail.
+  /// free by turns, claims of cached words seldom fail.
   WARPHEAP_COLD_FN void* look_at_older(lane_mask group, std::uint32_t c, bool& asks, void* found) const {
     constexpr int enough = 8;  // free blocks of a word
     const lane_mask lacking = ballot(group, asks);
@@ -57,9 +57,9 @@ class slab_rounds {
     const std::uint32_t number = grid_warp_index() * warp_width + static_cast<std::uint32_t>(lane_index());
     slab_look look = probes().look_at_older(c, number);
     const lane_mask helpers = match(group, c);
-    const lane_mask roomy = ballot(group, popcount(look.free) >= enough) & helpers;
+    const lane_mask roomy = ballot(group, popcount(look.free_bits) >= enough) & helpers;
     const bool has_room = 2 * group_size(roomy) >= group_size(helpers);
-    if (!has_room) look.free = 0;
+    if (!has_room) look.free_bits = 0;
     found = take_seen_alone(group, lacking, c, look, found);
     asks = asks && found == nullptr && !has_room;
     return found;
@@ -73,19 +73,19 @@ class slab_rounds {
   }
 
  private:
-  // Claims blocks of the home word for lanes that lack one and whose warp has no seat in the class: `found`, or what
-  // was found. Collective.
+  // Claims blocks of the home word for lanes that lack one and whose warp has no cache entry in the class: `found`, or
+  // what was found. Collective.
   WARPHEAP_COLD_FN void* take_at_home(lane_mask group, std::uint32_t c, void* found) const {
     using enum memory_order;
     using enum thread_scope;
-    const bool goes = found == nullptr && !slab_seat{store().seat(c).load(relaxed, device)}.is_of(c);
+    const bool goes = found == nullptr && !slab_cache_entry{store().cache_entry(c).load(relaxed, device)}.is_of(c);
     const lane_mask goers = ballot(group, goes);
     if (goes) {
       const warp_request peers{match(goers, c)};
       slab_claim got;
-      if (peers.leads()) got = claims().go_home(c, peers.size());
+      if (peers.leads()) got = claims().claim_home(c, peers.size());
       sync(goers);  // what the leaders acquired is acquired for all
-      got = slab_claims::tell(goers, peers, got);
+      got = slab_claims::broadcast(goers, peers, got);
       const auto rank = static_cast<int>(peers.rank());
       if (rank < popcount(got.blocks)) found = claims().block_of(classes::bytes(c), got, rank);
     }
@@ -99,8 +99,8 @@ class slab_rounds {
     const bool looks = (lacking & lane_bit()) != 0;
     if (kind == look_kind::quick) return sharing().look_for(group, lacking, looks, far, c);
     c = shuffle(group, c, slab_sharing::whom_to_help(lacking, looks));
-    std::uint32_t free = 0;
-    return probes().look_around(c, kind, round, free);
+    std::uint32_t free_blocks = 0;
+    return probes().look_around(c, kind, round, free_blocks);
   }
   // The claims of `look_on`, with registers of their own.
   WARPHEAP_COLD_FN void* take_seen_alone(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look,

@@ -11,10 +11,10 @@ namespace warpheap::detail {
 /// Turns what lanes of a group saw free into blocks of the lanes that lack one.
 ///
 /// Lanes that have their block probe for those that lack one, by equal parts. A word that has enough for all peers is
-/// preferred: it becomes the seat, so warps that take whole words come to have words of their own. Else each lane that
-/// saw free blocks claims a part.
+/// preferred: it goes into the cache entry, so warps that take whole words come to have words of their own. Else each
+/// lane that saw free blocks claims a part.
 ///
-/// Invariant: a foreign claim serves no lane, and stays with one lane, which puts it back.
+/// Invariant: a stale claim serves no lane, and stays with one lane, which puts it back.
 ///
 /// The functions are collective, but for `whom_to_help`. A `meet` of the group passes on what the claiming lanes
 /// acquired.
@@ -33,17 +33,17 @@ class slab_sharing {
   /// Probes one word by each lane of `group`, and claims what was seen for the lanes whose `block` is null. Sets
   /// `block` of each lane that is served. Collective.
   ///
-  /// `got` comes in as the claim at the lane's seat. A lane whose `got` is foreign keeps it, and is not served: it has
-  /// to put these blocks back first. For another lane that lacks a block, `got` becomes the claim that the lane answers
-  /// for, which may be foreign, or else `slab_claim::searched`. `c` is unspecified for lanes that had their block
-  /// before.
+  /// `got` comes in as the claim of the word in the lane's cache entry. A lane whose `got` is stale keeps it, and is
+  /// not served: it has to put these blocks back first. For another lane that lacks a block, `got` becomes the claim
+  /// that the lane answers for, which may be stale, or else `slab_claim::searched`. `c` is unspecified for lanes that
+  /// had their block before.
   ///
   /// Lanes that have their block probe for those that lack one, by equal parts. So this takes one look and one claim,
   /// however many classes are wanted, and the fewer lanes lack a block, the more words are read for each. The looks are
-  /// scattered over all slabs, and a warp moves its seat to a word that has spare blocks. So warps that share a crowded
-  /// word part, and the words of a class fill evenly.
+  /// scattered over all slabs, and a warp updates its cache entry to a word that has spare blocks. So warps that share
+  /// a crowded word part, and the words of a class fill evenly.
   WARPHEAP_FN void take_anywhere(lane_mask group, std::uint32_t& c, slab_claim& got, void*& block) const {
-    const lane_mask lacking = ballot(group, block == nullptr && !got.foreign());
+    const lane_mask lacking = ballot(group, block == nullptr && !got.stale());
     if (lacking == 0) return;
     const slab_look look = look_for(group, lacking, block == nullptr, got.word, c);
     take_seen<true>(group, lacking, c, look, got, block);
@@ -65,7 +65,7 @@ class slab_sharing {
   }
   /// Claims blocks for the lanes `lacking` one, of the words that the lanes saw: `look` is of each lane, for its class
   /// `c`. The blocks are of one word, if one has enough for all that want the class, else each of another word. `hot`:
-  /// a foreign claim stays in `got`; else its blocks go back at once. Collective.
+  /// a stale claim stays in `got`; else its blocks go back at once. Collective.
   template <bool hot>
   WARPHEAP_FN void take_seen(lane_mask group, lane_mask lacking, std::uint32_t c, slab_look look, slab_claim& got,
                              void*& block) const {
@@ -73,8 +73,8 @@ class slab_sharing {
     const lane_mask helpers = match(group, c);
     const lane_mask wanting = helpers & lacking;
     const int wanted = group_size(wanting);
-    const int spare = popcount(look.free) - wanted;
-    lane_mask finders = ballot(group, look.free != 0) & helpers;
+    const int spare = popcount(look.free_bits) - wanted;
+    lane_mask finders = ballot(group, look.free_bits != 0) & helpers;
     lane_mask best = ballot(group, spare >= 0) & helpers;
     // Not where few words have enough: all warps would then crowd into the same few that have more.
     const lane_mask plenty = ballot(group, spare >= room_to_spare) & helpers;
@@ -84,9 +84,9 @@ class slab_sharing {
     if ((finders & lane_bit()) != 0 && group_rank(finders) < wanted) {
       const std::uint32_t asked = best != 0 ? static_cast<std::uint32_t>(wanted) : 1;
       if constexpr (hot) {
-        found = claims().claim_for_seat(c, look, asked);
+        found = claims().claim_and_cache(c, look, asked);
       } else {
-        found = claims().go_to(c, look, asked);  // on the cold way what is foreign goes back at once
+        found = claims().claim_cold(c, look, asked);  // on the cold way what is stale goes back at once
       }
     }
     const lane_mask met = meet(group);  // what the finders acquired is acquired for all
@@ -107,11 +107,11 @@ class slab_sharing {
   /// Claims blocks of class `c` of the words in which lanes of `group` saw free ones, for the lanes `wanting` of it; a
   /// block for each of these that got one, and null for all others. Collective.
   ///
-  /// One word for all if there is one that has enough: it becomes the seat, so warps that take whole words come to have
-  /// words of their own. Else each finder takes what some of them want, since few may see much.
+  /// One word for all if there is one that has enough: it goes into the cache entry, so warps that take whole words
+  /// come to have words of their own. Else each finder takes what some of them want, since few may see much.
   WARPHEAP_COLD_FN void* share(lane_mask group, lane_mask wanting, std::uint32_t c, slab_look look) const {
     const int wanted = group_size(wanting);
-    const int room = popcount(look.free);
+    const int room = popcount(look.free_bits);
     const lane_mask enough = ballot(group, room >= wanted);
     const lane_mask some = ballot(group, room != 0);
     const lane_mask finders = enough != 0 ? lowest_alone(enough) : some;
@@ -120,7 +120,7 @@ class slab_sharing {
     if ((finders & lane_bit()) != 0 && rank < wanted) {
       // `wanted` blocks are dealt by turns among the finders, and this finder claims one for each turn that reaches it.
       const int turns = part_of(wanted - rank - 1, group_size(finders)).turn + 1;
-      got = claims().go_to(c, look, static_cast<std::uint32_t>(turns));
+      got = claims().claim_cold(c, look, static_cast<std::uint32_t>(turns));
     }
     return deal(group, finders, wanting, c, got);
   }

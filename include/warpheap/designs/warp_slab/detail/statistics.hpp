@@ -20,23 +20,23 @@ WARPHEAP_FN void warp_slab::visit_units(OfSlab of_slab, OfRun of_run) const {
     if (owner.is_run()) {
       of_run(owner.run_units());
     } else if (owner.is_slab() && owner.below() == 0) {
-      std::uint32_t free = 0;
+      std::uint32_t free_blocks = 0;
       const std::uint32_t c = owner.of_class();
       for (std::uint32_t w = 0; w < store().words_of(c); ++w) {
         const slab_word each{
             store().word(word_number::make(unit, w)).load(memory_order::relaxed, thread_scope::device)};
-        free += static_cast<std::uint32_t>(popcount(each.free_of(c) & store().all_blocks(c, w)));
+        free_blocks += static_cast<std::uint32_t>(popcount(each.free_of(c) & store().all_blocks(c, w)));
       }
-      of_slab(c, free);
+      of_slab(c, free_blocks);
     }
   }
 }
 
 WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
   visit_units(
-      [&](std::uint32_t c, std::uint32_t free) {
+      [&](std::uint32_t c, std::uint32_t free_blocks) {
         add_to_sum(sums.slabs[c], 1);
-        add_to_sum(sums.free_blocks[c], free);
+        add_to_sum(sums.free_blocks[c], free_blocks);
       },
       [&](std::uint32_t units) {
         add_to_sum(sums.large_blocks, 1);
@@ -51,9 +51,11 @@ WARPHEAP_FN inline void warp_slab::tally(warp_slab_tally& sums) const {
 
 WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
   std::uint64_t live = 0;
-  visit_units([&](std::uint32_t c,
-                  std::uint32_t free) { live += std::uint64_t{store().blocks_of(c) - free} * classes::bytes(c); },
-              [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
+  visit_units(
+      [&](std::uint32_t c, std::uint32_t free_blocks) {
+        live += std::uint64_t{store().blocks_of(c) - free} * classes::bytes(c);
+      },
+      [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
   add_to_sum(counts.live_bytes, live);
 }
 

@@ -33,7 +33,7 @@ class slab_store {
         control_(reinterpret_cast<layout::control*>(from.metadata)),
         lead_(static_cast<std::uint64_t>(data_ - from.data)),
         initial_units_(units_in(from.bytes)),
-        seat_mask_(layout::seats(initial_units_) - 1) {}
+        cache_entry_mask_(layout::cache_entries(initial_units_) - 1) {}
 
   /// Adds the units to the set of free ones, and stores how many units and blocks a slab of each class has. All threads
   /// of a grid share the work.
@@ -71,7 +71,7 @@ class slab_store {
   }
   /// Set of free units.
   WARPHEAP_FN bit_tree free_units() const {
-    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free), sizeof(unit_section),
+    return {&control_->free_units, reinterpret_cast<std::byte*>(&sections()->free_units), sizeof(unit_section),
             &control_->groups};
   }
   /// The units as pages of a heap.
@@ -93,22 +93,24 @@ class slab_store {
   }
   /// True if word `index` of a slab, seen as `seen`, says that all of its blocks are free.
   WARPHEAP_FN bool is_whole_word(std::uint32_t c, std::uint32_t index, slab_word seen) const {
-    return seen.is_of(c) && seen.free() == all_blocks(c, index);
+    return seen.is_of(c) && seen.free_bits() == all_blocks(c, index);
   }
 
-  /// The seat of the caller's warp for class `c`. Each class has all seats of the heap, cyclic from a first one of its
-  /// own, so in a small heap warps and classes share seats. A seat of another class does not count.
-  WARPHEAP_FN atomic_view<std::uint64_t> seat(std::uint32_t c) const {
-    constexpr std::uint32_t there = unit_section::section_seats;
-    static_assert(classes::count <= unit_section::class_seats);
-    const std::uint32_t mine = (grid_warp_index() + c * (seat_mask_ / unit_section::class_seats + 1)) & seat_mask_;
-    return atomic_view{of_sections<std::uint64_t, there>(offsetof(unit_section, seats), mine)};
+  /// The cache entry of the caller's warp for class `c`. Each class has all cache entries of the heap, cyclic from a
+  /// first one of its own, so in a small heap warps and classes share cache entries. A cache entry of another class
+  /// does not count.
+  WARPHEAP_FN atomic_view<std::uint64_t> cache_entry(std::uint32_t c) const {
+    constexpr std::uint32_t there = unit_section::section_cache_entries;
+    static_assert(classes::count <= unit_section::class_cache_entries);
+    const std::uint32_t mine =
+        (grid_warp_index() + c * (cache_entry_mask_ / unit_section::class_cache_entries + 1)) & cache_entry_mask_;
+    return atomic_view{of_sections<std::uint64_t, there>(offsetof(unit_section, cache_entries), mine)};
   }
-  /// The visit of the caller's warp, which warps of a small heap share.
-  WARPHEAP_FN atomic_view<std::uint32_t> visit() const {
-    constexpr std::uint32_t there = unit_section::section_seats / unit_section::class_seats;
-    const std::uint32_t mine = grid_warp_index() & (seat_mask_ / unit_section::class_seats);
-    return atomic_view{sections()[mine / there].visits[mine % there]};
+  /// The contention record of the caller's warp, which warps of a small heap share.
+  WARPHEAP_FN atomic_view<std::uint32_t> contention() const {
+    constexpr std::uint32_t there = unit_section::section_cache_entries / unit_section::class_cache_entries;
+    const std::uint32_t mine = grid_warp_index() & (cache_entry_mask_ / unit_section::class_cache_entries);
+    return atomic_view{sections()[mine / there].contention[mine % there]};
   }
   /// Whether less than half of the heap is slabs, so that what one class has in store is not what others lack.
   WARPHEAP_FN bool has_room() const {
@@ -151,7 +153,7 @@ class slab_store {
   layout::control* control_;
   std::uint64_t lead_;
   std::uint32_t initial_units_;
-  std::uint32_t seat_mask_;  // warps whose numbers differ in other bits only share a seat
+  std::uint32_t cache_entry_mask_;  // warps whose numbers differ in other bits only share a cache entry
 };
 
 }  // namespace warpheap::detail

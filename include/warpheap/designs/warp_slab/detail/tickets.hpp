@@ -59,7 +59,7 @@ class slab_tickets {
   /// As `take`, for the lanes `wanting` of `group`, which all want class `c`, of whole words: a block or null for
   /// these, and `found` for all others. One lane draws for all, and no more than they want. That lane makes a slab, and
   /// waits for one, by itself: the shorter this way is, the sooner a class has its first slabs. Collective.
-  WARPHEAP_COLD_FN void* take_first(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
+  WARPHEAP_COLD_FN void* take_for_one_class(lane_mask group, lane_mask wanting, std::uint32_t c, void* found) const {
     slab_claim first;
     slab_claim second;
     if (lane_bit() == lowest_alone(wanting)) {
@@ -82,7 +82,7 @@ class slab_tickets {
       mine.wanted = mine.drawn.is_closed() ? 0 : 1;
     }
     make_slabs(group, c, mine);
-    sync(group);  // the leader releases with its news what all lanes did
+    sync(group);  // the leader releases with its generation what all lanes did
     return any(group, mine.wanted != 0);
   }
 
@@ -113,7 +113,8 @@ class slab_tickets {
     std::uint32_t all = wanted;
     if (mixed && seen.blocks() < few * store().blocks_of(c)) all += blocks_in_store(seen.blocks(), wanted);
     if (all > 32) all = 32;
-    const bool again = slab_visit{store().visit().load(memory_order::relaxed, thread_scope::device)}.looked_again();
+    const bool again =
+        slab_contention{store().contention().load(memory_order::relaxed, thread_scope::device)}.looked_again();
     all += ledger().slabs_ahead(c, again) * store().blocks_of(c);
     const slab_ledger_word drawn = ledger().draw(c, all);
     if (drawn.is_closed()) return {};
@@ -200,8 +201,8 @@ class slab_tickets {
     const std::uint32_t entry = ledger().entry_of(c, place, drawn);
     if (entry == 0) return {};
     const auto in_slab = static_cast<std::uint32_t>(from - ledger().first_of(c, place));
-    const std::uint32_t free = low_bits(static_cast<int>(count)) << in_slab % 32;
-    return claims().go_to_drawn(c, {word_number::make(entry - 1, in_slab / 32), free}, count);
+    const std::uint32_t free_bits = low_bits(static_cast<int>(count)) << in_slab % 32;
+    return claims().claim_drawn(c, {word_number::make(entry - 1, in_slab / 32), free_bits}, count);
   }
 
   // The caller's block, by its rank among `peers`, of the claims `first` and `second` of their leader, or null. `first`

@@ -52,15 +52,15 @@ class slab_walk {
     if (places == 0) return nullptr;
     // Warps spread over all slabs. If neighbours began side by side, all warps of a large grid would go after each
     // other, and thousands would follow each hint in vain.
-    const std::uint32_t home = split(std::uint64_t{spread(grid_warp_index())} * places).high;
-    part.from = home;
+    const std::uint32_t begin = split(std::uint64_t{spread(grid_warp_index())} * places).high;
+    part.from = begin;
     part.to = places;
     void* found = nullptr;
     while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
     }
-    if (home != 0 && part.patience != 0 && !any(group, found != nullptr)) {
+    if (begin != 0 && part.patience != 0 && !any(group, found != nullptr)) {
       part.from = 0;
-      part.to = home;
+      part.to = begin;
       while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
       }
     }
@@ -99,8 +99,8 @@ class slab_walk {
     if (looks) look = look_through(c, place, unit);
     stop_point("warp_slab.take_from_slabs.looked");
     void* const found = sharing().share(group, wanting, c, look);
-    lost = any(group, look.free != 0) || lost;
-    if (unit != no_unit && look.free == 0) hints().hide(c, place, unit);
+    lost = any(group, look.free_bits != 0) || lost;
+    if (unit != no_unit && look.free_bits == 0) hints().hide(c, place, unit);
     return found;
   }
   // The first place in [from, to) whose bit is set, or `to`. `marked` becomes the bits of the set from that place to
@@ -136,7 +136,7 @@ class slab_walk {
     }
     unit = entry - 1;
     slab_look look{};
-    for (std::uint32_t w = 0; w < store().words_of(c) && look.free == 0; w += slab_probes::looks_at_once) {
+    for (std::uint32_t w = 0; w < store().words_of(c) && look.free_bits == 0; w += slab_probes::looks_at_once) {
       look = look_from(c, unit, w);
     }
     return look;

@@ -6,7 +6,7 @@
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures.hpp>
 
-// What words, seats, hints and headers say: the values that travel between the parts.
+// What words, cache entries, hints and headers say: the values that travel between the parts.
 
 namespace warpheap {
 
@@ -17,13 +17,15 @@ struct slab_word {
   static constexpr std::uint64_t shown_bit = std::uint64_t{1} << 63;
   std::uint64_t value;
 
-  WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free) {
-    return {shown_bit | std::uint64_t{of_class + 1} << 32 | free};
+  WARPHEAP_FN static slab_word make(std::uint32_t of_class, std::uint32_t free_bits) {
+    return {shown_bit | std::uint64_t{of_class + 1} << 32 | free_bits};
   }
-  WARPHEAP_FN constexpr std::uint32_t free() const { return static_cast<std::uint32_t>(value); }
+  WARPHEAP_FN constexpr std::uint32_t free_bits() const { return static_cast<std::uint32_t>(value); }
   WARPHEAP_FN constexpr bool is_of(std::uint32_t of_class) const { return tag() == of_class + 1; }
   WARPHEAP_FN std::uint32_t of_class() const { return tag() - 1; }
-  WARPHEAP_FN constexpr std::uint32_t free_of(std::uint32_t of_class) const { return is_of(of_class) ? free() : 0; }
+  WARPHEAP_FN constexpr std::uint32_t free_of(std::uint32_t of_class) const {
+    return is_of(of_class) ? free_bits() : 0;
+  }
   WARPHEAP_FN bool shown() const { return (value & shown_bit) != 0; }
   WARPHEAP_FN slab_word unshown() const { return {value & ~shown_bit}; }
 
@@ -54,36 +56,36 @@ struct word_number {
 };
 static_assert(slab_classes::most_words == 1u << word_number::index_bits);
 
-// Blocks that were claimed: bits of one word, which is named by its number. Blocks of another class than was meant are
-// foreign (a stale claim), and the claimer puts them back.
+// Blocks that were claimed: bits of one word, which is named by its number. A claim of blocks of another class than
+// was meant is stale, and the claimer puts them back.
 struct slab_claim {
-  static constexpr std::uint32_t foreign_bit = 1u << 31;
+  static constexpr std::uint32_t stale_bit = 1u << 31;
   static constexpr std::uint32_t nowhere = 1u << 30;      // no word has this number
   static constexpr std::uint32_t searched = nowhere | 1;  // nor this one: probes found nothing for the lane
   std::uint32_t word = nowhere;
   std::uint32_t blocks = 0;  // a bit for each block; 0: nothing was claimed
 
-  WARPHEAP_FN bool foreign() const { return (word & foreign_bit) != 0; }
+  WARPHEAP_FN bool stale() const { return (word & stale_bit) != 0; }
   // True if the claim covers this rank.
-  WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !foreign(); }
+  WARPHEAP_FN bool serves(int rank) const { return (rank < popcount(blocks)) & !stale(); }
 };
 
 // Where a warp found blocks of a class last: the bits that it took there (bits 0 to 31), the number of the word (32 to
-// 61), and the class modulo 4 (62 and 63). 0: it found none yet. A seat tells where to begin. It may be stale, or of
-// another class; the word itself decides.
-struct slab_seat {
+// 61), and the class modulo 4 (62 and 63). 0: it found none yet. A cache entry tells where to begin. It may be
+// outdated, or of another class; the word itself decides.
+struct slab_cache_entry {
   static constexpr int word_bits = 30;
   static constexpr int word_shift = 32;
   std::uint64_t value;
 
-  WARPHEAP_FN static slab_seat make(std::uint32_t of_class, slab_claim found) {
+  WARPHEAP_FN static slab_cache_entry make(std::uint32_t of_class, slab_claim found) {
     return {std::uint64_t{found.word | of_class << word_bits} << word_shift | found.blocks};
   }
-  // True if it may be a seat of the class: false for a seat of any of the next three classes.
+  // True if it may be an entry of the class: false for an entry of any of the next three classes.
   WARPHEAP_FN bool is_of(std::uint32_t of_class) const {
     return (blocks() != 0) & (word(of_class) < std::uint32_t{1} << word_bits);  // no branch between the two
   }
-  // The number of the word if the seat is of the class; else a number that no word has.
+  // The number of the word if the entry is of the class; else a number that no word has.
   WARPHEAP_FN std::uint32_t word(std::uint32_t of_class) const { return word_and_class() - (of_class << word_bits); }
   // The `wanted` bits of the word that are tried first: those that were taken there, if they were as many, since they
   // are likely free again together.
@@ -98,7 +100,7 @@ struct slab_seat {
   WARPHEAP_FN std::uint32_t word_and_class() const { return split(value).high; }
 };
 static_assert(bit_tree::most_leaves * std::uint64_t{bit_tree::leaf_bits} * slab_classes::most_words <=
-              std::uint64_t{1} << slab_seat::word_bits);
+              std::uint64_t{1} << slab_cache_entry::word_bits);
 
 // How many blocks of a class tickets were drawn for, and above them the epoch of the count and whether it is closed. A
 // draw is one addition, which tells whether it counts: what is drawn of a closed ledger is void.
@@ -143,7 +145,7 @@ struct slab_job_word {
 // A word, and which blocks of it a lane saw free.
 struct slab_look {
   std::uint32_t word;
-  std::uint32_t free;
+  std::uint32_t free_bits;
 };
 
 // The hint of a slab, kept with its first unit: whether it may have free blocks, and which slab it is: the class plus 1
@@ -225,8 +227,8 @@ struct slab_region_word {
   WARPHEAP_FN std::uint32_t log2_leaves() const { return static_cast<std::uint32_t>(value >> log2_shift); }
   // `log2_leaves` of the next region, in a heap of `leaves` leaves, each with room for `each` slabs.
   WARPHEAP_FN std::uint32_t next_log2_leaves(std::uint32_t leaves, std::uint32_t each) const {
-    constexpr std::uint32_t most_places = 4096;
-    const std::uint32_t room = leaves / 4 < most_places / each ? leaves / 4 : most_places / each;
+    constexpr std::uint32_t most_slots = 4096;
+    const std::uint32_t room = leaves / 4 < most_slots / each ? leaves / 4 : most_slots / each;
     return 2u << log2_leaves() <= room ? log2_leaves() + 1 : log2_leaves();
   }
 };
