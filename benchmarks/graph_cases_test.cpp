@@ -65,7 +65,7 @@ struct scribbling : sound {
   WARPHEAP_FN void* malloc(std::uint64_t bytes) const {
     void* const block = sound::malloc(bytes);
     if (bytes != 64 || block == nullptr) return block;
-    shadow_allow(kept_, sizeof(*kept_));
+    shadow_unpoison(kept_, sizeof(*kept_));
     if (*kept_ != nullptr) *static_cast<vertex_id*>(*kept_) = ~vertex_id{0};
     *kept_ = block;
     return block;

@@ -32,13 +32,13 @@ block_storage::block_storage(std::size_t bytes) : bytes_(bytes) {
   if (bytes_ == 0) return;
   const std::size_t mapped = whole_pages(bytes_);
   data_ = map_pages(nullptr, mapped, 0);
-  notes::forbid(static_cast<std::byte*>(data_) + bytes_, mapped - bytes_);
+  notes::poison(static_cast<std::byte*>(data_) + bytes_, mapped - bytes_);
 }
 
 block_storage::~block_storage() {
   if (data_ == nullptr) return;
   const std::size_t mapped = whole_pages(bytes_);
-  notes::allow(data_, mapped);
+  notes::unpoison(data_, mapped);
   ::munmap(data_, mapped);
 }
 

@@ -84,7 +84,7 @@ fiber& fiber_pool::take(std::uint64_t launch) {
 
 void fiber_pool::give(fiber& idle) {
   // The last frame of the lane never returned.
-  notes::allow(const_cast<void*>(idle.state.bottom), idle.state.bytes);
+  notes::unpoison(const_cast<void*>(idle.state.bottom), idle.state.bytes);
   const std::lock_guard guard(lock_);
   if (first_ == nullptr) {
     idle.next = nullptr;
@@ -102,7 +102,7 @@ void fiber_pool::give(fiber& idle) {
 void fiber_pool::discard(fiber& abandoned) {
   notes::destroy_strand(abandoned.state.strand);
   abandoned.fences.forget();
-  notes::allow(const_cast<void*>(abandoned.state.bottom), abandoned.state.bytes);
+  notes::unpoison(const_cast<void*>(abandoned.state.bottom), abandoned.state.bytes);
   ::munmap(abandoned.mapping, abandoned.mapping_bytes);
   const std::lock_guard guard(lock_);
   --fibers_;

@@ -66,15 +66,15 @@ inline void enter_stack(void* fake_stack, const void** from_bottom, std::size_t*
 }
 /// Lets AddressSanitizer accept accesses to `[begin, begin + bytes)`. The red zones of frames that never returned stay
 /// in a stack, so it must be unpoisoned before something else uses it.
-inline void allow(void* begin, std::size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
-inline void forbid(void* begin, std::size_t bytes) { __asan_poison_memory_region(begin, bytes); }
+inline void unpoison(void* begin, std::size_t bytes) { __asan_unpoison_memory_region(begin, bytes); }
+inline void poison(void* begin, std::size_t bytes) { __asan_poison_memory_region(begin, bytes); }
 #else
 inline constexpr bool address_sanitizer = false;
 
 inline void leave_stack(void**, const void*, std::size_t) {}
 inline void enter_stack(void*, const void**, std::size_t*) {}
-inline void allow(void*, std::size_t) {}
-inline void forbid(void*, std::size_t) {}
+inline void unpoison(void*, std::size_t) {}
+inline void poison(void*, std::size_t) {}
 #endif
 
 }  // namespace warpheap::executor::notes

@@ -18,7 +18,7 @@ constexpr checked_options one_in_quarantine{.quarantine = 1};
 /// Changes one byte that the caller has no right to, and hides that from memory checkers: `checked` is to find it.
 WARPHEAP_FN inline void scribble(void* block, std::uint64_t at) {
   std::byte* const byte = static_cast<std::byte*>(block) + at;
-  shadow_allow(byte, 1);
+  shadow_unpoison(byte, 1);
   *byte = static_cast<std::byte>(~static_cast<unsigned>(*byte));
 }
 

@@ -112,7 +112,7 @@ struct forgetful_reset : locked_list<> {
   WARPHEAP_FN void initialise() const {
     locked_list::initialise();
     if (grid_thread_index() != 0) return;
-    shadow_allow(memory_, sizeof(*memory_));
+    shadow_unpoison(memory_, sizeof(*memory_));
     constexpr std::uint64_t used_before = 0x5eed5eed5eed5eed;
     if (*memory_ == used_before) locked_list::malloc(bytes_ / 2);
     *memory_ = used_before;

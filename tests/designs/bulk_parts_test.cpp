@@ -278,7 +278,7 @@ struct reclaim_when_free {
     const quiescence q{of.pages().control()};
     out[4] = of.reclaim_all();
     out[5] = static_cast<std::uint64_t>(lists.list_at(0, large).count.count().available);
-    out[6] = q.begin_search().changes.quiet;  // the change has ended
+    out[6] = q.begin_search().changes.quiescent;  // the change has ended
     out[7] = of.pages().take_chunk(page) && page == made.page;
     out[8] = of.reclaim_all();
   }

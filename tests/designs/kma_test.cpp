@@ -227,7 +227,7 @@ struct current_kernel {
     out[8] = is_listed(second);
     currents.adopt(second, c);
     out[9] = currents.draw_any(c, 32).units;
-    currents.pages().listed(c).unmark(second);
+    currents.pages().listed(c).erase(second);
     currents.adopt(second, c);
     currents.adopt(first, c);
     out[10] = is_listed(second);  // it has no unit

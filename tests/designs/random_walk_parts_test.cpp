@@ -92,7 +92,7 @@ struct take_and_give_run {
     out[2] = of.look(0);
     out[3] = of.look(3);
     out[4] = of.take(3, 4, 8) == 0x11111100u;  // places at multiples of 4, from page 8 on
-    out[5] = of.changes().begin_search().runs.quiet;
+    out[5] = of.changes().begin_search().runs.quiescent;
     of.give_run(1);
     out[6] = of.look(1) | of.look(2);
     out[7] = line_word::taken(of.look(3)) == 0xffffff00u;

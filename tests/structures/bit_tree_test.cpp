@@ -27,7 +27,7 @@ struct steps_kernel {
     if (leads) {
       alone(set);
       neighbours(set);
-      marks(set);
+      inserts_and_erases(set);
     }
     sync(full_warp);
     if constexpr (warp_width >= 4) {
@@ -109,13 +109,13 @@ struct steps_kernel {
     require(is(set.take_neighbours(50, 1000, 1, 7), 159, 100), "across leaves");
     require(set.take_exactly({3, 1}) && set.take_exactly({12, 1}) && set.take_exactly({259, 1}), "what is left");
   }
-  WARPHEAP_FN static void marks(const bit_tree& set) {
-    set.mark(70);
-    set.mark(70);
-    set.mark(64);
-    require(!set.unmark(71), "it was no member");
-    require(set.leaf_word(1) == 0x41, "two members, one of them marked twice");
-    require(set.unmark(64) && !set.unmark(64) && set.unmark(70), "each is a member once");
+  WARPHEAP_FN static void inserts_and_erases(const bit_tree& set) {
+    set.insert(70);
+    set.insert(70);
+    set.insert(64);
+    require(!set.erase(71), "it was no member");
+    require(set.leaf_word(1) == 0x41, "two members, one of them inserted twice");
+    require(set.erase(64) && !set.erase(64) && set.erase(70), "each is a member once");
     std::uint32_t at = 0;
     require(high(set, 1, at) == 0, "members that are none any more");
   }
@@ -325,7 +325,7 @@ TEST(bit_tree, is_never_empty_beside_a_member) {
 }
 
 /// A lane that inserts a member finds it, though others hide and show the words above it meanwhile.
-struct marks_kernel {
+struct insert_and_erase_kernel {
   bit_tree set;
   std::uint32_t spread;
   int rounds;
@@ -333,25 +333,25 @@ struct marks_kernel {
   WARPHEAP_FN void operator()() const {
     const auto mine = static_cast<std::uint32_t>(grid_thread_index()) * spread;
     for (int round = 0; round < rounds; ++round) {
-      set.mark(mine);
+      set.insert(mine);
       for (backoff wait;; wait.pause()) {
-        const bit_tree::watch before = set.begin_watch();
+        const bit_tree::quiescence_snapshot before = set.begin_snapshot();
         std::uint32_t leaf = 0;
         if (set.next_leaf(mine / bit_tree::leaf_bits, leaf) && leaf == mine / bit_tree::leaf_bits) break;
-        require(!set.was_quiet(before), "a member out of sight, and nobody is at work");
+        require(!set.was_quiescent(before), "a member out of sight, and nobody is at work");
       }
       require((set.leaf_word(mine / bit_tree::leaf_bits) >> mine % bit_tree::leaf_bits & 1) != 0, "not a member");
-      set.unmark(mine);
+      set.erase(mine);
     }
   }
 };
 
-TEST(bit_tree, a_marked_member_is_in_sight) {
+TEST(bit_tree, an_inserted_member_is_in_sight) {
   for_each_schedule([](std::uint64_t) {
     for (const std::uint32_t spread : {1, 23, 64, 4096}) {
       const grid_shape grid = grid_shape::covering(scaled(96, 1 << 10), 48);
       const set_memory memory{grid.blocks * grid.threads * spread};
-      launch(grid, marks_kernel{memory.tree(), spread, 8});
+      launch(grid, insert_and_erase_kernel{memory.tree(), spread, 8});
       memory.expect_members(0);
     }
   });

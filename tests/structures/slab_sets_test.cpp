@@ -82,10 +82,10 @@ struct steps_kernel {
     require(all.contains(3, 0) && !all.take(3, 2) && all.take(3, 0) && !all.take(3, 0), "taken by name");
     got = all.pick(me, set_order::of(0), 1);
     require(got.slab == slabs - 1 && got.set == 0 && all.find(0, 1) == none, "the last");
-    const auto before = all.begin_watch();
-    require(before.quiet && all.was_quiet(before), "nothing moves");
+    const auto before = all.begin_snapshot();
+    require(before.quiescent && all.was_quiescent(before), "nothing moves");
     all.put(3, where);
-    require(!all.was_quiet(before) && all.take(3, 0), "a slab was moved");
+    require(!all.was_quiescent(before) && all.take(3, 0), "a slab was moved");
     all.add(0, 0x6, 0);
     require(all.search(0, 2) == 2 && all.search(0, 3) == 1 && !all.contains(0, 0), "slabs that were added together");
     constexpr std::uint32_t next_leaf = bit_tree::leaf_bits;

@@ -69,7 +69,7 @@ struct search_kernel {
       const bool found = atomic_view{shared->place[first]}.load(acquire, device) != 0 ||
                          atomic_view{shared->place[1 - first]}.load(acquire, device) != 0;
       fence(acquire, device);
-      const bool still = shared->changes.stood_still(before);
+      const bool still = shared->changes.was_quiescent(before);
       if (still) count(shared->settled);
       if (!found) count(still ? shared->missed : shared->unsure);
     }
@@ -121,9 +121,9 @@ struct ask_kernel {
   WARPHEAP_FN void operator()(striped<std::uint32_t>* changes, std::uint32_t* out) const {
     const auto before = changes->quiescence();
     fence(memory_order::acquire, thread_scope::device);
-    out[0] = before.quiet ? 1 : 0;
+    out[0] = before.quiescent ? 1 : 0;
     out[1] = before.begun;
-    out[2] = changes->stood_still(before) ? 1 : 0;
+    out[2] = changes->was_quiescent(before) ? 1 : 0;
     out[3] = changes->sum(&stripe<std::uint32_t>::beside);
   }
 };

@@ -59,7 +59,7 @@ TEST(search_proof, only_a_search_that_nothing_slipped_by_is_proof) {
   device_array<std::uint32_t> out(9);
   launch({1, 1}, watch_kernel{}, state.data(), below.data(), out.data());
   using enum search_course;
-  const std::vector<search_course> expected{quiet, moved, pending, pending, quiet, freed, freed, moved, moved};
+  const std::vector<search_course> expected{quiescent, moved, pending, pending, quiescent, freed, freed, moved, moved};
   const auto got = out.to_host();
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(got[i], static_cast<std::uint32_t>(expected[i])) << i;
 }
@@ -95,7 +95,7 @@ TEST(search_proof, a_proof_refuses_that_request_until_something_is_freed) {
 TEST(search_limits, what_is_pending_is_waited_for_and_the_rest_is_limited) {
   search_limits left;
   EXPECT_FALSE(left.at_end());
-  EXPECT_FALSE(left.allow(search_course::quiet));
+  EXPECT_FALSE(left.allow(search_course::quiescent));
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(left.allow(search_course::pending));
   std::uint32_t frees = 0;
   while (left.allow(search_course::freed)) ++frees;
@@ -151,7 +151,7 @@ turns take_turns(search_course how, std::uint32_t needed) {
 TEST(search_in_turns, searches_until_a_block_is_found_or_the_limit_is_met) {
   using enum search_course;
   EXPECT_EQ(take_turns(pending, 200), (turns{201, 0, 1}));
-  EXPECT_EQ(take_turns(quiet, 1), (turns{1, 0, 0}));
+  EXPECT_EQ(take_turns(quiescent, 1), (turns{1, 0, 0}));
   EXPECT_EQ(take_turns(moved, 64), (turns{65, 1, 1}));
   EXPECT_EQ(take_turns(moved, 65), (turns{65, 1, 0}));
   EXPECT_EQ(take_turns(freed, 4), (turns{5, 1, 1}));
@@ -232,7 +232,7 @@ struct ask_kernel {
     const lane_mask group = active_group();
     void* const got = search_in_turns(group, group, [in, p](lane_mask waiting, bool) {
       search_snapshot before{};
-      if (p.begins_refused(waiting, 0, before)) return search_result{nullptr, search_course::quiet};
+      if (p.begins_refused(waiting, 0, before)) return search_result{nullptr, search_course::quiescent};
       void* found = nullptr;
       for (std::uint32_t i = 0; i < 2 * blocks && found == nullptr; ++i) {
         std::uint32_t& word = in->row[i / blocks][i % blocks];
@@ -241,7 +241,7 @@ struct ask_kernel {
       if (any(waiting, found != nullptr)) return search_result{found, search_course::pending};
       auto how = search_course::pending;
       if (is_leader(waiting)) how = p.since(before);
-      if (is_leader(waiting) && how == search_course::quiet) p.note_refusal(0, before);
+      if (is_leader(waiting) && how == search_course::quiescent) p.note_refusal(0, before);
       how = static_cast<search_course>(shuffle(waiting, static_cast<std::uint32_t>(how), leader(waiting)));
       return search_result{nullptr, how};
     });

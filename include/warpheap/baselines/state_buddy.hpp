@@ -51,9 +51,11 @@ class state_buddy {
 
   /// Takes a block of `order` and returns its first page; `none` if no order had one that no other thread was to
   /// get, and no merge was under way, or if each of `most.searches` passes found none. One lane, or each for itself.
-  WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
+  WARPHEAP_FN std::uint32_t take(std::uint32_t order, retry_limit most = {}) const;
   /// Takes a block for each lane of the group, one by one.
-  WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order, patience most = {}) const { return take(order, most); }
+  WARPHEAP_FN std::uint32_t take(lane_mask, std::uint32_t order, retry_limit most = {}) const {
+    return take(order, most);
+  }
   /// True if `take` would surely refuse at once, which this form does not know.
   WARPHEAP_FN static bool refuses(std::uint32_t order) { return order > largest_order; }
 

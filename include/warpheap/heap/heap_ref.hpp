@@ -27,7 +27,7 @@ class arena_ref {
     if (bytes == 0) bytes = 1;
     void* const block = arena_.malloc(bytes);
     if constexpr (A::capabilities.owners_alone_use_arena()) {
-      if (block != nullptr) shadow_allow(block, bytes);
+      if (block != nullptr) shadow_unpoison(block, bytes);
     }
     return block;
   }

@@ -61,8 +61,8 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site = call_site
 WARPHEAP_FN inline void sync(lane_mask group, call_site site = call_site::current()) { target::sync(group, site); }
 /// As `sync`. Returns `group`, for collectives that follow at once: a GPU then need not see for each of them whether
 /// the lanes are together.
-WARPHEAP_FN inline lane_mask meet(lane_mask group, call_site site = call_site::current()) {
-  return target::meet(group, site);
+WARPHEAP_FN inline lane_mask reconverge(lane_mask group, call_site site = call_site::current()) {
+  return target::reconverge(group, site);
 }
 
 /// Waits for the threads of the block that have not exited; their writes before are visible to all of them after.

@@ -15,10 +15,10 @@ namespace warpheap {
 
 /// Tells a memory checker that `[block, block + bytes)` may be used. AddressSanitizer on the host; no GPU checker takes
 /// such notes from a kernel.
-WARPHEAP_FN inline void shadow_allow(void* block, std::uint64_t bytes) { target::shadow_allow(block, bytes); }
+WARPHEAP_FN inline void shadow_unpoison(void* block, std::uint64_t bytes) { target::shadow_unpoison(block, bytes); }
 
 /// Tells a memory checker that `[block, block + bytes)` must not be used, as for a freed block. The ends that share a
 /// granule of 8 bytes with a neighbour stay usable.
-WARPHEAP_FN inline void shadow_forbid(void* block, std::uint64_t bytes) { target::shadow_forbid(block, bytes); }
+WARPHEAP_FN inline void shadow_poison(void* block, std::uint64_t bytes) { target::shadow_poison(block, bytes); }
 
 }  // namespace warpheap

@@ -153,28 +153,28 @@ class bit_tree {
   WARPHEAP_COLD_FN bool try_take(index_run run) const;
 
   /// Inserts the members of `mask` in leaf `leaf`; idempotent, unlike `add`: some may be in the set. One lane.
-  WARPHEAP_COLD_FN void mark(std::uint32_t leaf, std::uint64_t mask) const;
+  WARPHEAP_COLD_FN void insert(std::uint32_t leaf, std::uint64_t mask) const;
   /// Inserts the members of `run`; some may be in the set. One lane.
-  WARPHEAP_COLD_FN void mark(index_run run) const;
+  WARPHEAP_COLD_FN void insert(index_run run) const;
   /// Inserts `member`, which may be in the set. One lane.
-  WARPHEAP_FN void mark(std::uint32_t member) const {
-    invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
-    mark(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
+  WARPHEAP_FN void insert(std::uint32_t member) const {
+    invariant(groups_ == nullptr, "bit_tree: insert in a set with groups");
+    insert(member / leaf_bits, std::uint64_t{1} << member % leaf_bits);
   }
   /// Erases `member`; true if it was in the set, and this call erased it. One lane.
-  WARPHEAP_COLD_FN bool unmark(std::uint32_t member) const;
+  WARPHEAP_COLD_FN bool erase(std::uint32_t member) const;
 
   /// Sets `leaf` to the first leaf from `from` on that may have members; false, and `leaf` stays, if no such leaf has
   /// any. A hint while others add and take. One lane.
   WARPHEAP_COLD_FN bool next_leaf(std::uint32_t from, std::uint32_t& leaf) const;
 
   /// What a search of several steps remembers, to know afterwards whether it can have missed a member.
-  using watch = change_counter<std::uint32_t>::snapshot;
-  /// Begins a watch, before the search. Acquires. One lane.
-  WARPHEAP_FN watch begin_watch() const;
-  /// After the search: true if no change was under way when the watch began, and none has begun since. Then the search
-  /// missed no member that was in the set from its begin to its end. Acquires. One lane.
-  WARPHEAP_FN bool was_quiet(watch before) const;
+  using quiescence_snapshot = change_counter<std::uint32_t>::snapshot;
+  /// Takes a snapshot, before the search. Acquires. One lane.
+  WARPHEAP_FN quiescence_snapshot begin_snapshot() const;
+  /// After the search: true if no change was under way when the snapshot was taken, and none has begun since. Then the
+  /// search missed no member that was in the set from its begin to its end. Acquires. One lane.
+  WARPHEAP_FN bool was_quiescent(quiescence_snapshot before) const;
 
   /// How many members one `add` of a run should have, from a multiple of that number on: it then does not wait for each
   /// leaf by itself, and the threads of a grid can share the work.
@@ -268,7 +268,7 @@ class bit_tree {
   WARPHEAP_COLD_FN void extend_blocks(lane_mask group, const blocks& wanted, index_run& run) const;
   WARPHEAP_COLD_FN bool find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
-                                             bool& quiet) const;
+                                             bool& quiescent) const;
   WARPHEAP_COLD_FN bool look_for_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const;
   WARPHEAP_COLD_FN bool find_together(lane_mask group, std::uint32_t& leaf) const;
   WARPHEAP_FN std::uint64_t blocks_of_leaf(std::uint32_t leaf, std::uint32_t size) const;

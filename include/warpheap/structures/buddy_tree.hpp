@@ -4,7 +4,7 @@
 
 #include <warpheap/platform/device.hpp>
 #include <warpheap/structures/detail/buddy_layout.hpp>
-#include <warpheap/structures/patience.hpp>
+#include <warpheap/structures/retry_limit.hpp>
 
 namespace warpheap {
 
@@ -52,11 +52,11 @@ class buddy_tree {
   ///
   /// A thread that finds nothing while others give looks again, up to `most.searches` times in all; then `none` says
   /// only that each of so many searches found nothing where it looked. What others only move is waited for.
-  WARPHEAP_FN std::uint32_t take(std::uint32_t order, patience most = {}) const;
+  WARPHEAP_FN std::uint32_t take(std::uint32_t order, retry_limit most = {}) const;
 
   /// Takes a block for each lane of `group`, all of the same order, as `take` does for one. Fills the group from as few
   /// words as possible; lanes that get none when others do are the highest. Collective.
-  WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order, patience most = {}) const;
+  WARPHEAP_FN std::uint32_t take(lane_mask group, std::uint32_t order, retry_limit most = {}) const;
 
   /// True if somebody looked in vain for a block of `order` and nothing was given since, so that `take` would refuse at
   /// once. Two loads.
@@ -98,16 +98,16 @@ class buddy_tree {
     std::uint64_t first;
     std::uint32_t step;
   };
-  // What a pass with a watch says: the search is over, with blocks or because no block is free; or it may have missed
-  // blocks that only moved meanwhile, or blocks that were given.
+  // What a pass with a snapshot says: the search is over, with blocks or because no block is free; or it may have
+  // missed blocks that only moved meanwhile, or blocks that were given.
   enum class verdict : std::uint32_t { over, moved, given };
-  struct watched {
+  struct pass_result {
     grab found;
     std::uint32_t needs;  // of `split`
     verdict what;
   };
   // Knows whether a search can have missed a block.
-  struct watch {
+  struct quiescence_snapshot {
     std::uint64_t given;
     change_counter<std::uint32_t>::snapshot changes;
   };
@@ -125,8 +125,8 @@ class buddy_tree {
   WARPHEAP_FN void hide(word_position at) const;
   WARPHEAP_FN void begin_change() const;
   WARPHEAP_FN void end_change() const;
-  WARPHEAP_FN watch begin_watch() const;
-  WARPHEAP_FN bool was_quiet(const watch& before) const;
+  WARPHEAP_FN quiescence_snapshot begin_snapshot() const;
+  WARPHEAP_FN bool was_quiescent(const quiescence_snapshot& before) const;
   WARPHEAP_FN void put(word_position at, std::uint64_t mask) const;
   WARPHEAP_FN look read_top(std::uint32_t level) const;
   WARPHEAP_FN look read_on(std::uint32_t level, std::uint32_t index) const;
@@ -148,8 +148,8 @@ class buddy_tree {
   WARPHEAP_FN grab take_whole(std::uint32_t order) const;
   WARPHEAP_FN grab split(std::uint32_t level, std::uint32_t order, std::uint32_t most, std::uint32_t& needs,
                          bool& waits) const;
-  WARPHEAP_COLD_FN watched take_watched(std::uint32_t order, std::uint32_t most, std::uint32_t needs) const;
-  WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, patience tries) const;
+  WARPHEAP_COLD_FN pass_result take_with_snapshot(std::uint32_t order, std::uint32_t most, std::uint32_t needs) const;
+  WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, retry_limit tries) const;
   WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
 
   state* upper_;

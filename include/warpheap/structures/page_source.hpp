@@ -49,12 +49,12 @@ class page_source {
   /// Takes a block of `order` and returns its first page. `none` if none was free at one moment of the call, but for
   /// blocks that came back in calls of `give` that had not returned then; or if `most.searches` searches each found
   /// nothing while others gave. One lane, or each for itself.
-  WARPHEAP_COLD_FN std::uint32_t take(std::uint32_t order, patience most = {}) const {
+  WARPHEAP_COLD_FN std::uint32_t take(std::uint32_t order, retry_limit most = {}) const {
     return tagged(tree().take(order, most), order);
   }
   /// As `take`, a block of the same order for each lane of `group`. Lanes that get none when others do are the highest.
   /// Collective.
-  WARPHEAP_COLD_FN std::uint32_t take(lane_mask group, std::uint32_t order, patience most = {}) const {
+  WARPHEAP_COLD_FN std::uint32_t take(lane_mask group, std::uint32_t order, retry_limit most = {}) const {
     return tagged(tree().take(group, order, most), order);
   }
 

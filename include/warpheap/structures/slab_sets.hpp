@@ -87,7 +87,7 @@ class slab_sets {
   }
 
   /// Takes this slab out of `set` if it is there, calls `change()`, which may change the slab and its word, and puts
-  /// the slab where it belongs then. A search with a watch knows that the slab was on its way. True if it was there.
+  /// the slab where it belongs then. A search with a snapshot knows that the slab was on its way. True if it was there.
   /// One lane.
   template <class Change, class Where>
   WARPHEAP_FN bool transfer(std::uint32_t slab, std::uint32_t set, Change change, Where where) const {
@@ -121,7 +121,7 @@ class slab_sets {
   /// A slab of `set`, which is not `rest()`, in the leaf of slab `from` or the next one, cyclic, that has any: in the
   /// leaf, the first from the place of `from` in its own leaf on, cyclic. So threads that begin at different slabs of a
   /// leaf find different ones in whichever leaf they meet. The slab stays there. `none` means that no slab of the set
-  /// was found in a look at each leaf; it is certain if a watch was quiet meanwhile. One lane.
+  /// was found in a look at each leaf; it is certain if the sets were quiescent meanwhile. One lane.
   WARPHEAP_COLD_FN std::uint32_t search(std::uint32_t set, std::uint32_t from) const;
 
   /// A slab of `set`, which is not `rest()`, in the leaf of slab `from`: the first from `from` on, cyclic in the leaf;
@@ -134,11 +134,11 @@ class slab_sets {
   /// Threads count the slabs that they move, beginning and end. A search that finds nothing knows by this whether it
   /// can have missed a slab that was on its way from one set to another. (A slab that was picked counts as its
   /// picker's.)
-  using watch = change_counter<std::uint32_t>::snapshot;
+  using quiescence_snapshot = change_counter<std::uint32_t>::snapshot;
   /// Before the search. Acquires.
-  WARPHEAP_FN watch begin_watch() const;
+  WARPHEAP_FN quiescence_snapshot begin_snapshot() const;
   /// After it: true if no slab was being moved at any moment of the search.
-  WARPHEAP_FN bool was_quiet(watch before) const;
+  WARPHEAP_FN bool was_quiescent(quiescence_snapshot before) const;
 
  private:
   struct alignas(128) stripe : change_counter<std::uint32_t> {};

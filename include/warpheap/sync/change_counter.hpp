@@ -9,9 +9,9 @@ namespace warpheap {
 /// Tells a search that found nothing whether it can have missed something: changes that hide what others may need for a
 /// moment are counted when they begin and when they end. Zero bytes are a counter without changes.
 ///
-/// A thread calls `begin`, hides, shows again, and calls `end`. A search calls `quiescence` before it and `stood_still`
-/// after it. If that is true, there was a moment before the search without a change under way, and none began until the
-/// search was over: so all that the search did not find was not there at that moment.
+/// A thread calls `begin`, hides, shows again, and calls `end`. A search calls `quiescence` before it and
+/// `was_quiescent` after it. If that is true, there was a moment before the search without a change under way, and none
+/// began until the search was over: so all that the search did not find was not there at that moment.
 ///
 /// Invariant: `ended_` is never ahead of `begun_`, modulo the width of `Count`. Both are compared for equality alone,
 /// so a wrap changes no answer unless exactly 2^32 changes begin while one search lasts, each an RMW on this word:
@@ -28,8 +28,8 @@ class change_counter {
  public:
   /// What a search remembers.
   struct snapshot {
-    bool quiet;   ///< no change was under way
-    Count begun;  ///< changes that had begun
+    bool quiescent;  ///< no change was under way
+    Count begun;     ///< changes that had begun
   };
 
   /// Before a change. One lane, which calls `end` in the same call of its design. The caller releases it: see above.
@@ -45,7 +45,7 @@ class change_counter {
   }
   /// After a search that read with acquire, or that passed an acquire fence since: true if no change that began before
   /// or during the search can have hidden something from it.
-  WARPHEAP_FN bool stood_still(snapshot before) const { return before.quiet && load(begun_) == before.begun; }
+  WARPHEAP_FN bool was_quiescent(snapshot before) const { return before.quiescent && load(begun_) == before.begun; }
 
   /// Sets both counts, for tests of the wrap. No other thread uses the counter.
   WARPHEAP_FN void reset_to(Count count) { begun_ = ended_ = count; }
@@ -73,7 +73,7 @@ class change_counter {
 ///
 /// Memory order: as of `change_counter`, but all reads are relaxed, since each acquire would wait for memory by itself.
 /// The caller passes an acquire fence between `quiescence` and its search, and one between the search and
-/// `stood_still`.
+/// `was_quiescent`.
 template <class Stripe, std::uint32_t size>
 class striped_change_counter {
  public:
@@ -96,7 +96,7 @@ class striped_change_counter {
   }
   /// After a search and an acquire fence: true if no change that began before or during the search can have hidden
   /// something from it.
-  WARPHEAP_FN bool stood_still(snapshot before) { return before.quiet && changes_begun() == before.begun; }
+  WARPHEAP_FN bool was_quiescent(snapshot before) { return before.quiescent && changes_begun() == before.begun; }
 
   /// The changes that have begun, modulo the width of the count; those of which the caller knows are counted.
   WARPHEAP_FN auto changes_begun() { return sum(&Stripe::begun_); }

@@ -9,10 +9,10 @@ namespace warpheap {
 
 /// What happened during a search that found nothing.
 enum class search_course : std::uint32_t {
-  quiet,   ///< nothing: the search is proof
-  freed,   ///< blocks came back, and no memory moved
-  moved,   ///< memory moved
-  pending  ///< memory was on its way all the time
+  quiescent,  ///< nothing: the search is proof
+  freed,      ///< blocks came back, and no memory moved
+  moved,      ///< memory moved
+  pending     ///< memory was on its way all the time
 };
 
 /// How often a search that proved nothing may yet be made again.
@@ -27,7 +27,7 @@ struct search_limits {
   /// limit: the thread that has it in its hands waits for nobody.
   WARPHEAP_FN bool allow(search_course of) {
     if (of == search_course::pending) return true;
-    if (of == search_course::quiet) return false;
+    if (of == search_course::quiescent) return false;
     std::uint32_t& more = of == search_course::freed ? frees : changes;
     if (more == 0) return false;
     --more;
@@ -108,8 +108,8 @@ class search_proof {
     const bool came_back = freed() != before.freed;
     // Memory that moves counts more than what came back: the move may be of what the search missed.
     if (counts_->changes.changes_begun() != before.changes.begun) return search_course::moved;
-    if (came_back) return before.changes.quiet ? search_course::freed : search_course::moved;
-    return before.changes.quiet ? search_course::quiet : search_course::pending;
+    if (came_back) return before.changes.quiescent ? search_course::freed : search_course::moved;
+    return before.changes.quiescent ? search_course::quiescent : search_course::pending;
   }
 
   /// True if a search for request `what` was proof and nothing was freed since; `freed_now` is of a snapshot.

@@ -173,7 +173,7 @@ TEST(held_warp_slab, an_extension_that_missed_a_unit_does_not_refuse) {
   });
   for_few_lanes(2, [&](few_lanes lanes) {
     heap.reset();
-    held_lane before{"warp_slab.add_or_search.watched", {.thread = 0}};
+    held_lane before{"warp_slab.add_or_search.snapshot_begun", {.thread = 0}};
     held_lane after{"warp_slab.add_or_search.searched", {.thread = 0}};
     bool refused = false;
     bool moved = false;

@@ -182,9 +182,9 @@ struct search_against_move {
       two_moves{memory, {0, 1, 0}}(out, lane);
       return;
     }
-    const auto before = memory->view().begin_watch();
+    const auto before = memory->view().begin_snapshot();
     if (memory->view().pick(lane_bit(), set_order::of(1, 0), 0).slab == slab_sets::none) {
-      require(!memory->view().was_quiet(before), "a search missed a slab and calls itself quiet");
+      require(!memory->view().was_quiescent(before), "a search missed a slab and calls itself quiescent");
     }
   }
 };

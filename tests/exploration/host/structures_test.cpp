@@ -199,10 +199,10 @@ TEST(explored_buddy_tree, halves_merge_while_another_lane_searches) {
       few_switches(2)));
 }
 
-WARPHEAP_TEST_PRIVATE(begin_watch, buddy_tree::begin_watch)
+WARPHEAP_TEST_PRIVATE(begin_snapshot, buddy_tree::begin_snapshot)
 WARPHEAP_TEST_PRIVATE(split, buddy_tree::split)
 WARPHEAP_TEST_PRIVATE(walk, buddy_tree::walk)
-WARPHEAP_TEST_PRIVATE(was_quiet, buddy_tree::was_quiet)
+WARPHEAP_TEST_PRIVATE(was_quiescent, buddy_tree::was_quiescent)
 
 // Of the two halves of a unit lane 1 has one. It gives that back, which merges them, and takes one again, which breaks
 // the unit; so there is a half for another thread at any time, but it moves, twice. Lane 0 makes one pass as `take`
@@ -216,12 +216,13 @@ struct pass_while_blocks_move {
       require(tree.take(order) != buddy_tree::none, "refused with a block for each");
       return;
     }
-    const auto before = begin_watch(tree);
+    const auto before = begin_snapshot(tree);
     std::uint32_t needs = 0;
     bool waits = false;
     auto found = split(tree, 0u, order, 1u, needs, waits);
     if (found.starts == 0 && !waits) found = walk(tree, 0u, order, 1u);
-    if (found.starts == 0 && !waits) require(!was_quiet(tree, before), "a pass missed a block and calls itself quiet");
+    if (found.starts == 0 && !waits)
+      require(!was_quiescent(tree, before), "a pass missed a block and calls itself quiescent");
   }
 };
 

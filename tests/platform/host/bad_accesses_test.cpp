@@ -61,8 +61,8 @@ TEST(bad_access_deathtest, of_a_variable_out_of_scope) {
 struct touch_forbidden {
   void operator()(shared_words* shared) const {
     if (lane_index() == 0) {
-      shadow_forbid(shared->more, 64);
-      shadow_allow(shared->more, 32);
+      shadow_poison(shared->more, 64);
+      shadow_unpoison(shared->more, 32);
       shared->more[7] = 1;
       shared->more[8] = 1;
     }

@@ -17,9 +17,9 @@ namespace {
 
 // A unit of 64 pages, all but page 0 free. Lane 1 gives that page back, which merges the unit, takes one, which breaks
 // the unit, and gives it back. Lane 1 is held in each of the two merges: the pages are out of sight then. Lane 0 looks
-// for a page during the first merge. It begins to watch between the merges, when nothing is under way, and looks once
-// more during the second merge. 63 pages are free at any time, and no call that gives a page returns while lane 0
-// watches.
+// for a page during the first merge. It begins its snapshot between the merges, when nothing is under way, and looks
+// once more during the second merge. 63 pages are free at any time, and no call that gives a page returns while lane 0
+// searches.
 TEST(held_takers, a_search_that_a_merge_passed_by_looks_again) {
   constexpr std::size_t spans_at = align_up(sizeof(buddy_tree::state), 128);
   snapshot memory(spans_at + sizeof(buddy_tree::span));
@@ -34,12 +34,12 @@ TEST(held_takers, a_search_that_a_merge_passed_by_looks_again) {
     memory.reset();
     held_lane first_merge{"buddy_tree.put.merged"};
     held_lane missed{"buddy_tree.take.missed", {.thread = 0}};
-    held_lane watches{"buddy_tree.take.watched", {.thread = 0}};
+    held_lane snapshot_begun{"buddy_tree.take.snapshot_begun", {.thread = 0}};
     held_lane second_merge{"buddy_tree.put.merged", {.until_others_wait = true}};
     std::uint32_t found = 0;
     std::uint32_t between = 0;
-    lanes.run([=, first_merge = &first_merge, missed = &missed, watches = &watches, second_merge = &second_merge,
-               found = &found, between = &between](unsigned lane) {
+    lanes.run([=, first_merge = &first_merge, missed = &missed, snapshot_begun = &snapshot_begun,
+               second_merge = &second_merge, found = &found, between = &between](unsigned lane) {
       if (lane == 0) {
         first_merge->await();
         *found = tree.take(0);
@@ -48,13 +48,13 @@ TEST(held_takers, a_search_that_a_merge_passed_by_looks_again) {
         tree.give(0, 0);
         *between = tree.take(0);
         missed->release();
-        watches->await();
+        snapshot_begun->await();
         tree.give(*between, 0);
       } else {
         missed->await();
         first_merge->release();
         second_merge->await();
-        watches->release();
+        snapshot_begun->release();
       }
     });
     EXPECT_NE(between, buddy_tree::none);

@@ -302,7 +302,7 @@ WARPHEAP_FN inline bool state_buddy::wait_for_more(std::uint32_t order) const {
     if (order != 0) sweep(order);
     const prospect seen = look_from(order);
     if (seen == prospect::there) return true;
-    if (seen == prospect::none && upper_->merges.stood_still(before)) return false;
+    if (seen == prospect::none && upper_->merges.was_quiescent(before)) return false;
   }
 }
 
@@ -352,14 +352,14 @@ WARPHEAP_FN inline std::uint32_t state_buddy::try_take(std::uint32_t order) cons
   return have ? found.index << order : none;
 }
 
-WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order, patience most) const {
+WARPHEAP_FN inline std::uint32_t state_buddy::take(std::uint32_t order, retry_limit most) const {
   using enum memory_order;
   using enum thread_scope;
   if (order > largest_order || atomic_view{upper_->end}.load(relaxed, device) == 0) return none;
   for (;;) {  // not a spin: each turn is a pass, and one in vain waits
     const std::uint32_t page = try_take(order);
     if (page != none || !wait_for_more(order)) return page;
-    if (most.searches != patience::endless && --most.searches == 0) return none;
+    if (most.searches != retry_limit::endless && --most.searches == 0) return none;
   }
 }
 

@@ -61,7 +61,7 @@ struct scatter_flat {
 ///   '- large: give_block       page source -> note_free
 ///
 /// Chunks are multiples of 16 bytes. Larger requests get blocks of 2^k pages of a buddy system, up to the whole heap.
-/// Null means that a full sweep of a quiet heap found no room, or that a limited number of sweeps found none while
+/// Null means that a full sweep of a quiescent heap found no room, or that a limited number of sweeps found none while
 /// other threads took and freed during each of them.
 ///
 /// `Kind` names the page table, in which the two differ: `scatter_regions` or `scatter_flat`. docs/design/scatter.md

@@ -203,7 +203,7 @@ void heap<A>::grow(std::uint64_t bytes)
   }
   device_fill(metadata_.data() + had, 0, needs - had);
   if constexpr (A::capabilities.owners_alone_use_arena())
-    shadow_forbid(arena_.data + arena_.bytes, bytes - arena_.bytes);
+    shadow_poison(arena_.data + arena_.bytes, bytes - arena_.bytes);
   arena_.bytes = bytes;
   launch(detail::upkeep_grid(), detail::grow_heap{}, allocator_, bytes);
   synchronise();
@@ -245,7 +245,7 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
   }
   if (bytes != arena_.bytes) {
     if constexpr (A::capabilities.owners_alone_use_arena()) {
-      shadow_forbid(there.arena.data + arena_.bytes, bytes - arena_.bytes);
+      shadow_poison(there.arena.data + arena_.bytes, bytes - arena_.bytes);
     }
     launch(detail::upkeep_grid(), detail::grow_heap{}, moved, bytes);
   }
@@ -282,13 +282,13 @@ heap_statistics heap<A>::stats() const {
 // Memory that no block covers is hidden from AddressSanitizer; a block is shown to it when it is handed out.
 template <device_allocator A>
 void heap<A>::hide_blocks() const {
-  if constexpr (A::capabilities.owners_alone_use_arena()) shadow_forbid(arena_.data, arena_.bytes);
+  if constexpr (A::capabilities.owners_alone_use_arena()) shadow_poison(arena_.data, arena_.bytes);
 }
 
 template <device_allocator A>
 void heap<A>::reveal_blocks() const {
   if constexpr (A::capabilities.owners_alone_use_arena()) {
-    shadow_allow(arena_.data, arena_.bytes);
+    shadow_unpoison(arena_.data, arena_.bytes);
   }
 }
 

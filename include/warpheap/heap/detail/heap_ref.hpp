@@ -24,7 +24,7 @@ WARPHEAP_ENTRY_FN void* heap_ref<A>::malloc(std::uint64_t bytes) const {
   if (bytes == 0) bytes = 1;
   void* const block = allocator_.malloc(bytes);
   if constexpr (hides_blocks) {
-    if (block != nullptr) shadow_allow(block, bytes);
+    if (block != nullptr) shadow_unpoison(block, bytes);
   }
   return block;
 }
@@ -35,7 +35,7 @@ WARPHEAP_ENTRY_FN void* heap_ref<A>::aligned_malloc(std::uint64_t alignment, std
   if (bytes == 0) bytes = 1;
   void* const block = allocator_.aligned_malloc(alignment, bytes);
   if constexpr (hides_blocks) {
-    if (block != nullptr) shadow_allow(block, bytes);
+    if (block != nullptr) shadow_unpoison(block, bytes);
   }
   return block;
 }
@@ -51,7 +51,7 @@ WARPHEAP_FN void* heap_ref<A>::calloc(std::uint64_t count, std::uint64_t bytes) 
 template <device_allocator A>
 WARPHEAP_ENTRY_FN void heap_ref<A>::free(void* block) const {
   if (block == nullptr) return;
-  if constexpr (hides_freed) shadow_forbid(block, allocator_.usable_size(block));
+  if constexpr (hides_freed) shadow_poison(block, allocator_.usable_size(block));
   allocator_.free(block);
 }
 
@@ -63,16 +63,16 @@ WARPHEAP_FN void* heap_ref<A>::realloc(void* block, std::uint64_t bytes) const
   const std::uint64_t usable = allocator_.usable_size(block);
   // Stay if it fits and does not waste more than half.
   if (bytes <= usable && bytes > usable / 2) {
-    if constexpr (hides_blocks) shadow_allow(block, bytes);
+    if constexpr (hides_blocks) shadow_unpoison(block, bytes);
     return block;
   }
   void* const moved = malloc(bytes);
   if (moved == nullptr) {
     if (bytes > usable) return nullptr;
-    if constexpr (hides_blocks) shadow_allow(block, bytes);
+    if constexpr (hides_blocks) shadow_unpoison(block, bytes);
     return block;
   }
-  if constexpr (hides_blocks) shadow_allow(block, usable);
+  if constexpr (hides_blocks) shadow_unpoison(block, usable);
   detail::copy_bytes(moved, block, bytes < usable ? bytes : usable);
   free(block);
   return moved;
@@ -83,7 +83,7 @@ WARPHEAP_FN std::uint64_t heap_ref<A>::usable_size(const void* block) const
   requires(A::capabilities.knows_size)
 {
   const std::uint64_t usable = allocator_.usable_size(block);
-  if constexpr (hides_blocks) shadow_allow(const_cast<void*>(block), usable);
+  if constexpr (hides_blocks) shadow_unpoison(const_cast<void*>(block), usable);
   return usable;
 }
 

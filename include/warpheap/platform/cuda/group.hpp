@@ -84,13 +84,13 @@ WARPHEAP_FN lane_mask match(lane_mask group, T value, call_site site) {
 // Lanes that were together before a call need not be so after it: they leave the function one by one. ptxas 13.0 takes
 // it that they are, and makes nothing of a barrier there, so a lane goes on while others of the group are still in the
 // function (seen on an H200). The caller is in `activemask`, so this is `group`; the compiler does not know.
-WARPHEAP_FN inline lane_mask meet([[maybe_unused]] lane_mask group, call_site site) {
+WARPHEAP_FN inline lane_mask reconverge([[maybe_unused]] lane_mask group, call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE,
                     (const lane_mask same = group | (__activemask() & own_bit()); __syncwarp(same); return same;),
                     (needs_kernel(site);))
 }
 
-WARPHEAP_FN inline void sync(lane_mask group, call_site site) { static_cast<void>(meet(group, site)); }
+WARPHEAP_FN inline void sync(lane_mask group, call_site site) { static_cast<void>(reconverge(group, site)); }
 
 WARPHEAP_FN inline void sync_block(call_site site) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__syncthreads();), (needs_kernel(site);))

@@ -8,7 +8,7 @@
 namespace warpheap::target {
 
 // compute-sanitizer has no call by which a kernel could mark memory.
-WARPHEAP_FN inline void shadow_allow(void*, std::uint64_t) {}
-WARPHEAP_FN inline void shadow_forbid(void*, std::uint64_t) {}
+WARPHEAP_FN inline void shadow_unpoison(void*, std::uint64_t) {}
+WARPHEAP_FN inline void shadow_poison(void*, std::uint64_t) {}
 
 }  // namespace warpheap::target

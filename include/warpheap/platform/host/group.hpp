@@ -57,7 +57,7 @@ inline void sync(lane_mask group, call_site site) {
   executor::leave(executor::meet(executor::meeting::sync, group, 0, site));
 }
 
-inline lane_mask meet(lane_mask group, call_site site) {
+inline lane_mask reconverge(lane_mask group, call_site site) {
   sync(group, site);
   return group;
 }

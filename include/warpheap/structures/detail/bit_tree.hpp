@@ -116,7 +116,7 @@ WARPHEAP_COLD_FN inline void bit_tree::clear_share(std::uint32_t begin, std::uin
 WARPHEAP_COLD_FN inline void bit_tree::show_share(std::uint32_t at, std::uint32_t end, std::uint32_t lanes) const {
   for (; at < end; at += at_once * lanes) {
     std::uint32_t some = see_share(at, end, lanes);
-    for (; some != 0; some &= some - 1) mark(at + static_cast<std::uint32_t>(lowest_bit(some)) * lanes, 0);
+    for (; some != 0; some &= some - 1) insert(at + static_cast<std::uint32_t>(lowest_bit(some)) * lanes, 0);
   }
 }
 
@@ -146,21 +146,21 @@ WARPHEAP_FN inline void bit_tree::add(std::uint32_t leaf, std::uint64_t mask) co
   if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
 }
 
-WARPHEAP_COLD_FN inline void bit_tree::mark(std::uint32_t leaf, std::uint64_t mask) const {
+WARPHEAP_COLD_FN inline void bit_tree::insert(std::uint32_t leaf, std::uint64_t mask) const {
   leaf_view(leaf).fetch_or(mask, memory_order::acq_rel, thread_scope::device);
   show(leaf);
 }
 
 // Adds members again that were taken. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::put_back(std::uint32_t leaf, std::uint64_t mask) const {
-  mark(leaf, mask);
+  insert(leaf, mask);
   if (groups_ != nullptr) count_on(leaf, static_cast<std::uint32_t>(popcount(mask)));
 }
 
 // The leaves one after the other without a wait for memory, between two fences that stand for the orders of all, and
 // then the bits above 64 of them at a time.
-WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
-  invariant(groups_ == nullptr, "bit_tree: mark in a set with groups");
+WARPHEAP_COLD_FN inline void bit_tree::insert(index_run run) const {
+  invariant(groups_ == nullptr, "bit_tree: insert in a set with groups");
   if (run.count == 0) return;
   const auto first = static_cast<std::uint32_t>(run.first / leaf_bits);
   const auto last = static_cast<std::uint32_t>((run.first + run.count - 1) / leaf_bits);
@@ -177,10 +177,10 @@ WARPHEAP_COLD_FN inline void bit_tree::mark(index_run run) const {
   end_change();
 }
 
-WARPHEAP_COLD_FN inline bool bit_tree::unmark(std::uint32_t member) const {
+WARPHEAP_COLD_FN inline bool bit_tree::erase(std::uint32_t member) const {
   const std::uint32_t leaf = member / leaf_bits;
   const std::uint64_t bit = std::uint64_t{1} << member % leaf_bits;
-  invariant(groups_ == nullptr, "bit_tree: unmark in a set with groups");
+  invariant(groups_ == nullptr, "bit_tree: erase in a set with groups");
   const std::uint64_t before = leaf_view(leaf).fetch_and(~bit, memory_order::acq_rel, thread_scope::device);
   if (before == bit) hide(leaf);
   return (before & bit) != 0;
@@ -234,17 +234,17 @@ WARPHEAP_COLD_FN inline bool bit_tree::find(bool highest, std::uint32_t& leaf) c
   using enum memory_order;
   using enum thread_scope;
   for (backoff wait;; wait.pause()) {
-    const watch before = begin_watch();
+    const quiescence_snapshot before = begin_snapshot();
     if (search(highest, leaf)) return true;
-    if (was_quiet(before)) return false;
+    if (was_quiescent(before)) return false;
   }
 }
 
-WARPHEAP_FN inline auto bit_tree::begin_watch() const -> watch { return upper_->changes.quiescence(); }
+WARPHEAP_FN inline auto bit_tree::begin_snapshot() const -> quiescence_snapshot { return upper_->changes.quiescence(); }
 
-WARPHEAP_FN inline bool bit_tree::was_quiet(watch before) const {
+WARPHEAP_FN inline bool bit_tree::was_quiescent(quiescence_snapshot before) const {
   fence(memory_order::acquire, thread_scope::device);
-  return upper_->changes.stood_still(before);
+  return upper_->changes.was_quiescent(before);
 }
 
 WARPHEAP_COLD_FN inline bool bit_tree::next_leaf(std::uint32_t from, std::uint32_t& leaf) const {

@@ -83,25 +83,25 @@ WARPHEAP_COLD_FN inline bool bit_tree::search_blocks(lane_mask group, const bloc
 
 // The first leaf with a block of `size`; false if at one moment of the call no leaf had one. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::find_blocks(lane_mask group, std::uint32_t& leaf, std::uint32_t size) const {
-  bool quiet = false;
-  while (!look_for_blocks_once(group, leaf, size, quiet)) {  // not a spin: it searches anew, and pauses in between
-    if (quiet) return false;
+  bool quiescent = false;
+  while (!look_for_blocks_once(group, leaf, size, quiescent)) {  // not a spin: it searches anew, and pauses in between
+    if (quiescent) return false;
     backoff{}.pause();
     sync(group);
   }
   return true;
 }
 
-// One search; `quiet` if it found no block and the set had none. Collective.
+// One search; `quiescent` if it found no block and the set had none. Collective.
 WARPHEAP_COLD_FN inline bool bit_tree::look_for_blocks_once(lane_mask group, std::uint32_t& leaf, std::uint32_t size,
-                                                            bool& quiet) const {
-  const watch before = begin_watch();
+                                                            bool& quiescent) const {
+  const quiescence_snapshot before = begin_snapshot();
   sync(group);
   if (look_for_blocks(group, leaf, size)) return true;
   // Members that were on their way in may have been missed.
-  quiet = is_leader(group) && was_quiet(before);
+  quiescent = is_leader(group) && was_quiescent(before);
   sync(group);
-  quiet = any(group, quiet);
+  quiescent = any(group, quiescent);
   return false;
 }
 
@@ -136,9 +136,9 @@ WARPHEAP_COLD_FN inline lane_mask bit_tree::look_together(lane_mask group, std::
 WARPHEAP_COLD_FN inline bool bit_tree::find_together(lane_mask group, std::uint32_t& leaf) const {
   bool found = false;
   if (is_leader(group)) found = next_leaf(leaf, leaf);
-  const lane_mask met = meet(group);
-  leaf = shuffle(met, leaf, leader(group));
-  return any(met, found);
+  const lane_mask reconverged = reconverge(group);
+  leaf = shuffle(reconverged, leaf, leader(group));
+  return any(reconverged, found);
 }
 
 // Takes the members of `leaf` from its first block on that follow each other, `wanted.most` blocks of them at most and
@@ -194,7 +194,7 @@ WARPHEAP_COLD_FN inline std::uint64_t bit_tree::take_blocks_apart(lane_mask grou
     std::uint64_t mine = is_shown(leaf) ? detail::blocks_of(leaf, leaf_word(leaf), 0, size) : 0;
     mine = share_of_blocks(group, mine, most);
     if (mine != 0) mine = take_blocks_of(leaf, mine, size);
-    if (any(meet(group), mine != 0)) return mine;
+    if (any(reconverge(group), mine != 0)) return mine;
     from += static_cast<std::uint32_t>(group_size(group));
   }
   return 0;

@@ -20,9 +20,9 @@ WARPHEAP_COLD_FN inline index_run bit_tree::take_neighbours(std::uint32_t least,
 
 // One search; false if it found no run and may have missed members that a change was adding or taking.
 WARPHEAP_COLD_FN inline bool bit_tree::search_neighbours_once(const neighbours& wanted, index_run& run) const {
-  const watch before = begin_watch();
+  const quiescence_snapshot before = begin_snapshot();
   run = search_neighbours(wanted);
-  return run.count != 0 || was_quiet(before);
+  return run.count != 0 || was_quiescent(before);
 }
 
 // One pass over the set.
@@ -36,7 +36,7 @@ WARPHEAP_COLD_FN inline index_run bit_tree::search_neighbours(const neighbours& 
       if (end - first >= wanted.least) {
         const index_run found = take_aligned(first, end, wanted);
         if (found.count != 0) return found;
-        // Too short when aligned; or another thread took a part of it, and the watch tells of that.
+        // Too short when aligned; or another thread took a part of it, and the snapshot tells of that.
       }
       if (next.count == 0) return {0, 0};
       first = static_cast<std::uint32_t>(next.first);

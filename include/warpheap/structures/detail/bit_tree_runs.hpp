@@ -202,7 +202,7 @@ WARPHEAP_COLD_FN inline bool bit_tree::take_next(std::uint32_t& at, std::uint32_
     return true;
   }
   for (std::uint32_t i = 0; i < at_once; ++i) {
-    if (got[i] != 0) mark(leaf + i, got[i]);
+    if (got[i] != 0) insert(leaf + i, got[i]);
   }
   return false;
 }

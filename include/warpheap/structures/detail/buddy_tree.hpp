@@ -51,7 +51,7 @@ WARPHEAP_FN inline void buddy_tree::begin_change() const {
 }
 WARPHEAP_FN inline void buddy_tree::end_change() const { upper_->changes.end(); }
 
-WARPHEAP_FN inline auto buddy_tree::begin_watch() const -> watch {
+WARPHEAP_FN inline auto buddy_tree::begin_snapshot() const -> quiescence_snapshot {
   using enum memory_order;
   using enum thread_scope;
   const auto changes = upper_->changes.quiescence();
@@ -60,11 +60,11 @@ WARPHEAP_FN inline auto buddy_tree::begin_watch() const -> watch {
   return {given, changes};
 }
 
-WARPHEAP_FN inline bool buddy_tree::was_quiet(const watch& before) const {
+WARPHEAP_FN inline bool buddy_tree::was_quiescent(const quiescence_snapshot& before) const {
   using enum memory_order;
   using enum thread_scope;
   fence(acquire, device);  // what the search read comes before these
-  return upper_->changes.stood_still(before.changes) &&
+  return upper_->changes.was_quiescent(before.changes) &&
          atomic_view{upper_->given}.load(relaxed, device) == before.given;
 }
 
@@ -135,14 +135,14 @@ WARPHEAP_FN inline bool buddy_tree::refuses(std::uint32_t order) const {
   return refused != 0 && refused == atomic_view{upper_->given}.load(acquire, device) + 1;
 }
 
-WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order, patience most) const {
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(std::uint32_t order, retry_limit most) const {
   if (order > largest_order) return none;
   const grab found = take_some(order, 1, most);
   if (found.starts == 0) return none;
   return (found.at.index * 64 + static_cast<std::uint32_t>(lowest_bit(found.starts))) << 6 * found.at.level;
 }
 
-WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t order, patience most) const {
+WARPHEAP_FN inline std::uint32_t buddy_tree::take(lane_mask group, std::uint32_t order, retry_limit most) const {
   std::uint32_t page = none;
   if (order > largest_order) return page;
   const auto lanes = static_cast<std::uint32_t>(group_size(group));

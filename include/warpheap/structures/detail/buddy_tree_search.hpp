@@ -385,19 +385,19 @@ WARPHEAP_FN inline auto buddy_tree::split(std::uint32_t level, std::uint32_t ord
   return {{level, 0}, 0};
 }
 
-// A pass of `take_some` that meets every word, for a thread that found nothing in a pass without a watch. Tells whether
-// it proves that no block is free. Apart, and with values instead of references, since few of its values outlive it:
-// so the search takes fewer registers than a kernel with blocks of 1,024 threads can have.
-WARPHEAP_COLD_FN inline auto buddy_tree::take_watched(std::uint32_t order, std::uint32_t most,
-                                                      std::uint32_t needs) const -> watched {
+// A pass of `take_some` that meets every word, for a thread that found nothing in a pass without a snapshot. Tells
+// whether it proves that no block is free. Apart, and with values instead of references, since few of its values
+// outlive it: so the search takes fewer registers than a kernel with blocks of 1,024 threads can have.
+WARPHEAP_COLD_FN inline auto buddy_tree::take_with_snapshot(std::uint32_t order, std::uint32_t most,
+                                                            std::uint32_t needs) const -> pass_result {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t level = detail::buddy_level(order);
   const std::uint32_t within = order - 6 * level;
   grab found{{0, 0}, 0};
   stop_point("buddy_tree.take.missed");
-  const watch before = begin_watch();
-  stop_point("buddy_tree.take.watched");
+  const quiescence_snapshot before = begin_snapshot();
+  stop_point("buddy_tree.take.snapshot_begun");
   if (atomic_view{upper_->refused[order]}.load(relaxed, device) == before.given + 1) {
     return {found, needs, verdict::over};
   }
@@ -406,7 +406,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_watched(std::uint32_t order, std::
   if (waits) return {found, needs, verdict::moved};
   if (found.starts == 0) found = walk(level, within, most);
   if (found.starts != 0) return {found, needs, verdict::over};
-  if (was_quiet(before)) {
+  if (was_quiescent(before)) {
     atomic_view{upper_->refused[order]}.store(before.given + 1, relaxed, device);
     return {found, needs, verdict::over};
   }
@@ -418,7 +418,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_watched(std::uint32_t order, std::
 // `give`s that had not returned: the pass met every word, and from the moment at which it met one to its end nothing
 // was given by a call that has returned, and nothing was under way.
 WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uint32_t most,
-                                                   patience tries) const -> grab {
+                                                   retry_limit tries) const -> grab {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t level = detail::buddy_level(order);
@@ -438,12 +438,12 @@ WARPHEAP_COLD_FN inline auto buddy_tree::take_some(std::uint32_t order, std::uin
     if (whole) found = glance(level, within, most);
     if (found.starts != 0) break;
     // There seems to be nothing: now with an eye on what others do.
-    const watched seen = take_watched(order, most, needs);
+    const pass_result seen = take_with_snapshot(order, most, needs);
     found = seen.found;
     needs = seen.needs;
     if (seen.what == verdict::over) break;
     // Only gifts can go on for ever; what else moves was given before.
-    if (seen.what == verdict::given && tries.searches != patience::endless && --tries.searches == 0) break;
+    if (seen.what == verdict::given && tries.searches != retry_limit::endless && --tries.searches == 0) break;
   }
   if (needs != 0) end_needs(needs);
   return found;

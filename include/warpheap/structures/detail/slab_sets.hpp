@@ -22,14 +22,14 @@ WARPHEAP_FN inline void slab_sets::end_move() const { shared().moves.end(); }
 // Puts a slab that the caller holds into `set`.
 WARPHEAP_FN inline void slab_sets::insert(std::uint32_t slab, std::uint32_t set) const {
   if (set != sets_) {
-    tree(set).mark(slab);
+    tree(set).insert(slab);
   } else {
     rest_word(slab).fetch_or(bit_of(slab), memory_order::acq_rel, thread_scope::device);
   }
 }
 
 WARPHEAP_FN inline bool slab_sets::take(std::uint32_t slab, std::uint32_t set) const {
-  if (set != sets_) return tree(set).unmark(slab);
+  if (set != sets_) return tree(set).erase(slab);
   return (rest_word(slab).fetch_and(~bit_of(slab), memory_order::acq_rel, thread_scope::device) & bit_of(slab)) != 0;
 }
 
@@ -136,15 +136,15 @@ WARPHEAP_COLD_FN inline auto slab_sets::pick(lane_mask group, set_order order, s
   return {shuffle(group, found.slab, leader(group)), shuffle(group, found.set, leader(group))};
 }
 
-WARPHEAP_FN inline auto slab_sets::begin_watch() const -> watch {
-  const watch before = shared().moves.quiescence();
+WARPHEAP_FN inline auto slab_sets::begin_snapshot() const -> quiescence_snapshot {
+  const quiescence_snapshot before = shared().moves.quiescence();
   fence(memory_order::acquire, thread_scope::device);  // the search comes after the counts
   return before;
 }
 
-WARPHEAP_FN inline bool slab_sets::was_quiet(watch before) const {
+WARPHEAP_FN inline bool slab_sets::was_quiescent(quiescence_snapshot before) const {
   fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these
-  return shared().moves.stood_still(before);
+  return shared().moves.was_quiescent(before);
 }
 
 }  // namespace warpheap

@@ -24,9 +24,9 @@ WARPHEAP_FN void* checked<A, Options>::begin(void* block, std::uint64_t bytes) c
   const detail::guarded_block made = at(block);
   std::byte* const after = static_cast<std::byte*>(block) + align_down(bytes, 8);
   const std::uint64_t guard = made.room() - align_down(bytes, 8);
-  if constexpr (hides_blocks) shadow_allow(after, guard + detail::guarded_block::trailer_bytes);
+  if constexpr (hides_blocks) shadow_unpoison(after, guard + detail::guarded_block::trailer_bytes);
   made.begin(bytes);
-  if constexpr (hides_blocks) shadow_forbid(after, guard);
+  if constexpr (hides_blocks) shadow_poison(after, guard);
   return block;
 }
 
@@ -95,14 +95,14 @@ WARPHEAP_COLD_FN void checked<A, Options>::take_back(void* block) const {
   const life stood = freed.end();
   std::uint64_t asked = freed.asked();
   if (stood == life::freed) return own_->faults.note(fault_kind::double_free, block, asked);
-  if constexpr (hides_blocks) shadow_allow(block, freed.room());
+  if constexpr (hides_blocks) shadow_unpoison(block, freed.room());
   if (stood == life::damaged || !freed.guard_is_whole(asked)) {
     own_->faults.note(fault_kind::overrun, block, stood == life::damaged ? 0 : asked);
     if (stood == life::damaged) asked = freed.room();
     freed.set_asked(asked);
   }
   freed.poison(asked, Options.poison_bytes);
-  if constexpr (hides_blocks) shadow_forbid(block, freed.room());
+  if constexpr (hides_blocks) shadow_poison(block, freed.room());
   void* const leaving = own_->quarantine.put(block);
   if (leaving != nullptr) let_go(leaving);
 }
@@ -111,12 +111,12 @@ WARPHEAP_COLD_FN void checked<A, Options>::take_back(void* block) const {
 template <locates_blocks A, checked_options Options>
 WARPHEAP_COLD_FN void checked<A, Options>::let_go(void* block) const {
   const detail::guarded_block left = at(block);
-  if constexpr (hides_blocks) shadow_allow(block, left.room());
+  if constexpr (hides_blocks) shadow_unpoison(block, left.room());
   const std::uint64_t asked = left.asked();
   if (!left.is_untouched(asked, Options.poison_bytes)) {
     own_->faults.note(fault_kind::use_after_free, block, asked <= left.room() ? asked : 0);
   }
-  if constexpr (hides_blocks) shadow_forbid(block, left.room() + detail::guarded_block::trailer_bytes);
+  if constexpr (hides_blocks) shadow_poison(block, left.room() + detail::guarded_block::trailer_bytes);
   inner_.free(block);
   own_->quarantine.has_left();
 }

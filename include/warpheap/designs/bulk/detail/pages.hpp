@@ -60,7 +60,7 @@ class bulk_pages {
   /// Takes a block of 2^`order` pages for each lane of `group`, after at most `tries` searches.
   /// Collective. Returns the first page of the lane's block, or `buddy_type::none`.
   WARPHEAP_COLD_FN std::uint32_t take(lane_mask group, std::uint32_t order, std::uint32_t tries) const {
-    return buddy().take(group, order, patience{tries});
+    return buddy().take(group, order, retry_limit{tries});
   }
 
   /// Takes a chunk and stores its first page in `page`; false if TBuddy has none. Lanes that come

@@ -81,7 +81,7 @@ class bulk_quiescence {
     // The fence orders what the search read before these second readings, which may then be
     // relaxed.
     fence(memory_order::acquire, thread_scope::device);
-    return !before.unsettled && !before.uncertain && control_->changes.stood_still(before.changes) &&
+    return !before.unsettled && !before.uncertain && control_->changes.was_quiescent(before.changes) &&
            freed() == before.freed;
   }
 

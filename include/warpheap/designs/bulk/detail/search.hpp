@@ -87,7 +87,7 @@ class bulk_search {
     }
     const bulk_snapshot now = counts.begin_search();
     if (counts.is_refused(what, now.freed)) return false;
-    const bool held = before.unsettled || !before.changes.quiet || now.changes.begun != before.changes.begun;
+    const bool held = before.unsettled || !before.changes.quiescent || now.changes.begun != before.changes.begun;
     if (held && now.progress == before.progress && now.freed == before.freed) return true;
     std::uint32_t& more = held ? left.changes : left.frees;
     if (more == 0) return false;

@@ -108,7 +108,7 @@ WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std:
   backoff wait;
   WARPHEAP_ROLLED
   for (std::uint32_t searches = 0; searches < most_searches; wait.pause(), wait.end()) {
-    const slab_sets::watch before = sets_.begin_watch();
+    const slab_sets::quiescence_snapshot before = sets_.begin_snapshot();
     searches += before.begun != begun ? 1 : 0;
     begun = before.begun;
     const std::uint32_t block = sets_.search(active_set(type), from);
@@ -118,7 +118,7 @@ WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std:
     const outcome free = try_free(type, capacity, wanted, from, got);
     if (free == outcome::taken) return;
     // Both sets were empty, and no block was on its way: each was so at one moment.
-    if (active == outcome::empty && free == outcome::empty && sets_.was_quiet(before)) return;
+    if (active == outcome::empty && free == outcome::empty && sets_.was_quiescent(before)) return;
   }
 }
 

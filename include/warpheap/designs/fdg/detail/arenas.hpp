@@ -158,7 +158,7 @@ WARPHEAP_COLD_FN void fdg_arenas<Layout>::release(lane_mask group, header& of) c
   const page_source source = pages_.source();
   // The list is taken first, so the page that the header is for may go before others.
   pages_.list(of).walk(group, [this, source](lane_mask lanes, std::uint32_t page) {
-    shadow_forbid(pages_.address(std::uint64_t{page} * Layout::page_granules),
+    shadow_poison(pages_.address(std::uint64_t{page} * Layout::page_granules),
                   std::uint64_t{Layout::page_bytes} << source.order_of(page));
     sync(lanes);  // before others get what is hidden here
     source.give(lanes, page);

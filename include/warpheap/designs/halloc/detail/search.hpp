@@ -60,7 +60,7 @@ class halloc_search {
     halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
     // While another thread replaces the head, few words are read in a turn: thousands of threads may come so.
     if (got.units == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
-      if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiet};
+      if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiescent};
       got = heads_.replace(group, c, h, wanted, how);
     }
     if (got.units == 0) got = heads_.draw_busy(group, c, wanted);
@@ -73,26 +73,26 @@ class halloc_search {
     // A thread that replaces the head is about to have units.
     if (how != outcome::nothing) return {nullptr, course::pending};
     if (heads_.flush_unused(group, c, false)) return {nullptr, course::moved};
-    const std::uint32_t page = pages().source().take(group, 0, patience{2});
+    const std::uint32_t page = pages().source().take(group, 0, retry_limit{2});
     if (any(group, page != page_source::none)) return {block_of(page), course::pending};
     const course seen = course_of(group, before, 0, c);
-    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(c, before);
+    if (seen == course::quiescent && is_leader(group)) quiescence().note_refusal(c, before);
     return {nullptr, seen};
   }
 
   // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
   WARPHEAP_COLD_FN search_result search_pages(lane_mask group, std::uint32_t order) const {
-    if (order > page_source::largest_order) return {nullptr, course::quiet};
+    if (order > page_source::largest_order) return {nullptr, course::quiescent};
     const std::uint32_t what = classes::count + order;
     search_snapshot before{};
-    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiet};
-    const std::uint32_t page = pages().source().take(group, order, patience{2});
+    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiescent};
+    const std::uint32_t page = pages().source().take(group, order, retry_limit{2});
     if (any(group, page != page_source::none)) return {block_of(page), course::pending};
     const bool flushed = heads_.flush_unused(group, classes::count, false);
     sync(group);  // the leader finds the slabs that other lanes took back
     if (any(group, is_leader(group) && slabs().dissolve_free()) || flushed) return {nullptr, course::moved};
     const course seen = course_of(group, before, order, classes::count);
-    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(what, before);
+    if (seen == course::quiescent && is_leader(group)) quiescence().note_refusal(what, before);
     return {nullptr, seen};
   }
 
@@ -101,15 +101,15 @@ class halloc_search {
   }
 
   // What happened since the leader's snapshot, in a search that found neither a block of class `c` nor one of 2^`order`
-  // pages. If it was quiet, heads and entries are looked at before it counts as proof. Collective.
+  // pages. If it was quiescent, heads and entries are looked at before it counts as proof. Collective.
   WARPHEAP_COLD_FN course course_of(lane_mask group, const search_snapshot& before, std::uint32_t order,
                                     std::uint32_t c) const {
     auto seen = course::pending;
     // The source refuses if it has none for certain. The counts first: mostly they tell, and that is a few loads.
     if (is_leader(group)) seen = quiescence().since(before);
-    if (is_leader(group) && seen == course::quiet && !pages().source().refuses(order)) seen = course::moved;
+    if (is_leader(group) && seen == course::quiescent && !pages().source().refuses(order)) seen = course::moved;
     seen = tell(group, seen);
-    if (seen != course::quiet) return seen;
+    if (seen != course::quiescent) return seen;
     const auto serves = [c](const slab_entry::contents& entry) {
       return entry.size_class == c ? entry.free != 0 : entry.free == entry.capacity;
     };

@@ -117,7 +117,7 @@ class halloc_slabs {
   WARPHEAP_COLD_FN halloc_units take_new() const {
     using enum memory_order;
     using enum thread_scope;
-    const std::uint32_t page = pages_.source().take(pages_.slab_order(), patience{2});
+    const std::uint32_t page = pages_.source().take(pages_.slab_order(), retry_limit{2});
     if (page == page_source::none) return {none, 0, 0};
     const std::uint32_t guess = (page - pages_.first_page()) >> pages_.slab_order();
     const std::uint32_t slab = numbers().claim(lane_bit(), guess % Layout::most_slabs);

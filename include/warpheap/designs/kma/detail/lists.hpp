@@ -30,9 +30,9 @@ class kma_lists {
   WARPHEAP_FN auto quiescence() const { return superblocks_.quiescence(); }
 
   /// Lists the superblock at `page`. One lane, within a change.
-  WARPHEAP_COLD_FN void list(std::uint32_t page, std::uint32_t c) const { pages().listed(c).mark(page); }
+  WARPHEAP_COLD_FN void list(std::uint32_t page, std::uint32_t c) const { pages().listed(c).insert(page); }
   /// Takes the superblock at `page` off the list. One lane, within a change.
-  WARPHEAP_COLD_FN void unlist(std::uint32_t page, std::uint32_t c) const { pages().listed(c).unmark(page); }
+  WARPHEAP_COLD_FN void unlist(std::uint32_t page, std::uint32_t c) const { pages().listed(c).erase(page); }
 
   /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed if it has more; `left` are its
   /// units after that. Threads with different seeds begin at different pages. If no superblock was listed at one
@@ -130,7 +130,7 @@ class kma_lists {
     const bool retires = step.all_free() && pages().state(page).try_retire();
     if (retires) {
       // As long as it is reserved nobody else can give it to a class and list it there.
-      if (is_listed(page, c)) pages().listed(c).unmark(page);
+      if (is_listed(page, c)) pages().listed(c).erase(page);
       pages().state(page).vacate();
     } else if (step.first_free()) {
       list(page, c);
@@ -146,7 +146,7 @@ class kma_lists {
   WARPHEAP_COLD_FN void strike(std::uint32_t page, std::uint32_t c) const {
     if (!is_listed(page, c)) return;
     quiescence().begin_change();
-    pages().listed(c).unmark(page);
+    pages().listed(c).erase(page);
     const slab_entry::contents seen = pages().state(page).look();
     if (seen.size_class == c && seen.free != 0) list(page, c);
     quiescence().end_change();

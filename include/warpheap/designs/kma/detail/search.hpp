@@ -82,18 +82,18 @@ class kma_search {
     void* block = take_any(group, c, false);
     if (any(group, block != nullptr)) return {block, course::pending};
     search_snapshot before{};
-    if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiet};
+    if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiescent};
     block = take_any(group, c, true);
     if (any(group, block != nullptr)) return {block, course::pending};
     return refuse(group, c, before, 0);
   }
   // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
   WARPHEAP_COLD_FN search_result search_pages(lane_mask group, std::uint32_t order) const {
-    if (order > page_source::largest_order) return {nullptr, course::quiet};
+    if (order > page_source::largest_order) return {nullptr, course::quiescent};
     const std::uint32_t what = classes::count + order;
     search_snapshot before{};
-    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiet};
-    const std::uint32_t page = pages().source().take(group, order, patience{2});
+    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiescent};
+    const std::uint32_t page = pages().source().take(group, order, retry_limit{2});
     if (any(group, page != none)) {
       return {page == none ? nullptr : reinterpret_cast<void*>(pages().address_of(page)), course::pending};
     }
@@ -164,8 +164,8 @@ class kma_search {
       // The source refuses if it has none for certain, and the ring is looked at once more.
       const bool serves = !pages().source().refuses(order) || pages().ring().size() != 0;
       seen = quiescence().since(before);
-      if (seen == course::quiet && serves) seen = course::moved;
-      if (seen == course::quiet) quiescence().note_refusal(what, before);
+      if (seen == course::quiescent && serves) seen = course::moved;
+      if (seen == course::quiescent) quiescence().note_refusal(what, before);
     }
     return {nullptr, static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)))};
   }

@@ -44,7 +44,7 @@ class kma_superblocks {
     std::uint32_t page = none;
     pages_.ring().pop(group, page);
     const lane_mask rest = ballot(group, page == none);
-    if (page == none) page = pages_.source().take(rest, 0, patience{2});
+    if (page == none) page = pages_.source().take(rest, 0, retry_limit{2});
     sync(group);
     return page;
   }

@@ -90,7 +90,7 @@ class ouroboros_deferral {
   /// were freed before. One lane.
   WARPHEAP_COLD_FN bool nothing_moves() const {
     for (std::uint32_t q = 0; q < Layout::chunk_classes; ++q) {
-      if (!chunks().of_class(q).moves.quiescence().quiet) return false;
+      if (!chunks().of_class(q).moves.quiescence().quiescent) return false;
     }
     return true;
   }

@@ -85,16 +85,16 @@ class ouroboros_refill {
       // The search may miss chunks that go from a size it visits later to one that it has visited.
       // It may also miss chunks that its sweep frees, since refillers take free chunks without the
       // lock. So a request is refused only if no chunk came or went during the search.
-      bit_tree::watch before{};
+      bit_tree::quiescence_snapshot before{};
       bool settled = false;
       if (is_leader(group)) {
-        before = chunks().free_chunks().begin_watch();
+        before = chunks().free_chunks().begin_snapshot();
         settled = deferral().nothing_moves();
       }
       from = batches().find_pages(q, group, wanted, true, units);
       if (units == 0 && reclamation().sweep(q, group)) from = batches().find_pages(q, group, wanted, true, units);
       if (units == 0 && queues().trim_queues(group)) continue;  // what this search itself put there
-      if (units != 0 || any(group, is_leader(group) && settled && chunks().free_chunks().was_quiet(before))) {
+      if (units != 0 || any(group, is_leader(group) && settled && chunks().free_chunks().was_quiescent(before))) {
         return from;
       }
       backoff{}.pause();

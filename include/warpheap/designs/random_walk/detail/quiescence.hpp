@@ -67,7 +67,7 @@ class walk_quiescence {
     fence(memory_order::acquire, thread_scope::device);  // what the search read comes before these readings
     const std::uint64_t returns = control_->changes.sum(&tally::returns);
     const bool returned = returns != before.returns;
-    if (!returned && control_->changes.stood_still(before.runs)) return verdict::exhausted;
+    if (!returned && control_->changes.was_quiescent(before.runs)) return verdict::exhausted;
     std::uint32_t& more = returned ? left.returns : left.runs;
     if (more == 0) return verdict::enough;
     --more;

@@ -50,14 +50,14 @@ class scatter_large {
   WARPHEAP_COLD_FN std::uint32_t search(lane_mask group, std::uint32_t order) const {
     const page_source source = pages_.source();
     const scatter_quiescence changes = pages_.changes();
-    std::uint32_t page = source.take(group, order, patience{2});
+    std::uint32_t page = source.take(group, order, retry_limit{2});
     lane_mask waiting = ballot(group, page == page_source::none);
     if (page != page_source::none || waiting == 0) return page;
     scatter_quiescence::retry_limits more;
     // The lanes of `waiting` have no block. A search is work, however long.
     for (backoff wait;; wait.pause(), wait.end()) {
       scatter_snapshot before = changes.begin_search();
-      page = source.take(waiting, order, patience{2});
+      page = source.take(waiting, order, retry_limit{2});
       const lane_mask left = ballot(waiting, page == page_source::none);
       if (page != page_source::none) return page;
       waiting = left;

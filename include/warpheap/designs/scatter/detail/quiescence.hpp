@@ -80,7 +80,7 @@ class scatter_quiescence {
   WARPHEAP_FN bool was_quiescent(const scatter_snapshot& before) const {
     // The fence orders what the search read before these second readings, which may then be relaxed.
     fence(memory_order::acquire, thread_scope::device);
-    return !before.unsettled && state_->changes.stood_still(before.changes) && freed() == before.freed;
+    return !before.unsettled && state_->changes.was_quiescent(before.changes) && freed() == before.freed;
   }
 
   /// True if a search for `what` proved exhaustion and nothing was freed since.

@@ -129,12 +129,12 @@ class scatter_region_table {
   static constexpr bool notes_full = true;
   WARPHEAP_COLD_FN void note_full(std::uint32_t page) const {
     changes_.begin_change();
-    if (with_room().unmark(member(page))) {
+    if (with_room().erase(member(page))) {
       const atomic_view at = entry(page);
       word now{at.load(memory_order::relaxed, thread_scope::device)};
       for (;;) {  // not a spin: each turn means that another thread changed the entry
         if (now.what() != word::kind::sized || now.free() != 0) {
-          with_room().mark(member(page));
+          with_room().insert(member(page));
           break;
         }
         if (at.compare_exchange(now.bits, now.unlisted().bits, memory_order::acq_rel, thread_scope::device)) break;
@@ -175,7 +175,7 @@ class scatter_region_table {
     const bool emptied = then.what() == word::kind::empty;
     if (!lists) return emptied;
     cold_call([part = *this, page] {
-      part.with_room().mark(part.member(page));
+      part.with_room().insert(part.member(page));
       part.changes_.end_change();
     });
     return emptied;
@@ -300,21 +300,21 @@ class scatter_region_table {
     const atomic_view at = entry(page);
     std::uint32_t expected = word::empty().bits;
     if (!at.compare_exchange(expected, word::preparing().bits, acq_rel, device)) return false;
-    const bool has_token = with_room().unmark(member(page));
+    const bool has_token = with_room().erase(member(page));
     at.store(has_token ? word::closed().bits : word::empty().bits, release, device);
     return has_token;
   }
 
-  // Entries first, then the bits by which others find them. `meet` orders the two for all lanes that share.
-  template <class Meet>
+  // Entries first, then the bits by which others find them. `barrier` orders the two for all lanes that share.
+  template <class Barrier>
   WARPHEAP_FN void open_share(std::uint32_t first, std::uint32_t count, std::uint64_t rank, std::uint64_t lanes,
-                              Meet meet) const {
+                              Barrier barrier) const {
     for (std::uint64_t i = rank; i < count; i += lanes) {
       // Release: what the former owners of the page did comes before what those of its chunks do.
       entry(first + static_cast<std::uint32_t>(i))
           .store(word::empty().bits, memory_order::release, thread_scope::device);
     }
-    meet();
+    barrier();
     const std::uint32_t from = first / region_pages;
     const auto regions = static_cast<std::uint32_t>(divide_up(first % region_pages + count, region_pages));
     for (std::uint64_t i = rank; i < regions; i += lanes) {

@@ -193,7 +193,7 @@ class scatter_search {
     pages().changes().begin_change();
     std::uint32_t page = page_source::none;
     for (std::uint32_t wanted = pages().block_shift() + 1; wanted-- != 0 && page == page_source::none;) {
-      if (!source.refuses(wanted)) page = source.take(wanted, patience{2});
+      if (!source.refuses(wanted)) page = source.take(wanted, retry_limit{2});
     }
     if (page == page_source::none) {
       pages().changes().end_change();

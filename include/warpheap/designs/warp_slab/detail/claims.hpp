@@ -46,7 +46,8 @@ WARPHEAP_FN inline std::uint32_t bit_of_rank(std::uint32_t word, int rank) {
 /// Orders: a claim acquires what the release of its blocks released, the accesses of the threads that had them before.
 /// Reads of where slabs lie (`cache_entries`, `places`, `table`) are relaxed, since the word itself decides.
 ///
-/// One lane claims, for as many lanes as it says. A `sync` or `meet` after the claim passes on what that acquired.
+/// One lane claims, for as many lanes as it says. A `sync` or `reconverge` after the claim passes on what that
+/// acquired.
 class slab_claims {
  public:
   using classes = slab_classes;
@@ -90,8 +91,8 @@ class slab_claims {
     update_cache_entry(c, got);
     return got;
   }
-  /// Broadcasts the claim `got` of the leader of `peers` to each of them, after a `sync` or `meet` of `group`, which
-  /// passed on what the claim acquired. Collective over `group`.
+  /// Broadcasts the claim `got` of the leader of `peers` to each of them, after a `sync` or `reconverge` of `group`,
+  /// which passed on what the claim acquired. Collective over `group`.
   WARPHEAP_FN static slab_claim broadcast(lane_mask group, warp_request peers, slab_claim got) {
     return {peers.from_leader(group, got.word), peers.from_leader(group, got.blocks)};
   }

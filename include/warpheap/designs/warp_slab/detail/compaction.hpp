@@ -120,9 +120,9 @@ class slab_compaction {
     while (!view.compare_exchange(seen.value, seen.at(to).value, acq_rel,
                                   device)) {  // not a spin: another change came first
     }
-    if (seen.shown()) store().hinted(c).mark(to);
+    if (seen.shown()) store().hinted(c).insert(to);
     store().table(c, from).store(0, relaxed, device);
-    store().hinted(c).unmark(from);
+    store().hinted(c).erase(from);
     hints().end_change(c);
   }
 

@@ -23,7 +23,7 @@ namespace warpheap {
 // `slab_claim::nowhere` for all lanes of the group, their warp had no cache entry and has not probed yet. Collective.
 WARPHEAP_COLD_FN inline void* warp_slab::take_elsewhere(lane_mask group, std::uint32_t c, slab_claim got,
                                                         void* found) const {
-  group = meet(group);
+  group = reconverge(group);
   constexpr std::uint32_t most = 3;
   if (got.stale()) hints().put_back_of(hints(), got);
   found = take_uncached(group, c, found);

@@ -175,8 +175,8 @@ class slab_extension {
       if (maker().add_slabs(group, c, slabs)) return outcome::extended;
     }
     // Blocks of the class may have come back since the caller looked.
-    const bit_tree::watch units = store().free_units().begin_watch();
-    stop_point("warp_slab.add_or_search.watched");
+    const bit_tree::quiescence_snapshot units = store().free_units().begin_snapshot();
+    stop_point("warp_slab.add_or_search.snapshot_begun");
     sync(group);
     void* const got = search().find(group, wanting, c);
     stop_point("warp_slab.add_or_search.searched");
@@ -184,8 +184,8 @@ class slab_extension {
     if (any(group, got != nullptr)) return outcome::served;
     if (maker().add_slabs(group, c, slabs)) return outcome::extended;
     // A run may have had units that were there during the search. Then all look again.
-    const bool quiet = any(group, is_leader(group) && store().free_units().was_quiet(units));
-    return quiet ? outcome::refused : outcome::served;
+    const bool quiescent = any(group, is_leader(group) && store().free_units().was_quiescent(units));
+    return quiescent ? outcome::refused : outcome::served;
   }
 
   slab_search search_;

@@ -88,11 +88,11 @@ class slab_hints {
     using enum memory_order;
     using enum thread_scope;
     begin_change(c);
-    store().hinted(c).unmark(place);
+    store().hinted(c).erase(place);
     const std::uint32_t entry = store().table(c, place).fetch_or(0, acq_rel, device);
     if (entry != 0) {
       const slab_hint left{atomic_view{store().header(entry - 1).hint}.fetch_or(0, acq_rel, device)};
-      if (left.shown() && left.is_of(c) && left.place() == place) store().hinted(c).mark(place);
+      if (left.shown() && left.is_of(c) && left.place() == place) store().hinted(c).insert(place);
     }
     end_change(c);
   }
@@ -104,13 +104,13 @@ class slab_hints {
   WARPHEAP_FN void end_change(std::uint32_t c) const { store().of_class(c).changes.end(); }
   /// What the leader remembers of a search, to know afterwards whether a hint that was cleared for a moment may have
   /// hidden a block: then the change is seen to have begun. Acquires.
-  WARPHEAP_COLD_FN bit_tree::watch begin_watch(std::uint32_t c) const {
+  WARPHEAP_COLD_FN bit_tree::quiescence_snapshot begin_snapshot(std::uint32_t c) const {
     return store().of_class(c).changes.quiescence();
   }
   /// True if no change was under way when `before` was taken, and none has begun since.
-  WARPHEAP_COLD_FN bool was_quiet(std::uint32_t c, bit_tree::watch before) const {
+  WARPHEAP_COLD_FN bool was_quiescent(std::uint32_t c, bit_tree::quiescence_snapshot before) const {
     fence(memory_order::acquire, thread_scope::device);
-    return store().of_class(c).changes.stood_still(before);
+    return store().of_class(c).changes.was_quiescent(before);
   }
 
  private:
@@ -138,7 +138,7 @@ class slab_hints {
     slab_hint seen{view.load(acquire, device)};
     while (seen.is_of(c) && !seen.shown()) {  // not a spin: it fails only when another change came first
       if (!view.compare_exchange(seen.value, seen.with(), acq_rel, device)) continue;
-      store().hinted(c).mark(seen.place());
+      store().hinted(c).insert(seen.place());
       break;
     }
   }

@@ -69,7 +69,7 @@ class slab_maker {
     make_slab(c, unit, place);
     // Others wait for the slab, and not for what follows. Its fence releases its words to those who see the place here.
     atomic_view{store().of_class(c).places}.fetch_max(place + 1, after_release_fence, device);
-    store().hinted(c).mark(place);
+    store().hinted(c).insert(place);
     count_slabs(c, 1);
     return true;
   }
@@ -190,7 +190,7 @@ class slab_maker {
     if (made) {
       const std::uint32_t mine = places + static_cast<std::uint32_t>(group_rank(makers));
       make_slab(c, unit, mine);
-      store().hinted(c).mark(mine);
+      store().hinted(c).insert(mine);
     }
     sync(group);
     if (is_leader(group)) end_slabs(c, places, count);
@@ -228,7 +228,7 @@ class slab_maker {
     const std::uint32_t places = begin_slabs(group, c, count);
     make_slabs_of(c, leaf * bit_tree::leaf_bits, mine, places + upto - own);
     sync(group);
-    mark_places(group, c, places, places + count);
+    insert_places(group, c, places, places + count);
     sync(group);
     if (is_leader(group)) end_slabs(c, places, count);
     slabs -= count;
@@ -295,7 +295,7 @@ class slab_maker {
     make_words(group, c, unit, slabs);
     fill_table(group, c, unit, place, slabs);
     sync(group);
-    mark_places(group, c, place, place + slabs);
+    insert_places(group, c, place, place + slabs);
     sync(group);
   }
   // The words of slabs, all of their blocks free. Each lane of `group` does its share.
@@ -320,14 +320,14 @@ class slab_maker {
     }
   }
   // The bits of the places [begin, end) in the set of hints. Each lane of `group` does its share.
-  WARPHEAP_COLD_FN void mark_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const {
+  WARPHEAP_COLD_FN void insert_places(lane_mask group, std::uint32_t c, std::uint32_t begin, std::uint32_t end) const {
     constexpr std::uint32_t leaf = bit_tree::leaf_bits;
     const auto lanes = static_cast<std::uint32_t>(group_size(group));
     const bit_tree places = store().hinted(c);
     for (auto i = begin / leaf + static_cast<std::uint32_t>(group_rank(group)); i * leaf < end; i += lanes) {
       const std::uint32_t from = i * leaf < begin ? begin : i * leaf;
       const std::uint32_t to = (i + 1) * leaf < end ? (i + 1) * leaf : end;
-      if (from < to) places.mark(i, bit_range(from % leaf, to - from));
+      if (from < to) places.insert(i, bit_range(from % leaf, to - from));
     }
   }
   // The header of the slab that begins at `unit`, at `place` of the table. Before its words, by which the first block

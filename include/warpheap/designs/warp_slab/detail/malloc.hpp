@@ -46,18 +46,18 @@ WARPHEAP_FN inline void* warp_slab::take_block(lane_mask group, classes::fit fit
   }
   const warp_request peers = warp_request::of(group, &store().control(), c);
   if (!alone && peers.rank() == 0) got = claims().claim_cached(c, peers.size());
-  const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
-  got = claims().broadcast(met, peers, got);
+  const lane_mask reconverged = reconverge(group);  // what the leaders acquired is acquired for all
+  got = claims().broadcast(reconverged, peers, got);
   const auto rank = static_cast<int>(peers.rank());
   const bool served = got.serves(rank);
-  if (all(met, served)) return claims().block_of(fit.bytes, got, rank);
+  if (all(reconverged, served)) return claims().block_of(fit.bytes, got, rank);
   void* block = served ? claims().block_of(fit.bytes, got, rank) : nullptr;
-  if (rank != 0 && got.stale()) got = {};                   // the first of the peers puts the blocks back
-  group = warp_request::of(met, &store().control()).lanes;  // lanes that use another heap cannot help
+  if (rank != 0 && got.stale()) got = {};                           // the first of the peers puts the blocks back
+  group = warp_request::of(reconverged, &store().control()).lanes;  // lanes that use another heap cannot help
   // A group without a cache entry mostly asks for the first time, of classes that begin. Their free blocks are for
   // threads that drew tickets of them, and a probe would take these. Otherwise the cold way probes.
   if (any(group, got.word != slab_claim::nowhere)) sharing().take_anywhere(group, c, got, block);
-  if (all(meet(group), block != nullptr)) return block;
+  if (all(reconverge(group), block != nullptr)) return block;
   block = cold_call([*this, group, c, block, got] { return take_elsewhere(group, c, got, block); });
   if (block == nullptr) block = cold_call([*this, c] { return take_without_slab(c); });
   sync(group);

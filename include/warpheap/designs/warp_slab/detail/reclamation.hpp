@@ -88,7 +88,7 @@ class slab_reclamation {
     for (auto c = static_cast<std::uint32_t>(group_rank(group)); c < slab_classes::count; c += lanes) {
       if ((used >> c & 1) != 0 && !ledger().is_settled(c)) growing |= std::uint64_t{1} << c;
     }
-    return join(meet(group), growing);
+    return join(reconverge(group), growing);
   }
   // The classes of which a slab was fully free when it was looked at. Collective.
   WARPHEAP_COLD_FN std::uint64_t look_at_all(lane_mask group) const {
@@ -102,7 +102,7 @@ class slab_reclamation {
     }
     std::uint64_t whole = 0;
     if (is_leader(group)) whole = job().end_look();
-    return shuffle(meet(group), whole, leader(group));
+    return shuffle(reconverge(group), whole, leader(group));
   }
   // The classes that ever had a slab, a bit for each. Collective.
   WARPHEAP_COLD_FN std::uint64_t used_classes(lane_mask group) const {
@@ -119,7 +119,7 @@ class slab_reclamation {
     std::uint32_t unit = end - sections.count * each + static_cast<std::uint32_t>(group_rank(group));
     std::uint64_t whole = 0;
     for (; unit < end; unit += units_at_once * lanes) whole |= whole_among(unit, end, lanes);
-    return join(meet(group), whole);
+    return join(reconverge(group), whole);
   }
   // The classes that any lane of `group` has seen, each lane its own `whole`: by halves, for which there are
   // instructions. Collective.
@@ -177,14 +177,14 @@ class slab_reclamation {
   // another thread claimed or released a block. Collective.
   WARPHEAP_COLD_FN bool reclaim_closed(lane_mask group, std::uint32_t c, std::uint32_t units) const {
     for (;;) {  // not a spin: it looks anew, and pauses in between
-      bit_tree::watch before{};
-      if (is_leader(group)) before = hints().begin_watch(c);
+      bit_tree::quiescence_snapshot before{};
+      if (is_leader(group)) before = hints().begin_snapshot(c);
       const reclaimed got = reclaim_once(group, c, units);
       if (got.slabs != 0) {
         compaction().compact(group, c, got.lowest, got.slabs);
         return true;
       }
-      if (any(group, is_leader(group) && hints().was_quiet(c, before))) return false;
+      if (any(group, is_leader(group) && hints().was_quiescent(c, before))) return false;
       backoff{}.pause();  // a wait of its own each time, since a look is work
     }
   }
@@ -256,7 +256,7 @@ class slab_reclamation {
     if (share < shares) reclaim_share(job().of_class(), leaves.leaf - rank % leaves.count, share, shares, mine);
     // If a change hid a slab from a look above, the holder sees that it had begun.
     fence(memory_order::acquire, thread_scope::device);
-    group = meet(group);
+    group = reconverge(group);
     return {reduce(group, mine.slabs, plus{}), reduce(group, mine.lowest, minimum{})};
   }
   // Takes back the fully free slabs at places of one leaf: each `shares`-th, from number `share` on. One lane.
@@ -266,34 +266,34 @@ class slab_reclamation {
     const std::uint32_t first = leaf * bits;
     std::uint64_t mine = std::uint64_t{1} << share;
     for (std::uint32_t step = shares; step < bits; step *= 2) mine |= mine << step;
-    std::uint64_t marked = store().hinted(c).leaf_word(leaf) & mine;
+    std::uint64_t members = store().hinted(c).leaf_word(leaf) & mine;
     // Only the lock's holder changes `places`, and its offer passes the value on.
     const std::uint32_t places =
         atomic_view{store().of_class(c).places}.load(memory_order::relaxed, thread_scope::device);
-    if (places - first < bits) marked &= bit_range(0, places - first);
-    while (marked != 0) reclaim_some(c, first, marked, got);  // not a spin: each turn drops marks
+    if (places - first < bits) members &= bit_range(0, places - first);
+    while (members != 0) reclaim_some(c, first, members, got);  // not a spin: each turn drops members
   }
-  // Takes back the fully free slabs among the next few places of `marked`, a bit for each place from `first` on, and
+  // Takes back the fully free slabs among the next few places of `members`, a bit for each place from `first` on, and
   // clears those bits. Several at a time, since each look waits for memory. One lane.
-  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& marked, reclaimed& got) const {
-    for (std::uint64_t whole = take_whole_marks(c, first, marked); whole != 0; whole &= whole - 1) {  // a turn a mark
+  WARPHEAP_FN void reclaim_some(std::uint32_t c, std::uint32_t first, std::uint64_t& members, reclaimed& got) const {
+    for (std::uint64_t whole = take_whole_members(c, first, members); whole != 0; whole &= whole - 1) {  // a turn each
       const std::uint32_t place = first + static_cast<std::uint32_t>(lowest_bit(whole));
       if (!reclaim_slab(c, place)) continue;
       ++got.slabs;
       if (place < got.lowest) got.lowest = place;
     }
   }
-  // Drops the next few marks, and returns those of them whose slab seems to have all blocks free. One lane.
-  WARPHEAP_COLD_FN std::uint64_t take_whole_marks(std::uint32_t c, std::uint32_t at, std::uint64_t& marked) const {
+  // Drops the next few members, and returns those of them whose slab seems to have all blocks free. One lane.
+  WARPHEAP_COLD_FN std::uint64_t take_whole_members(std::uint32_t c, std::uint32_t at, std::uint64_t& members) const {
     using enum memory_order;
     using enum thread_scope;
     constexpr std::uint32_t at_once = 4;
-    std::uint32_t mark[at_once];
+    std::uint32_t member[at_once];
     std::uint32_t entry[at_once];
     for (std::uint32_t i = 0, last = 0; i < at_once; ++i) {
-      if (marked != 0) last = static_cast<std::uint32_t>(lowest_bit(marked));
-      marked &= marked - 1;
-      mark[i] = last;
+      if (members != 0) last = static_cast<std::uint32_t>(lowest_bit(members));
+      members &= members - 1;
+      member[i] = last;
       entry[i] = store().table(c, at + last).load(relaxed, device);
     }
     slab_word first[at_once];
@@ -304,7 +304,7 @@ class slab_reclamation {
     }
     std::uint64_t whole = 0;
     for (std::uint32_t i = 0; i < at_once; ++i) {
-      if (store().is_whole_word(c, 0, first[i])) whole |= std::uint64_t{1} << mark[i];
+      if (store().is_whole_word(c, 0, first[i])) whole |= std::uint64_t{1} << member[i];
     }
     return whole;
   }
@@ -388,7 +388,7 @@ class slab_reclamation {
     WARPHEAP_ROLLED for (std::uint32_t u = 0; u < store().units_of(c); ++u) {
       atomic_view{store().header(unit + u).owner}.store(0, relaxed, device);
     }
-    store().hinted(c).unmark(place);
+    store().hinted(c).erase(place);
     store().free_run(unit, store().units_of(c));
   }
 

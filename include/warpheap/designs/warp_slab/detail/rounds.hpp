@@ -41,7 +41,7 @@ class slab_rounds {
     const slab_look look = look_alone(group, lacking, kind, round, c);
     found = take_seen_alone(group, lacking, c, look, found);
     if (kind == look_kind::quick) headroom().make_room(group, c, look.free_bits);
-    group = meet(group);
+    group = reconverge(group);
     return any(group, found == nullptr) && any(group, look.free_bits != 0);
   }
   /// One look of each lane at the older half of the slabs, for lanes that ask while their classes begin. Returns a

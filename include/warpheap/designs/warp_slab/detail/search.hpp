@@ -42,19 +42,19 @@ class slab_search {
     // So many slabs without blocks are looked through as long as there is memory for more slabs. That bounds the wait
     // of a warp that comes after many others. Each pass clears the hints that it followed in vain, so later searches
     // come to the slabs that it did not reach.
-    constexpr std::uint32_t patience = 4;
+    constexpr std::uint32_t most_slabs = 4;
     // One lane tells, since all have to go the same way.
     const std::uint32_t in_slabs =
         is_leader(group) ? atomic_view{store().control().slab_units}.load(relaxed, device) : 0;
     const bool full = any(group, in_slabs >= store().control().units);
-    walk_part part{0, 0, full ? ~0u : patience, false, false};
+    walk_part part{0, 0, full ? ~0u : most_slabs, false, false};
     lane_mask peers = match(group, looks ? c : classes::count);
     if (looks) found = walk().pass(peers, peers, c, part);
-    const lane_mask met = meet(group);
-    const lane_mask served = ballot(met, found != nullptr);
-    const bool again = looks && (served & peers) == 0 && (part.patience == 0 || part.lost);
-    if (!any(met, again)) return found;
-    if (!is_without_place(met, c, again)) peers = 0;
+    const lane_mask reconverged = reconverge(group);
+    const lane_mask served = ballot(reconverged, found != nullptr);
+    const bool again = looks && (served & peers) == 0 && (part.slabs_left == 0 || part.lost);
+    if (!any(reconverged, again)) return found;
+    if (!is_without_place(reconverged, c, again)) peers = 0;
     return follow_all(group, peers, c, part, found, lost);
   }
   /// A block for at least one of the lanes `wanting` of `group`, and null for the others; null for all if at one moment
@@ -72,22 +72,22 @@ class slab_search {
  private:
   // One pass of `find`; false if it found no block and may have missed one. Collective.
   WARPHEAP_COLD_FN bool search_once(lane_mask group, lane_mask wanting, std::uint32_t c, void*& found) const {
-    bit_tree::watch before{};
-    if (is_leader(group)) before = hints().begin_watch(c);
+    bit_tree::quiescence_snapshot before{};
+    if (is_leader(group)) before = hints().begin_snapshot(c);
     sync(group);
     walk_part part{0, 0, ~0u, false, false};
     found = walk().pass(group, wanting, c, part);
     bool exact = found != nullptr;
-    if (is_leader(group)) exact = exact || (!part.met && hints().was_quiet(c, before));
-    const lane_mask met = meet(group);
-    return any(met, exact);
+    if (is_leader(group)) exact = exact || (!part.met && hints().was_quiescent(c, before));
+    const lane_mask reconverged = reconverge(group);
+    return any(reconverged, exact);
   }
-  // A second pass for `peers`, along all hints, if the first one ran out of patience and no units for a slab are free.
+  // A second pass for `peers`, along all hints, if the first one reached its limit and no units for a slab are free.
   // Tells whether blocks were `lost`. Without peers the caller has no part in it. Collective over `group`.
   WARPHEAP_COLD_FN void* follow_all(lane_mask group, lane_mask peers, std::uint32_t c, walk_part& part, void* found,
                                     bool& lost) const {
-    if (peers != 0 && part.patience == 0) {
-      part.patience = ~0u;
+    if (peers != 0 && part.slabs_left == 0) {
+      part.slabs_left = ~0u;
       found = walk().pass(peers, peers, c, part);
     }
     lost = peers != 0 && part.lost;
@@ -101,7 +101,7 @@ class slab_search {
     for (lane_mask rest = ballot(group, asks); rest != 0;) {  // not a spin: one turn a class
       const std::uint32_t of = shuffle(group, c, leader(rest));
       if (!has_place(group, of) && asks && c == of) without = true;
-      rest &= ~ballot(meet(group), c == of);
+      rest &= ~ballot(reconverge(group), c == of);
     }
     return without;
   }

@@ -16,7 +16,7 @@ namespace warpheap::detail {
 ///
 /// Invariant: a stale claim serves no lane, and stays with one lane, which puts it back.
 ///
-/// The functions are collective, but for `whom_to_help`. A `meet` of the group passes on what the claiming lanes
+/// The functions are collective, but for `whom_to_help`. A `reconverge` of the group passes on what the claiming lanes
 /// acquired.
 ///
 /// `take_anywhere` and what it calls have no loop; malloc.hpp says why.
@@ -89,7 +89,7 @@ class slab_sharing {
         found = claims().claim_cold(c, look, asked);  // on the cold way what is stale goes back at once
       }
     }
-    const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+    const lane_mask reconverged = reconverge(group);  // what the finders acquired is acquired for all
     const int rank = group_rank(wanting);
     // The source lane of the caller's block, and the block's index in that claim: of one claim each lane takes the
     // next, or each lane has a claim of its own.
@@ -97,7 +97,7 @@ class slab_sharing {
     const int nth = best != 0 ? rank : 0;
     const bool is_there = turn < group_size(finders);
     const int source = is_there ? nth_set_bit(finders, turn) : lane_index();
-    found = {shuffle(met, found.word, source), shuffle(met, found.blocks, source)};
+    found = {shuffle(reconverged, found.word, source), shuffle(reconverged, found.blocks, source)};
     if ((lacking & lane_bit()) == 0) return;
     constexpr slab_claim none{slab_claim::searched, 0};
     if (!is_there) found = none;
@@ -141,12 +141,12 @@ class slab_sharing {
   // are dealt to the finders by turns. Collective over `group`.
   WARPHEAP_COLD_FN void* deal(lane_mask group, lane_mask finders, lane_mask wanting, std::uint32_t c,
                               slab_claim got) const {
-    const lane_mask met = meet(group);  // what the finders acquired is acquired for all
+    const lane_mask reconverged = reconverge(group);  // what the finders acquired is acquired for all
     dealt mine{0, 0};
     if (finders != 0) mine = part_of(group_rank(wanting), group_size(finders));
     const int source = finders != 0 ? nth_set_bit(finders, mine.finder) : lane_index();
-    got.word = shuffle(met, got.word, source);
-    got.blocks = shuffle(met, got.blocks, source);
+    got.word = shuffle(reconverged, got.word, source);
+    got.blocks = shuffle(reconverged, got.blocks, source);
     const bool wants = (wanting & lane_bit()) != 0;
     return wants && mine.turn < popcount(got.blocks) ? claims().block_of(classes::bytes(c), got, mine.turn) : nullptr;
   }

@@ -53,7 +53,7 @@ WARPHEAP_FN inline void warp_slab::count(allocator_counts& counts) const {
   std::uint64_t live = 0;
   visit_units(
       [&](std::uint32_t c, std::uint32_t free_blocks) {
-        live += std::uint64_t{store().blocks_of(c) - free} * classes::bytes(c);
+        live += std::uint64_t{store().blocks_of(c) - free_blocks} * classes::bytes(c);
       },
       [&](std::uint32_t units) { live += std::uint64_t{units} << classes::unit_shift; });
   add_to_sum(counts.live_bytes, live);

@@ -50,8 +50,8 @@ class slab_tickets {
     slab_claim first;
     slab_claim second;
     if (mine.wanted != 0) claim_alone(c, mine, first, second);
-    const lane_mask met = meet(group);  // what the leaders acquired is acquired for all
-    void* const block = deal(met, peers, c, first, second);
+    const lane_mask reconverged = reconverge(group);  // what the leaders acquired is acquired for all
+    void* const block = deal(reconverged, peers, c, first, second);
     if (!asks) return found;
     there = first.word != slab_claim::nowhere;
     return block;
@@ -66,8 +66,8 @@ class slab_tickets {
       const slab_ticket mine = draw_first(c, static_cast<std::uint32_t>(group_size(wanting)));
       if (mine.wanted != 0) claim(c, mine, 32, first, second);
     }
-    const lane_mask met = meet(group);  // what the leader acquired is acquired for all
-    void* const block = deal(met, wanting, c, first, second);
+    const lane_mask reconverged = reconverge(group);  // what the leader acquired is acquired for all
+    void* const block = deal(reconverged, wanting, c, first, second);
     return (wanting & lane_bit()) != 0 ? block : found;  // a lane that wants another class may have none yet
   }
 
@@ -207,9 +207,10 @@ class slab_tickets {
 
   // The caller's block, by its rank among `peers`, of the claims `first` and `second` of their leader, or null. `first`
   // becomes that of the leader. Collective.
-  WARPHEAP_FN void* deal(lane_mask met, lane_mask peers, std::uint32_t c, slab_claim& first, slab_claim second) const {
-    first = {shuffle(met, first.word, leader(peers)), shuffle(met, first.blocks, leader(peers))};
-    second = {shuffle(met, second.word, leader(peers)), shuffle(met, second.blocks, leader(peers))};
+  WARPHEAP_FN void* deal(lane_mask reconverged, lane_mask peers, std::uint32_t c, slab_claim& first,
+                         slab_claim second) const {
+    first = {shuffle(reconverged, first.word, leader(peers)), shuffle(reconverged, first.blocks, leader(peers))};
+    second = {shuffle(reconverged, second.word, leader(peers)), shuffle(reconverged, second.blocks, leader(peers))};
     const int rank = group_rank(peers);
     const int later = rank - popcount(first.blocks);
     const slab_claim mine = later < 0 ? first : second;

@@ -11,9 +11,8 @@ namespace warpheap::detail {
 
 /// One pass along the hints of a class, by all lanes of a group, each at a slab of its own.
 ///
-/// Warps begin at scattered places. A pass ends when slabs have blocks, or when as many slabs as its patience allows
-/// had none. It clears the hints that it followed in vain, so later passes soon come to the slabs that it did not
-/// reach.
+/// Warps begin at scattered places. A pass ends when slabs have blocks, or when as many slabs as its limit allows had
+/// none. It clears the hints that it followed in vain, so later passes soon come to the slabs that it did not reach.
 ///
 /// Orders: `places` and entries of the table are acquired, so the slabs that they name are visible. A hint is hidden by
 /// `slab_hints`, whose changes tell a search what it may have missed.
@@ -34,13 +33,13 @@ class slab_walk {
   WARPHEAP_FN const slab_store& store() const { return rounds_.store(); }
 
   /// Where a pass is, and what it met.
-  struct walk_part {         // in memory, so that it needs no registers
-    std::uint32_t from, to;  // places [from, to) are left of the present part
-    std::uint32_t patience;  // how many more slabs the pass may look through
-    bool met;                // whether there was a hint
-    bool lost;               // whether blocks were seen that others had first
+  struct walk_part {           // in memory, so that it needs no registers
+    std::uint32_t from, to;    // places [from, to) are left of the present part
+    std::uint32_t slabs_left;  // how many more slabs the pass may look through
+    bool met;                  // whether there was a hint
+    bool lost;                 // whether blocks were seen that others had first
   };
-  /// One pass along the hints, cyclic from a scattered place on, until slabs have blocks or `part` has no patience
+  /// One pass along the hints, cyclic from a scattered place on, until slabs have blocks or `part` has no slabs
   /// left. Returns blocks for some of the lanes `wanting` of `group`, and null for all others. `part` tells all lanes
   /// what the pass met. Collective over `group`.
   WARPHEAP_COLD_FN void* pass(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part) const {
@@ -58,7 +57,7 @@ class slab_walk {
     void* found = nullptr;
     while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
     }
-    if (begin != 0 && part.patience != 0 && !any(group, found != nullptr)) {
+    if (begin != 0 && part.slabs_left != 0 && !any(group, found != nullptr)) {
       part.from = 0;
       part.to = begin;
       while (walk_on(group, wanting, c, part, found)) {  // not a spin: each turn goes on to later places
@@ -73,21 +72,21 @@ class slab_walk {
   // One turn of a pass, with the next hints of a part of the places; true if there is reason for another. Collective.
   WARPHEAP_COLD_FN bool walk_on(lane_mask group, lane_mask wanting, std::uint32_t c, walk_part& part,
                                 void*& found) const {
-    std::uint64_t marked = 0;
-    if (is_leader(group)) part.from = next_place(c, part.from, part.to, marked);
+    std::uint64_t members = 0;
+    if (is_leader(group)) part.from = next_place(c, part.from, part.to, members);
     part.from = shuffle(group, part.from, leader(group));
     if (part.from >= part.to) return false;
     part.met = true;
-    marked = shuffle(group, marked, leader(group));
+    members = shuffle(group, members, leader(group));
     const int lanes = group_size(group);
-    const int most = part.patience < static_cast<std::uint32_t>(lanes) ? static_cast<int>(part.patience) : lanes;
-    const int count = popcount(marked) < most ? popcount(marked) : most;
+    const int most = part.slabs_left < static_cast<std::uint32_t>(lanes) ? static_cast<int>(part.slabs_left) : lanes;
+    const int count = popcount(members) < most ? popcount(members) : most;
     const int rank = group_rank(group);
-    const std::uint32_t place = part.from + nth_mark(marked, rank);
-    part.from += nth_mark(marked, count);
-    part.patience -= static_cast<std::uint32_t>(count);
+    const std::uint32_t place = part.from + nth_mark(members, rank);
+    part.from += nth_mark(members, count);
+    part.slabs_left -= static_cast<std::uint32_t>(count);
     found = take_from_slabs(group, wanting, c, place, rank < count, part.lost);
-    return part.patience != 0 && !any(group, found != nullptr);
+    return part.slabs_left != 0 && !any(group, found != nullptr);
   }
   // Blocks for some of the lanes `wanting`, of the slabs at `place` of each lane whose `looks` is true, or null for
   // all. Sets `lost` if free blocks were seen: if none was got, others had them first. Hides slabs without blocks, and
@@ -103,25 +102,25 @@ class slab_walk {
     if (unit != no_unit && look.free_bits == 0) hints().hide(c, place, unit);
     return found;
   }
-  // The first place in [from, to) whose bit is set, or `to`. `marked` becomes the bits of the set from that place to
+  // The first place in [from, to) whose bit is set, or `to`. `members` becomes the bits of the set from that place to
   // the end of its leaf, without those at `to` or above. One lane.
   WARPHEAP_COLD_FN std::uint32_t next_place(std::uint32_t c, std::uint32_t from, std::uint32_t to,
-                                            std::uint64_t& marked) const {
+                                            std::uint64_t& members) const {
     constexpr std::uint32_t bits = bit_tree::leaf_bits;
     const bit_tree some = store().hinted(c);
     for (std::uint32_t leaf = 0; from < to && some.next_leaf(from / bits, leaf); from = (leaf + 1) * bits) {
       if (leaf != from / bits) from = leaf * bits;
       if (from >= to) break;
-      marked = some.leaf_word(leaf) >> from % bits;
-      if (marked == 0) continue;
-      const int skipped = lowest_bit(marked);
+      members = some.leaf_word(leaf) >> from % bits;
+      if (members == 0) continue;
+      const int skipped = lowest_bit(members);
       from += static_cast<std::uint32_t>(skipped);
-      marked >>= skipped;
+      members >>= skipped;
       if (from >= to) break;
-      if (to - from < bits) marked &= bit_range(0, to - from);
+      if (to - from < bits) members &= bit_range(0, to - from);
       return from;
     }
-    marked = 0;
+    members = 0;
     return to;
   }
   // Looks through the slab at `place` for a word with free blocks, and sets `unit` to the slab's first unit. If no slab

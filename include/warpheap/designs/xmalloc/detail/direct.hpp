@@ -21,7 +21,7 @@ class xmalloc_direct {
 
   /// A block of class `c` for each lane of `group`; `none` for the lanes that get none. Collective.
   WARPHEAP_COLD_FN std::uint32_t refill(lane_mask group, std::uint32_t c) const {
-    const std::uint32_t page = pages().source().take(group, Layout::source_order(c), patience{2});
+    const std::uint32_t page = pages().source().take(group, Layout::source_order(c), retry_limit{2});
     return page == page_source::none ? none : pages().block_of_page(page);
   }
   /// Gives back a free block of each lane of `group`, whose blocks are of one class. Collective.

@@ -57,7 +57,7 @@ class xmalloc_search {
     std::uint32_t number = lists().pop(group, c);
     if (any(group, number != none)) return {block_of(number), course::pending};
     search_snapshot before{};
-    if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiet};
+    if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiescent};
     number = blocks_.refill(group, c);
     if (any(group, number != none)) return {block_of(number), course::pending};
     if (flush(group, c)) return {nullptr, course::moved};
@@ -65,8 +65,8 @@ class xmalloc_search {
       // Too little for a superblock may be enough for a block, which wastes most of a page. So it must be certain that
       // there is no superblock, unless nothing is certain here.
       const course seen = course_of(group, before, c, Layout::source_order(c));
-      if (seen != course::quiet && !last) return {nullptr, seen};
-      const std::uint32_t page = pages().source().take(group, Layout::block_order(c), patience{2});
+      if (seen != course::quiescent && !last) return {nullptr, seen};
+      const std::uint32_t page = pages().source().take(group, Layout::block_order(c), retry_limit{2});
       if (any(group, page != page_source::none)) return {pages_at(page), course::pending};
     }
     return refuse(group, c, before, c, Layout::block_order(c));
@@ -74,11 +74,11 @@ class xmalloc_search {
 
   // One search for blocks of 2^`order` pages for the lanes of `group`. Collective.
   WARPHEAP_COLD_FN search_result search_pages(lane_mask group, std::uint32_t order) const {
-    if (order > page_source::largest_order) return {nullptr, course::quiet};
+    if (order > page_source::largest_order) return {nullptr, course::quiescent};
     const std::uint32_t what = Layout::classes + order;
     search_snapshot before{};
-    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiet};
-    const std::uint32_t page = pages().source().take(group, order, patience{2});
+    if (quiescence().begins_refused(group, what, before)) return {nullptr, course::quiescent};
+    const std::uint32_t page = pages().source().take(group, order, retry_limit{2});
     if (any(group, page != page_source::none)) return {pages_at(page), course::pending};
     if (flush(group, none)) return {nullptr, course::moved};
     return refuse(group, what, before, none, order);
@@ -141,7 +141,7 @@ class xmalloc_search {
       // The source refuses if it has none for certain, and the queues are looked at once more.
       const bool serves = !pages().source().refuses(order) || has_listed(none) || (c != none && blocks_.may_serve(c));
       seen = quiescence().since(before);
-      if (seen == course::quiet && serves) seen = course::moved;
+      if (seen == course::quiescent && serves) seen = course::moved;
     }
     return static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)));
   }
@@ -149,7 +149,7 @@ class xmalloc_search {
   WARPHEAP_COLD_FN search_result refuse(lane_mask group, std::uint32_t what, const search_snapshot& before,
                                         std::uint32_t c, std::uint32_t order) const {
     const course seen = course_of(group, before, c, order);
-    if (seen == course::quiet && is_leader(group)) quiescence().note_refusal(what, before);
+    if (seen == course::quiescent && is_leader(group)) quiescence().note_refusal(what, before);
     return {nullptr, seen};
   }
 

@@ -160,7 +160,7 @@ class xmalloc_superblocks {
   // All blocks of a new superblock. One lane, within a change.
   WARPHEAP_COLD_FN blocks take_new(std::uint32_t c) const {
     const std::uint32_t order = Layout::source_order(c);
-    const std::uint32_t page = pages().source().take(order, patience{2});
+    const std::uint32_t page = pages().source().take(order, retry_limit{2});
     if (page == page_source::none) return {page, 0};
     mark(page, order, static_cast<std::uint8_t>(c + 1));
     // Relaxed: the caller has all of the superblock, and `assign` releases it.

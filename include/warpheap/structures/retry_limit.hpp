@@ -8,7 +8,7 @@ namespace warpheap {
 
 /// How often a search is made that finds nothing and cannot be certain that there was nothing, because others gave and
 /// moved things meanwhile.
-struct patience {
+struct retry_limit {
   static constexpr std::uint32_t endless = ~std::uint32_t{0};  ///< until it is certain
 
   std::uint32_t searches = endless;  ///< at most, 1 or more
