@@ -144,11 +144,11 @@ struct replace_kernel {
     outcome how{};
     const halloc_draw got = heads{from}.replace(lane_bit(), c, 0, 5, how);
     out[0] = static_cast<std::uint64_t>(how);
-    out[1] = got.units;
+    out[1] = got.permits;
   }
 };
 
-// Each thread draws `each` units. Reports draws that got something, units, and draws that crossed the threshold.
+// Each thread draws `each` permits. Reports draws that got something, permits, and draws that crossed the threshold.
 struct draw_kernel {
   std::uint64_t threads;
   std::uint32_t each;
@@ -158,9 +158,9 @@ struct draw_kernel {
     const auto add = [](std::uint64_t& sum, std::uint64_t more) {
       atomic_view{sum}.fetch_add(more, memory_order::relaxed, thread_scope::device);
     };
-    add(out[0], got.units != 0);
-    add(out[1], got.units);
-    add(out[2], got.units != 0 && got.crossed);
+    add(out[0], got.permits != 0);
+    add(out[1], got.permits);
+    add(out[2], got.permits != 0 && got.crossed);
   }
 };
 
@@ -194,9 +194,9 @@ struct replaced_head {
     const heads of{from};
     outcome how{};
     const halloc_draw first = of.replace(lane_bit(), c, 0, 40, how);
-    require(how == outcome::replaced && first.units == 40, "a first head");
+    require(how == outcome::replaced && first.permits == 40, "a first head");
     require(view_of(of.slabs(), 0).free == 0 && view_of(of.slabs(), 0).set == layout::sets, "a head is not listed");
-    require(of.draw(c, 0, 16).units == 16, "units of the head");
+    require(of.draw(c, 0, 16).permits == 16, "permits of the head");
     const halloc_draw second = of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::replaced && second.page != first.page, "another slab, since none is roomy");
     require(view_of(of.slabs(), 0).free == capacity - 56, "the tickets of the old head");
@@ -204,10 +204,10 @@ struct replaced_head {
     // 30 blocks come back: the slab is roomy, and preferred to a free one.
     of.slabs().give(of.pages().name_at(first.page), 30);
     require(view_of(of.slabs(), 0).set == layout::set_of(layout::roomy, c), "26 of 63 are roomy");
-    require(of.draw(c, 0, capacity).units == capacity - 1, "the rest of the second head");
+    require(of.draw(c, 0, capacity).permits == capacity - 1, "the rest of the second head");
     const halloc_draw third = of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::replaced && third.page == first.page, "a roomy slab becomes the head");
-    require(of.draw(c, 0, capacity).units == 36, "what it has but for one");
+    require(of.draw(c, 0, capacity).permits == 36, "what it has but for one");
     // All come back: the slab is free, and another class has it.
     of.slabs().give(of.pages().name_at(first.page), capacity);
     require(view_of(of.slabs(), 0).set == layout::free_set, "a slab without blocks");
@@ -228,7 +228,7 @@ struct second_replacement {
     of.replace(lane_bit(), c, 0, 1, how);
     of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::waits, "a head with tickets");
-    require(of.draw(c, 0, capacity).units == capacity - 1, "all but one");
+    require(of.draw(c, 0, capacity).permits == capacity - 1, "all but one");
     of.head(c, 0).replacing = 1;
     of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::waits, "another thread is there");
@@ -257,7 +257,7 @@ struct throttle {
     if (making.leave(1)) making.reopen();
     const halloc_draw got = of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::replaced, "the gate is open");
-    require(of.draw(c, 0, capacity).units == capacity - 1, "all but one");
+    require(of.draw(c, 0, capacity).permits == capacity - 1, "all but one");
     of.slabs().give(of.pages().name_at(got.page), 40);
     require(making.try_enter(1, small.slabs_at_once, before), "nobody has stayed in the gate");
     of.replace(lane_bit(), c, 0, 1, how);
@@ -268,27 +268,27 @@ struct throttle {
 
 TEST(halloc_heads, few_threads_make_slabs_at_once) { EXPECT_EQ(stage{4}.run(throttle{})[0], 1u); }
 
-// All units of the heap's slabs of class `c` that are free go from the entry of a busy slab, which is no head.
+// All permits of the heap's slabs of class `c` that are free go from the entry of a busy slab, which is no head.
 struct draw_from_busy {
   WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
     const heads of{from};
     outcome how{};
-    require(of.draw_busy(lane_bit(), c, 1).units == 0, "no slab");
+    require(of.draw_busy(lane_bit(), c, 1).permits == 0, "no slab");
     const halloc_draw first = of.replace(lane_bit(), c, 0, capacity, how);
-    require(of.replace(lane_bit(), c, 0, capacity, how).units == capacity, "the other slab");
+    require(of.replace(lane_bit(), c, 0, capacity, how).permits == capacity, "the other slab");
     of.replace(lane_bit(), c, 0, 1, how);
     require(how == outcome::nothing && of.head(c, 0).replacing == 0, "a full heap is seen without the lock");
     of.head(c, 0).replacing = 1;
     of.replace(lane_bit(), c, 0, 1, how);
-    require(how == outcome::waits, "the thread that has the lock may have units");
+    require(how == outcome::waits, "the thread that has the lock may have permits");
     of.head(c, 0).replacing = 0;
     of.slabs().give(of.pages().name_at(first.page), 3);
     of.replace(lane_bit(), c, 0, 1, how);
-    require(how == outcome::nothing, "a busy slab with few units is no head");
+    require(how == outcome::nothing, "a busy slab with few permits is no head");
     const halloc_draw two = of.draw_busy(lane_bit(), c, 2);
-    require(two.units == 2 && two.page == first.page && !two.crossed, "its units are drawn from its entry");
+    require(two.permits == 2 && two.page == first.page && !two.crossed, "its permits are drawn from its entry");
     require(view_of(of.slabs(), 0).set == layout::set_of(layout::busy, c), "it stays listed");
-    require(of.draw_busy(lane_bit(), c, 2).units == 1, "what is left");
+    require(of.draw_busy(lane_bit(), c, 2).permits == 1, "what is left");
     require(view_of(of.slabs(), 0).free == 0 && view_of(of.slabs(), 0).set == layout::sets,
             "a full slab is not listed");
     out[0] = 1;

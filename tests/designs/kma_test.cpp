@@ -97,19 +97,19 @@ struct list_kernel {
     std::uint32_t left = 0;
     const std::uint32_t page = lists.superblocks().take(lane_bit());
     lists.superblocks().assign(page, c, 17);
-    out[0] = lists.take(c, 1, 0, left).units;
+    out[0] = lists.take(c, 1, 0, left).permits;
     for (std::uint32_t slot : {5u, 9u}) {
       lists.pages().bits(page, c).release(slot);
       lists.give(lane_bit(), page, c, 1);
     }
-    out[1] = lists.take(c - 1, 32, 0, left).units;  // another class
+    out[1] = lists.take(c - 1, 32, 0, left).permits;  // another class
     kma_draw got = lists.take(c, 1, 7, left);
-    out[2] = got.units * 100 + left;
+    out[2] = got.permits * 100 + left;
     out[3] = lists.pages().listed(c).leaf_word(page / 64) != 0;
     got = lists.take(c, 32, 7, left);
-    out[4] = got.units * 100 + left;
-    out[5] = lists.pages().listed(c).leaf_word(page / 64) != 0;  // the take of the last unit struck it off
-    out[6] = lists.take(c, 1, 7, left).units;
+    out[4] = got.permits * 100 + left;
+    out[5] = lists.pages().listed(c).leaf_word(page / 64) != 0;  // the take of the last permit struck it off
+    out[6] = lists.take(c, 1, 7, left).permits;
     lists.give(lane_bit(), page, c, 1);
     out[11] = lists.pages().listed(c).leaf_word(page / 64) != 0;
     lists.give(lane_bit(), page, c, 16);
@@ -119,7 +119,7 @@ struct list_kernel {
     // Another class has the page now; what is listed of the former one is struck off.
     lists.list(page, c);
     lists.superblocks().assign(lists.superblocks().take(lane_bit()), c + 1, 1);
-    out[9] = lists.take(c, 1, 0, left).units;
+    out[9] = lists.take(c, 1, 0, left).permits;
     out[10] = lists.pages().listed(c).leaf_word(page / 64) != 0;
   }
 };
@@ -128,7 +128,7 @@ TEST(kma_lists, a_superblock_is_listed_with_its_first_free_block_and_given_up_wi
   expect_words(on.run<search>(list_kernel{}), {0, 0, 101, 1, 100, 0, 0, 0, 1, 0, 0, 1, 0});
 }
 
-/// Pages that are listed and have no unit: a take passes a few of them, which another thread may be striking off, and
+/// Pages that are listed and have no permit: a take passes a few of them, which another thread may be striking off, and
 /// strikes the others off.
 struct idle_kernel {
   WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
@@ -150,16 +150,16 @@ struct idle_kernel {
       lists.superblocks().assign(last, c, 4);
       lists.list(last, c);
       if (i == 2) {
-        out[0] = lists.take(c, 1, 7, left).units;
+        out[0] = lists.take(c, 1, 7, left).permits;
         out[1] = listed();
       }
     }
     out[2] = listed();
-    out[3] = lists.take(c, 1, 7, left).units;
+    out[3] = lists.take(c, 1, 7, left).permits;
     out[4] = listed() <= 8;
     lists.pages().bits(last, c).release(2);
     lists.give(lane_bit(), last, c, 1);
-    out[5] = lists.take(c, 1, 7, left).units;
+    out[5] = lists.take(c, 1, 7, left).permits;
   }
 };
 TEST(kma_lists, a_take_strikes_off_all_but_a_few_pages_without_units) {
@@ -177,7 +177,7 @@ struct listed_current_kernel {
     out[0] = of.find(lane_bit(), c) != nullptr;
     out[1] = of.pages().current(c, 0).load(memory_order::relaxed, thread_scope::device) == page + 1;
     out[2] = of.pages().listed(c).leaf_word(page / 64);
-    out[3] = of.currents().draw(c, 0, 32).units;
+    out[3] = of.currents().draw(c, 0, 32).permits;
     const std::uint32_t other = of.superblocks().take(lane_bit());
     of.superblocks().assign(other, c, 1);
     of.currents().adopt(other, c);  // replaced, it is listed again
@@ -189,8 +189,8 @@ TEST(kma_search, a_listed_superblock_that_becomes_current_is_listed_no_more) {
   expect_words(on.run<search>(listed_current_kernel{}), {1, 1, 0, 32, 1});
 }
 
-/// A current superblock is a name: it is removed with the last unit, it is refused where the page has another class,
-/// and it is listed where another superblock takes its place and it has units.
+/// A current superblock is a name: it is removed with the last permit, it is refused where the page has another class,
+/// and it is listed where another superblock takes its place and it has permits.
 struct current_kernel {
   WARPHEAP_FN void operator()(search of, std::uint64_t* out) const {
     constexpr std::uint32_t c = 6;  // 4 blocks
@@ -201,19 +201,19 @@ struct current_kernel {
     };
     const std::uint32_t first = superblocks.take(lane_bit());
     superblocks.assign(first, c, 1);
-    out[0] = currents.draw(c, 0, 1).units;
+    out[0] = currents.draw(c, 0, 1).permits;
     currents.adopt(first, c);
     kma_draw got = currents.draw(c, 0, 2);
-    out[1] = got.page == first ? 100 * got.units + got.start : 0;
+    out[1] = got.page == first ? 100 * got.permits + got.start : 0;
     out[2] = name() == first + 1;
     got = currents.draw(c, 0, 2);
-    out[3] = 100 * got.units + got.start;
+    out[3] = 100 * got.permits + got.start;
     out[4] = name();
     currents.adopt(first, c);
     currents.lists().give(lane_bit(), first, c, 4);
     const std::uint32_t again = superblocks.take(lane_bit());
     superblocks.assign(again, c + 1, 1);
-    out[5] = again == first ? currents.draw(c, 0, 1).units : 7;
+    out[5] = again == first ? currents.draw(c, 0, 1).permits : 7;
     const std::uint32_t second = superblocks.take(lane_bit());
     superblocks.assign(second, c, 1);
     currents.adopt(second, c);
@@ -226,11 +226,11 @@ struct current_kernel {
     currents.adopt(first, c);
     out[8] = is_listed(second);
     currents.adopt(second, c);
-    out[9] = currents.draw_any(c, 32).units;
+    out[9] = currents.draw_any(c, 32).permits;
     currents.pages().listed(c).erase(second);
     currents.adopt(second, c);
     currents.adopt(first, c);
-    out[10] = is_listed(second);  // it has no unit
+    out[10] = is_listed(second);  // it has no permit
   }
 };
 TEST(kma_currents, a_name_owns_nothing) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The entry of a slab: units are taken up to what is free, a slab keeps its class while a unit is held, one caller
+// The entry of a slab: permits are taken up to what is free, a slab keeps its class while a permit is held, one caller
 // sees each crossing of a threshold, and the thread that retires a slab owns it alone.
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ WARPHEAP_FN constexpr std::uint32_t capacity_of(std::uint32_t size_class) {
 /// A slab as a design has it: what its owner prepares is plain memory, and the entry orders who may touch it.
 struct slab {
   slab_entry entry;
-  std::uint32_t size_class;  // plain: written by who owns the slab, read by who holds a unit of it
+  std::uint32_t size_class;  // plain: written by who owns the slab, read by who holds a permit of it
   std::uint32_t owners[most_slots];
   std::uint32_t words[slot_bits<>::words_for(most_slots)];
 
@@ -165,7 +165,7 @@ TEST(slab_entry, guards_a_slab_that_changes_its_class) {
   });
 }
 
-/// Groups take several units at once, and each lane is served: a search that finds nothing is repeated.
+/// Groups take several permits at once, and each lane is served: a search that finds nothing is repeated.
 struct groups_kernel {
   WARPHEAP_FN void operator()(slab_entry* entry, slot_bits<> slots, std::uint32_t* owners, int rounds) const {
     const auto thread = static_cast<std::uint32_t>(grid_thread_index()) + 1;

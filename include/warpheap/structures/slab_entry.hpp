@@ -42,13 +42,13 @@ struct slab_step {
 /// ```
 ///
 /// Invariant: a reserved entry has one owner, the thread whose `try_reserve` or `try_retire` returned true; that thread
-/// alone changes the entry and the slab. In an assigned entry the number of free blocks is the capacity less the units
-/// that takers hold, so it is between 0 and the capacity. A unit is the right to one block of the slab, whichever it
-/// is.
+/// alone changes the entry and the slab. In an assigned entry the number of free blocks is the capacity less the
+/// permits that takers hold, so it is between 0 and the capacity. A permit is the right to one block of the slab,
+/// whichever it is.
 ///
-/// A taker takes units here before it looks for blocks in the slab, and gives them after the blocks are marked free.
-/// So there is a free block for each unit, and a slab of which a thread holds a unit does not change its class. If the
-/// class changes between the load and the compare-and-swap of a take, the latter fails.
+/// A taker takes permits here before it looks for blocks in the slab, and gives them after the blocks are marked free.
+/// So there is a free block for each permit, and a slab of which a thread holds a permit does not change its class. If
+/// the class changes between the load and the compare-and-swap of a take, the latter fails.
 ///
 /// The generation tells two owners of one slab apart, modulo 2^16. Only `try_retire(size_class, generation)` depends on
 /// it. All other operations allow the same for entries that look the same.
@@ -76,19 +76,19 @@ class slab_entry {
   /// The word at one moment. A hint while others change it. No order.
   WARPHEAP_FN contents look() const { return unpack(view().load(memory_order::relaxed, thread_scope::device)); }
 
-  /// Takes up to `count` units if the slab is assigned to `size_class`. The step's `amount()` is what was taken: 0 if
+  /// Takes up to `count` permits if the slab is assigned to `size_class`. The step's `amount()` is what was taken: 0 if
   /// the slab has another class or no free block. Acquires. One lane.
   WARPHEAP_FN slab_step try_take(std::uint32_t size_class, std::uint32_t count);
 
-  /// Gives `count` units back, whose blocks are free already. Acquires and releases. One lane.
+  /// Gives `count` permits back, whose blocks are free already. Acquires and releases. One lane.
   WARPHEAP_FN slab_step give(std::uint32_t count);
 
   /// Makes an unowned entry reserved for the caller. False if the entry is not unowned. Acquires. One lane.
   WARPHEAP_FN bool try_reserve();
 
-  /// Gives the slab to `size_class` with `capacity` blocks, of which the caller takes `taken` units at once. The caller
-  /// alone owns the slab: its entry is reserved for the caller, or is unowned and nobody calls `try_reserve`. Releases.
-  /// One lane.
+  /// Gives the slab to `size_class` with `capacity` blocks, of which the caller takes `taken` permits at once. The
+  /// caller alone owns the slab: its entry is reserved for the caller, or is unowned and nobody calls `try_reserve`.
+  /// Releases. One lane.
   WARPHEAP_FN void assign(std::uint32_t size_class, std::uint32_t capacity, std::uint32_t taken = 0);
 
   /// Reserves an assigned entry for the caller if each of its blocks is free, and begins a new generation. False, and

@@ -17,8 +17,8 @@ namespace warpheap {
 /// where the bit has no slot. A clear bit has no owner.
 ///
 /// So an empty result of `claim` says of each word that it was full at one moment of the call, not that all were full
-/// at the same moment. A caller that takes a unit of a count before it claims, and gives the unit after it releases,
-/// leaves a clear bit for each unit that is not yet used: `claim_counted` then serves each lane.
+/// at the same moment. A caller that takes a permit of a count before it claims, and gives the permit after it
+/// releases, leaves a clear bit for each permit that is not yet used: `claim_counted` then serves each lane.
 ///
 /// Memory order: `claim` and `claim_run` acquire, `release` and `release_run` release. The new owner of a slot sees
 /// what the former owner wrote there.
@@ -49,8 +49,8 @@ class slot_bits {
   WARPHEAP_FN std::uint32_t claim(lane_mask group, std::uint32_t start) const;
 
   /// Takes a slot for each lane of `group` as `claim` does, and searches again until each lane has one. Each lane must
-  /// own a unit of a count that is taken before the slot and given after its release, and nobody may use `claim_run` on
-  /// more than one word. Another search then means that another thread found a slot. Collective; any lanes.
+  /// own a permit of a count that is taken before the slot and given after its release, and nobody may use `claim_run`
+  /// on more than one word. Another search then means that another thread found a slot. Collective; any lanes.
   WARPHEAP_FN std::uint32_t claim_counted(lane_mask group, std::uint32_t start) const;
 
   /// Takes the slots `[start, start + count)`, all below the capacity, or returns false and takes nothing. Within one

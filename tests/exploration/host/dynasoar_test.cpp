@@ -64,7 +64,7 @@ class stage {
       for (std::uint32_t slot = 0; entry.is_assigned() && slot < entry.capacity; ++slot) {
         taken += here.is_taken(block, slot) ? 1 : 0;
       }
-      if (taken != here.taken_slots(block)) return "bits and units differ";
+      if (taken != here.taken_slots(block)) return "bits and permits differ";
       live += taken;
     }
     if (live != objects) return std::to_string(live) + " objects live";

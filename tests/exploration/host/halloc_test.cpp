@@ -59,8 +59,8 @@ class heap_memory {
   snapshot memory_;
 };
 
-// Units of the class that nobody has, in entries and heads; and whether each slab is where its entry tells.
-std::uint64_t free_units(const allocator& self) {
+// Permits of the class that nobody has, in entries and heads; and whether each slab is where its entry tells.
+std::uint64_t free_permits(const allocator& self) {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < slabs_of(self).control().slabs_end; ++i) sum += slabs_of(self).entry(i).look().free;
   for (std::uint32_t of = 0; of < layout::classes::count; ++of) {
@@ -76,10 +76,10 @@ std::string expect_listed(const allocator& self) {
   }
   return "";
 }
-std::string expect_units(const allocator& self, std::uint64_t units) {
-  const std::uint64_t found = free_units(self);
-  return found == units ? expect_listed(self)
-                        : std::to_string(found) + " units are free, and not " + std::to_string(units);
+std::string expect_permits(const allocator& self, std::uint64_t permits) {
+  const std::uint64_t found = free_permits(self);
+  return found == permits ? expect_listed(self)
+                          : std::to_string(found) + " permits are free, and not " + std::to_string(permits);
 }
 
 void replace(const allocator& self, std::uint32_t of_class, std::uint32_t wanted) {
@@ -93,9 +93,9 @@ struct draw_against_replace {
   void operator()(std::uint64_t* out, unsigned lane) const {
     if (lane == 0) {
       outcome how{};
-      out[0] = heads_of(self).replace(lane_bit(), c, 0, 1, how).units;
+      out[0] = heads_of(self).replace(lane_bit(), c, 0, 1, how).permits;
     } else {
-      out[lane] = heads_of(self).draw(c, 0, 2).units;
+      out[lane] = heads_of(self).draw(c, 0, 2).permits;
     }
   }
 };
@@ -110,7 +110,7 @@ TEST(explored_halloc, no_unit_is_lost_when_a_head_is_replaced) {
           [&](const results& out) -> std::string {
             const std::uint64_t drawn = out[0] + out[1] + out[2];
             const std::uint64_t all = slabs_of(memory.self()).control().slabs_end * capacity;
-            return expect_units(memory.self(), all - (capacity - left) - drawn);
+            return expect_permits(memory.self(), all - (capacity - left) - drawn);
           },
           few_switches(lanes == 2 ? 3 : 2)));
     }
@@ -124,7 +124,7 @@ struct draw_against_flush {
     if (lane == 0) {
       heads_of(self).flush();
     } else {
-      out[lane] = heads_of(self).draw(c, 0, 2).units;
+      out[lane] = heads_of(self).draw(c, 0, 2).permits;
     }
   }
 };
@@ -134,7 +134,7 @@ TEST(explored_halloc, no_unit_is_lost_when_a_head_is_taken_back) {
   memory.set_up([](const allocator& self) { replace(self, c, capacity - 3); });
   expect_all_clean(explore_snapshot(
       memory.memory(), 3, draw_against_flush{memory.self()},
-      [&](const results& out) -> std::string { return expect_units(memory.self(), 3 - out[1] - out[2]); },
+      [&](const results& out) -> std::string { return expect_permits(memory.self(), 3 - out[1] - out[2]); },
       few_switches(3)));
 }
 
@@ -143,8 +143,8 @@ struct draw_at_once {
   allocator self;
   void operator()(std::uint64_t* out, unsigned lane) const {
     const halloc_draw got = heads_of(self).draw(c, 0, 2);
-    out[lane] = got.units;
-    out[8 + lane] = got.units != 0 && got.crossed;
+    out[lane] = got.permits;
+    out[8 + lane] = got.permits != 0 && got.crossed;
   }
 };
 

@@ -35,7 +35,7 @@ constexpr std::uint32_t all_blocks = pages * capacity;
 
 using heap_memory = explored_heap<allocator, pages * 4096>;
 
-// Expects that so many blocks are free, that each superblock with units is found, and that all blocks can be had.
+// Expects that so many blocks are free, that each superblock with permits is found, and that all blocks can be had.
 std::string expect_free(const allocator& self, std::uint64_t expected) {
   const search& of = search_of(self);
   const std::uint32_t first = of.pages().first_page();
@@ -47,7 +47,7 @@ std::string expect_free(const allocator& self, std::uint64_t expected) {
     if (!seen.is_assigned()) continue;
     if (seen.free == seen.capacity) return "a free superblock has a class";
     const bool listed = (of.pages().listed(c).leaf_word(page / 64) >> page % 64 & 1) != 0;
-    if (seen.free != 0 && !listed && current != page + 1) return "a superblock with units is lost";
+    if (seen.free != 0 && !listed && current != page + 1) return "a superblock with permits is lost";
     found += seen.free;
   }
   if (found != expected) return std::to_string(found) + " blocks are free, and not " + std::to_string(expected);
@@ -58,7 +58,7 @@ std::string expect_free(const allocator& self, std::uint64_t expected) {
   return got == expected ? "" : std::to_string(got) + " of " + std::to_string(expected) + " blocks can be had";
 }
 
-/// The heap is full and its superblocks are listed, though none has a unit. Lane 0 gives a block back while lane 1
+/// The heap is full and its superblocks are listed, though none has a permit. Lane 0 gives a block back while lane 1
 /// strikes superblocks off; a third lane gives back another block of the same superblock.
 struct strike_against_give {
   allocator self;
@@ -67,7 +67,7 @@ struct strike_against_give {
     if (lane != 1) return self.free(blocks[lane]);
     std::uint32_t left = 0;
     const detail::kma_draw got = search_of(self).lists().take(c, 1, 0, left);
-    if (got.units != 0) search_of(self).lists().give(lane_bit(), got.page, c, 1);
+    if (got.permits != 0) search_of(self).lists().give(lane_bit(), got.page, c, 1);
   }
 };
 TEST(explored_kma, a_list_that_is_struck_off_keeps_what_comes_back) {

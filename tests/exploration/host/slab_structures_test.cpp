@@ -82,7 +82,7 @@ TEST(explored_slot_bits, claim_against_release_in_one_word) {
   }
 }
 
-// The free slots lie in two words and move between them: a search can miss them, and who holds a unit searches again.
+// The free slots lie in two words and move between them: a search can miss them, and who holds a permit searches again.
 TEST(explored_slot_bits, a_counted_claim_finds_a_slot_that_moves) {
   slot_memory memory{33};
   memory.set_up([](const slot_bits<>& bits) { bits.claim_run(0, 31); });
@@ -246,7 +246,7 @@ struct take_give_retire {
     } else if (some->entry.try_take(size_class, 1).amount() == 0) {
       return;
     }
-    require(some->size_class == size_class, "a slab that changed its class under a unit");
+    require(some->size_class == size_class, "a slab that changed its class under a permit");
     const std::uint32_t slot = some->slots(size_class).claim_counted(lane_bit(), 0);
     own(some->owners, slot, lane);
     out[lane] = 1;
@@ -299,7 +299,7 @@ TEST(explored_slab_entry, one_lane_sees_each_crossing) {
   expect_all_clean(explore_snapshot(
       memory.memory(), 3, take_and_give{&memory.get()->entry},
       [&](const results& out) -> std::string {
-        if (memory.entry().free != 5) return "a unit is lost or made";
+        if (memory.entry().free != 5) return "a permit is lost or made";
         const std::uint64_t down = out[0] + out[1] + out[2];
         const std::uint64_t up = out[8] + out[9] + out[10];
         return down == up ? "" : "crossings down and up that do not match";
@@ -332,7 +332,7 @@ TEST(explored_slab_entry, the_last_giver_retires_unless_a_block_is_taken) {
         if (!retired && out[2] == 0) return "nobody retired a slab that is free";
         const slab_entry::contents last = memory.entry();
         if (retired) return last.size_class == slab_entry::reserved ? "" : "retired, and not reserved";
-        return last.free == 1 ? "" : "a unit is lost or made";
+        return last.free == 1 ? "" : "a permit is lost or made";
       },
       all_schedules()));
 }

@@ -34,7 +34,7 @@ constexpr std::uint32_t all_blocks = pages * 8;  // of class 0
 
 using heap_memory = explored_heap<allocator, pages * 4096>;
 
-// Blocks of class 0 that nobody has, wherever they are; and whether superblocks with units are listed.
+// Blocks of class 0 that nobody has, wherever they are; and whether superblocks with permits are listed.
 std::uint32_t free_blocks(const allocator& self) {
   const superblocks& of = blocks_of(self);
   const std::uint32_t first = of.pages().first_page();
@@ -147,8 +147,8 @@ TEST(explored_xmalloc, who_gave_a_block_back_gets_one) {
       few_switches(2)));
 }
 
-// Both give a block of the same superblock back, which has no unit before, and the queue is full of others. Lane 1 asks
-// for what the queue has and for one more: its own is there, though lane 0 may be the one to list the superblock.
+// Both give a block of the same superblock back, which has no permit before, and the queue is full of others. Lane 1
+// asks for what the queue has and for one more: its own is there, though lane 0 may be the one to list the superblock.
 struct ask_for_all {
   allocator self;
   void* const* blocks;

@@ -19,9 +19,9 @@ struct halloc_tally;       // statistics.hpp
 ///
 /// Glossary
 ///   slab        pages with a bitmap and blocks of one class
-///   unit        the right to a block of a slab; the slab's entry counts units that nobody holds
+///   permit      the right to a block of a slab; the slab's entry counts permits that nobody holds
 ///   head        a slab that requests of a class take blocks of; a class has one for some multiprocessors
-///   ticket      a unit that belongs to a head
+///   ticket      a permit that belongs to a head
 ///   draw        tickets that a request takes from a head
 ///   roomy, sparse, busy, free
 ///               sets of slabs by fill: three for each class, and one for slabs without blocks
@@ -32,7 +32,7 @@ struct halloc_tally;       // statistics.hpp
 ///   malloc                                                          malloc.hpp
 ///   |- take_block        up to 3,072 B, lanes of a class together
 ///   |  |- heads: draw    one subtraction; then slot_bits: claim_bits, one change of a word
-///   |  '- take_rest      units without a block: slabs: claim -> slot_bits: claim_counted
+///   |  '- take_rest      permits without a block: slabs: claim -> slot_bits: claim_counted
 ///   |     |- heads: replace      slabs: take_listed -> take_free -> take_new -> assign
 ///   |     '- search: find        in turns: draw_anywhere -> replace -> draw_busy -> flush_unused -> a page
 ///   '- take_pages        search: find_pages, in turns: page_source -> flush_unused -> slabs: dissolve_free

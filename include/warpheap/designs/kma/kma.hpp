@@ -16,10 +16,10 @@ namespace warpheap {
 ///
 /// Glossary
 ///   superblock   a page of 4,096 bytes: blocks of one class, and their bitmap at its end
-///   state word   class, capacity, units and generation of a superblock, in the metadata
-///   unit         the right to one free block of a superblock; it is taken before the block is sought
-///   current      superblock where requests of a class and of some multiprocessors take units first
-///   list         of a class the superblocks that have units, in a bit for each page
+///   state word   class, capacity, permits and generation of a superblock, in the metadata
+///   permit       the right to one free block of a superblock; it is taken before the block is sought
+///   current      superblock where requests of a class and of some multiprocessors take permits first
+///   list         of a class the superblocks that have permits, in a bit for each page
 ///   ring         superblocks without a block in use, which serve any class
 ///   source       pages in a buddy system: superblocks come from there, and larger blocks
 ///   change       a superblock on its way between these places, counted so that no search misses it
@@ -28,13 +28,13 @@ namespace warpheap {
 /// Call tree, downwards only; the file of a part has its name
 ///   malloc                                                          malloc.hpp
 ///   |- take_block        up to 4,080 B, lanes of a class together
-///   |  |- currents: draw             units, by one change of a state word
+///   |  |- currents: draw             permits, by one change of a state word
 ///   |  |- superblocks: claim_near    blocks, by one change of a bitmap word or two
 ///   |  '- search: find               in turns: lists: take -> superblocks: take, assign -> currents: draw_any
 ///   '- take_pages        search: find_pages, in turns: source -> superblocks: flush
 ///                                    A turn that found nothing: refuse -> search_proof: since
 ///   free                                                            free.hpp
-///   |- free_block        superblocks: bits -> lists: give   first unit: list; last: the ring, or the source
+///   |- free_block        superblocks: bits -> lists: give   first permit: list; last: the ring, or the source
 ///   '- free_pages        the source
 ///
 /// Null means that at one moment of the call no superblock of the class had a free block and the source had no page for

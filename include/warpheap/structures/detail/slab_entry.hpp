@@ -33,10 +33,11 @@ WARPHEAP_FN inline slab_step slab_entry::try_take(std::uint32_t size_class, std:
 }
 
 WARPHEAP_FN inline slab_step slab_entry::give(std::uint32_t count) {
-  // The giver holds units, so the entry is assigned and keeps its class; the sum stays within its bits. Releases what
+  // The giver holds permits, so the entry is assigned and keeps its class; the sum stays within its bits. Releases what
   // was done to the blocks, and acquires what other givers released, for who retires the slab next.
   const contents before = unpack(view().fetch_add(count * one_free, memory_order::acq_rel, thread_scope::device));
-  invariant(before.is_assigned() && before.free + count <= before.capacity, "slab_entry: more units given than taken");
+  invariant(before.is_assigned() && before.free + count <= before.capacity,
+            "slab_entry: more permits given than taken");
   return {before.free, before.free + count, before.capacity};
 }
 

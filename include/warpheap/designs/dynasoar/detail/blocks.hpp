@@ -29,12 +29,12 @@ struct dynasoar_slot {
 /// one thread; `where` reads its entry and tells the set (slab_sets). The blocks of type T that are active or full are
 /// the set *allocated[T]*, a bitmap.
 ///
-/// Invariant: a slot whose bit in `taken` is set belongs to one owner, who holds a unit of the entry. A taker takes
-/// units of the entry first, which fails if the block has another type by now, and then the bits. So the type of a
-/// block stands still while a slot is taken or about to be, and each unit finds a bit.
+/// Invariant: a slot whose bit in `taken` is set belongs to one owner, who holds a permit of the entry. A taker takes
+/// permits of the entry first, which fails if the block has another type by now, and then the bits. So the type of a
+/// block stands still while a slot is taken or about to be, and each permit finds a bit.
 ///
-/// Invariant: a block is in allocated[T] if its entry is assigned to T. The creator sets the bit while it holds units,
-/// the retirer clears it while the entry is reserved for it, so both are ordered.
+/// Invariant: a block is in allocated[T] if its entry is assigned to T. The creator sets the bit while it holds
+/// permits, the retirer clears it while the entry is reserved for it, so both are ordered.
 ///
 /// Null is certain if a search saw each set empty while no thread moved a block. A search waits for a thread that is
 /// just moving one, and gives up after `most_searches` searches during each of which other threads moved blocks.
@@ -105,8 +105,8 @@ class dynasoar_blocks {
   static constexpr int home_tries = 2;  // of these at home, where the warps of a multiprocessor leave rests of blocks
   WARPHEAP_FN static constexpr std::uint32_t active_set(std::uint32_t type) { return type + 1; }
 
-  // Units of a block that were taken: for `amount` lanes, 0 if none were.
-  struct units {
+  // Permits of a block that were taken: for `amount` lanes, 0 if none were.
+  struct permits {
     std::uint32_t block, amount, generation;
     bool created;  // the caller made the block, and has its first slots
   };
@@ -122,19 +122,19 @@ class dynasoar_blocks {
     };
   }
   WARPHEAP_FN std::uint32_t home() const;
-  WARPHEAP_FN units find_units(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted) const;
-  WARPHEAP_FN units find_or_create(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
-                                   std::uint32_t from) const;
+  WARPHEAP_FN permits find_permits(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted) const;
+  WARPHEAP_FN permits find_or_create(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
+                                     std::uint32_t from) const;
   WARPHEAP_FN void find_patiently(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted, std::uint32_t from,
-                                  units& got) const;
+                                  permits& got) const;
   WARPHEAP_FN std::uint32_t place_of_try(std::uint32_t at_home, int number) const;
   // Where a search goes on that another thread was faster in at `block`: in its leaf first.
   WARPHEAP_FN static std::uint32_t after(std::uint32_t block) {
     return block / bit_tree::leaf_bits * bit_tree::leaf_bits + (block + 1) % bit_tree::leaf_bits;
   }
-  WARPHEAP_COLD_FN outcome take_of(std::uint32_t block, std::uint32_t type, std::uint32_t wanted, units& got) const;
+  WARPHEAP_COLD_FN outcome take_of(std::uint32_t block, std::uint32_t type, std::uint32_t wanted, permits& got) const;
   WARPHEAP_COLD_FN outcome try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
-                                    std::uint32_t& from, units& got) const;
+                                    std::uint32_t& from, permits& got) const;
   WARPHEAP_FN void create(std::uint32_t block, std::uint32_t type, std::uint32_t capacity, std::uint32_t taken) const;
   WARPHEAP_COLD_FN void retire(std::uint32_t block, std::uint32_t type, bool was_full) const;
   WARPHEAP_FN void leave_set(std::uint32_t block, std::uint32_t set) const {

@@ -4,14 +4,14 @@
 
 #include <warpheap/designs/dynasoar/detail/blocks.hpp>
 
-// How slots come back: first the bits, then the units. The giver that makes a block free in a full one lists it as
+// How slots come back: first the bits, then the permits. The giver that makes a block free in a full one lists it as
 // active, and the giver of the last object retires it.
 
 namespace warpheap::detail {
 
 WARPHEAP_FN inline std::uint64_t dynasoar_blocks::give(std::uint32_t block, std::uint64_t mask) const {
   slab_entry& entry = headers_[block].entry;
-  // The owner's units keep the type and the generation what they are.
+  // The owner's permits keep the type and the generation what they are.
   const slab_entry::contents own = entry.look();
   const std::uint64_t were = slots(block).release_bits(0, mask);
   if (were == 0) return 0;

@@ -5,7 +5,7 @@
 #include <warpheap/designs/dynasoar/detail/blocks.hpp>
 
 // How slots are taken: the leader of a group looks for a block of the type with free slots, or makes one of a free
-// block, and takes as many units of it as the group has lanes. Lanes that are left over look again.
+// block, and takes as many permits of it as the group has lanes. Lanes that are left over look again.
 
 namespace warpheap::detail {
 
@@ -27,16 +27,16 @@ WARPHEAP_FN inline std::uint32_t dynasoar_blocks::place_of_try(std::uint32_t at_
   return static_cast<std::uint32_t>(std::uint64_t{hash} * blocks_ >> 32);
 }
 
-// Units of `block`, which was active when the caller looked; `none`: it saw no such block.
+// Permits of `block`, which was active when the caller looked; `none`: it saw no such block.
 WARPHEAP_COLD_FN inline auto dynasoar_blocks::take_of(std::uint32_t block, std::uint32_t type, std::uint32_t wanted,
-                                                      units& got) const -> outcome {
+                                                      permits& got) const -> outcome {
   if (block == slab_sets::none) return outcome::empty;
   slab_entry& entry = headers_[block].entry;
   const slab_step step = entry.try_take(type, wanted);
   if (step.amount() == 0) return outcome::lost;
   // Before other lanes of the group go on: they may search, and then wait for this move.
   if (step.none_left()) leave_set(block, active_set(type));
-  // The unit keeps the block what it is, so the generation is that of the unit.
+  // The permit keeps the block what it is, so the generation is that of the permit.
   got = {block, step.amount(), entry.look().generation, false};
   return outcome::taken;
 }
@@ -53,16 +53,17 @@ WARPHEAP_FN inline void dynasoar_blocks::create(std::uint32_t block, std::uint32
   // Relaxed: `assign` releases it.
   atomic_view{head.taken}.store(~slots_below(capacity) | slots_below(taken), relaxed, device);
   if (lists_blocks_) {
-    // Relaxed: a launch reads the bitmap that comes after this one, and the block's next retirer comes after its units.
+    // Relaxed: a launch reads the bitmap that comes after this one, and the block's next retirer comes after its
+    // permits.
     atomic_view{allocated(type)[block / bit_tree::leaf_bits]}.fetch_or(std::uint64_t{1} << block % bit_tree::leaf_bits,
                                                                        relaxed, device);
   }
   head.entry.assign(type, capacity, taken);
 }
 
-// Units of a block that is free as yet.
+// Permits of a block that is free as yet.
 WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::uint32_t capacity, std::uint32_t wanted,
-                                                       std::uint32_t& from, units& got) const -> outcome {
+                                                       std::uint32_t& from, permits& got) const -> outcome {
   const std::uint32_t block = sets_.search(free_set, from);
   if (block == slab_sets::none) return outcome::empty;
   const std::uint32_t taken = wanted < capacity ? wanted : capacity;
@@ -75,9 +76,9 @@ WARPHEAP_COLD_FN inline auto dynasoar_blocks::try_free(std::uint32_t type, std::
 }
 
 // The paper's search: a few active blocks, then a free one. Most calls find an active block, so the rest is cold.
-WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uint32_t capacity,
-                                                    std::uint32_t wanted) const -> units {
-  units got{dynasoar_slot::none, 0, 0, false};
+WARPHEAP_FN inline auto dynasoar_blocks::find_permits(std::uint32_t type, std::uint32_t capacity,
+                                                      std::uint32_t wanted) const -> permits {
+  permits got{dynasoar_slot::none, 0, 0, false};
   std::uint32_t from = home();
   WARPHEAP_ROLLED
   for (int i = 0; i < tries; ++i) {
@@ -91,8 +92,8 @@ WARPHEAP_FN inline auto dynasoar_blocks::find_units(std::uint32_t type, std::uin
 }
 
 WARPHEAP_FN inline auto dynasoar_blocks::find_or_create(std::uint32_t type, std::uint32_t capacity,
-                                                        std::uint32_t wanted, std::uint32_t from) const -> units {
-  units got{dynasoar_slot::none, 0, 0, false};
+                                                        std::uint32_t wanted, std::uint32_t from) const -> permits {
+  permits got{dynasoar_slot::none, 0, 0, false};
   outcome found = outcome::lost;
   WARPHEAP_ROLLED
   for (int i = 0; i < tries && found == outcome::lost; ++i) found = try_free(type, capacity, wanted, from, got);
@@ -103,7 +104,7 @@ WARPHEAP_FN inline auto dynasoar_blocks::find_or_create(std::uint32_t type, std:
 // Searches until it finds something, or is certain that there is nothing, or other threads moved blocks in
 // `most_searches` searches.
 WARPHEAP_FN inline void dynasoar_blocks::find_patiently(std::uint32_t type, std::uint32_t capacity,
-                                                        std::uint32_t wanted, std::uint32_t from, units& got) const {
+                                                        std::uint32_t wanted, std::uint32_t from, permits& got) const {
   std::uint32_t begun = 0;
   backoff wait;
   WARPHEAP_ROLLED
@@ -130,7 +131,7 @@ WARPHEAP_FN inline dynasoar_slot dynasoar_blocks::take(lane_mask group, std::uin
     std::uint32_t block = dynasoar_slot::none;
     std::uint32_t figures = 0;
     if (is_leader(left)) {
-      const units got = find_units(type, capacity, static_cast<std::uint32_t>(group_size(left)));
+      const permits got = find_permits(type, capacity, static_cast<std::uint32_t>(group_size(left)));
       block = got.block;
       figures = got.amount | (got.created ? created_bit : 0) | got.generation << generation_shift;
     }

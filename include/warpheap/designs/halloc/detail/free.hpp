@@ -5,7 +5,7 @@
 #include <warpheap/designs/halloc/halloc.hpp>
 
 // free. The address tells whether a block is of pages or of a slab. Lanes whose blocks share a word of a bitmap clear
-// their bits together, and lanes of one slab give their units together.
+// their bits together, and lanes of one slab give their permits together.
 //
 // Each free ends the refusals that searches have noted.
 

@@ -8,18 +8,18 @@
 
 namespace warpheap::detail {
 
-/// Units of a slab that a group drew, and where it looks for their blocks.
+/// Permits of a slab that a group drew, and where it looks for their blocks.
 struct halloc_draw {
-  std::uint32_t page;   // where the slab begins
-  std::uint32_t units;  // 0: nothing was drawn, and the rest is unspecified
-  std::uint32_t start;  // slot of the bitmap to look at first
-  bool crossed;         // the draw took the head below its threshold: the caller is to replace it
+  std::uint32_t page;     // where the slab begins
+  std::uint32_t permits;  // 0: nothing was drawn, and the rest is unspecified
+  std::uint32_t start;    // slot of the bitmap to look at first
+  bool crossed;           // the draw took the head below its threshold: the caller is to replace it
 };
 
-/// The head slabs of each class: where requests draw units, and how a head is replaced.
+/// The head slabs of each class: where requests draw permits, and how a head is replaced.
 ///
-/// Invariant: a head's tickets above 0 are units that the entry of its slab lacks. A draw moves tickets to the caller;
-/// an exchange of the word moves what is left to the thread that made it, which gives it back to the slab.
+/// Invariant: a head's tickets above 0 are permits that the entry of its slab lacks. A draw moves tickets to the
+/// caller; an exchange of the word moves what is left to the thread that made it, which gives it back to the slab.
 ///
 /// Invariant: of all draws from one head, one crosses its threshold: all change one word, each from what the one before
 /// left. Its caller replaces the head while others draw on. A head without tickets is replaced by any thread that needs
@@ -32,7 +32,7 @@ class halloc_heads {
   enum class outcome : std::uint32_t {
     replaced,  // the head has a new slab
     waits,     // another thread is about to make one
-    nothing    // no slab has a unit, and none can be made
+    nothing    // no slab has a permit, and none can be made
   };
 
   WARPHEAP_FN explicit halloc_heads(const arena& from) : slabs_(from) {}
@@ -53,7 +53,7 @@ class halloc_heads {
     return atomic_view{head(c, h).replacing}.load(memory_order::relaxed, thread_scope::device) != 0;
   }
 
-  /// Draws up to `wanted` units from a head. One lane.
+  /// Draws up to `wanted` permits from a head. One lane.
   WARPHEAP_FN halloc_draw draw(std::uint32_t c, std::uint32_t h, std::uint32_t wanted) const {
     // A look first: a head without tickets is left alone, so its tickets do not fall without end.
     if (look(c, h).tickets() <= 0) return {0, 0, 0, false};
@@ -63,13 +63,13 @@ class halloc_heads {
         atomic_view{head(c, h).word}.fetch_sub(tickets, memory_order::acquire, thread_scope::device)};
     const std::int32_t had = before.tickets();
     if (had <= 0) return {0, 0, 0, false};
-    const std::uint32_t units = static_cast<std::uint32_t>(had) < wanted ? static_cast<std::uint32_t>(had) : wanted;
+    const std::uint32_t permits = static_cast<std::uint32_t>(had) < wanted ? static_cast<std::uint32_t>(had) : wanted;
     const auto threshold = static_cast<std::int32_t>(slabs_.figures(c).replace_at);
-    const bool crossed = had >= threshold && had - static_cast<std::int32_t>(units) < threshold;
-    return drawn(c, before, static_cast<std::uint32_t>(had) - units, units, crossed);
+    const bool crossed = had >= threshold && had - static_cast<std::int32_t>(permits) < threshold;
+    return drawn(c, before, static_cast<std::uint32_t>(had) - permits, permits, crossed);
   }
 
-  /// Draws up to `wanted` units from some head of the class that has tickets: the caller's own if `h` is it, else the
+  /// Draws up to `wanted` permits from some head of the class that has tickets: the caller's own if `h` is it, else the
   /// nearest from `h` on. Collective over `group`; all lanes get the draw.
   WARPHEAP_COLD_FN halloc_draw draw_anywhere(lane_mask group, std::uint32_t c, std::uint32_t h,
                                              std::uint32_t wanted) const {
@@ -84,7 +84,7 @@ class halloc_heads {
       const std::uint32_t chosen = shuffle(group, mine, lowest_bit(seen));
       if (is_leader(group)) got = draw(c, chosen, wanted);
       got = tell(group, got);
-      if (got.units == 0) continue;
+      if (got.permits == 0) continue;
       if (got.crossed) {
         outcome ignored{};
         replace(group, c, chosen, 0, ignored);
@@ -94,20 +94,20 @@ class halloc_heads {
     return got;
   }
 
-  /// Draws up to `wanted` units from a busy slab of class `c`, which is no head. Collective over `group`; all lanes get
-  /// the draw.
+  /// Draws up to `wanted` permits from a busy slab of class `c`, which is no head. Collective over `group`; all lanes
+  /// get the draw.
   WARPHEAP_COLD_FN halloc_draw draw_busy(lane_mask group, std::uint32_t c, std::uint32_t wanted) const {
     halloc_draw got{0, 0, 0, false};
     if (is_leader(group)) {
       const std::uint32_t seed = grid_warp_index();
-      const halloc_units at = slabs_.take_some(Layout::set_of(Layout::busy, c), c, wanted, seed);
-      got = {at.page, at.units, slabs_.figures(c).words.place(spread(seed)) * slot_bits<>::word_bits, false};
+      const halloc_permits at = slabs_.take_some(Layout::set_of(Layout::busy, c), c, wanted, seed);
+      got = {at.page, at.permits, slabs_.figures(c).words.place(spread(seed)) * slot_bits<>::word_bits, false};
     }
     return tell(group, got);
   }
 
-  /// Makes another slab the head `h` of class `c`, and takes up to `wanted` of its units for the caller first. Returns
-  /// these; `how` tells what happened. Collective over `group`.
+  /// Makes another slab the head `h` of class `c`, and takes up to `wanted` of its permits for the caller first.
+  /// Returns these; `how` tells what happened. Collective over `group`.
   WARPHEAP_COLD_FN halloc_draw replace(lane_mask group, std::uint32_t c, std::uint32_t h, std::uint32_t wanted,
                                        outcome& how) const {
     found at{outcome::waits, false, {slab_sets::none, 0, 0}};
@@ -116,9 +116,9 @@ class halloc_heads {
     const int first = leader(group);
     how = shuffle(group, at.how, first);
     if (how != outcome::replaced) return {0, 0, 0, false};
-    halloc_units slab{shuffle(group, at.slab.slab, first), shuffle(group, at.slab.page, first),
-                      shuffle(group, at.slab.units, first)};
-    if (slab.units == 0) slab = slabs_.assign(group, c, slab);
+    halloc_permits slab{shuffle(group, at.slab.slab, first), shuffle(group, at.slab.page, first),
+                        shuffle(group, at.slab.permits, first)};
+    if (slab.permits == 0) slab = slabs_.assign(group, c, slab);
     halloc_draw got{0, 0, 0, false};
     if (is_leader(group)) got = publish(c, h, slab, wanted, at.made);
     return tell(group, got);
@@ -161,7 +161,7 @@ class halloc_heads {
   WARPHEAP_FN static halloc_draw tell(lane_mask group, halloc_draw got) {
     sync(group);  // what the leader acquired, all lanes did
     const int first = leader(group);
-    return {shuffle(group, got.page, first), shuffle(group, got.units, first), shuffle(group, got.start, first),
+    return {shuffle(group, got.page, first), shuffle(group, got.permits, first), shuffle(group, got.start, first),
             shuffle(group, got.crossed, first)};
   }
 
@@ -170,18 +170,18 @@ class halloc_heads {
   struct found {
     outcome how;
     bool made;  // it went through the gate of threads that make slabs
-    halloc_units slab;
+    halloc_permits slab;
   };
 
-  // The draw of tickets [from, from + units) of a head. Requests are numbered by the tickets that are left, as by
+  // The draw of tickets [from, from + permits) of a head. Requests are numbered by the tickets that are left, as by
   // Halloc's counter: groups of a word are neighbours, and successive words lie `hash_step` apart; heads of different
   // turns begin elsewhere.
-  WARPHEAP_FN halloc_draw drawn(std::uint32_t c, halloc_head head, std::uint32_t from, std::uint32_t units,
+  WARPHEAP_FN halloc_draw drawn(std::uint32_t c, halloc_head head, std::uint32_t from, std::uint32_t permits,
                                 bool crossed) const {
     constexpr std::uint32_t bits = slot_bits<>::word_bits;
     const auto& of = slabs_.figures(c);
     const std::uint32_t hash = from / bits * Layout::options.hash_step + head.turn() * of.probe_step;
-    return {head.page(), units, of.words.place(hash) * bits + from % bits, crossed};
+    return {head.page(), permits, of.words.place(hash) * bits + from % bits, crossed};
   }
 
   WARPHEAP_FN halloc_head exchange(std::uint32_t c, std::uint32_t h, halloc_head next) const {
@@ -205,24 +205,24 @@ class halloc_heads {
     return moved;
   }
 
-  // True if the tickets of a head of class `c` and the units of its slab's entry are all blocks of the slab; with
+  // True if the tickets of a head of class `c` and the permits of its slab's entry are all blocks of the slab; with
   // `shared` together with the tickets of other heads that share the slab. Exact where nothing moves and nothing is
   // freed, but for draws, by which tickets only fall: the tickets are read before the entry.
   WARPHEAP_COLD_FN bool is_unused(std::uint32_t c, halloc_head seen, bool shared) const {
     if (seen.tickets() <= 0) return false;
-    std::uint32_t units = static_cast<std::uint32_t>(seen.tickets());
+    std::uint32_t permits = static_cast<std::uint32_t>(seen.tickets());
     if (shared) {
-      units = 0;
+      permits = 0;
       for (std::uint32_t h = 0; h <= slabs_.control().head_mask; ++h) {
         const halloc_head other = look(c, h);
-        if (other.page() == seen.page() && other.tickets() > 0) units += static_cast<std::uint32_t>(other.tickets());
+        if (other.page() == seen.page() && other.tickets() > 0) permits += static_cast<std::uint32_t>(other.tickets());
       }
     }
     fence(memory_order::acquire, thread_scope::device);  // the entry is read after the tickets
     const halloc_slab_name of = pages().name_at(seen.page());
     if (!of.is_slab()) return false;  // another thread has taken it back since
     const slab_entry::contents entry = slabs_.entry(of.slab()).look();
-    return entry.is_assigned() && entry.free + units >= entry.capacity;
+    return entry.is_assigned() && entry.free + permits >= entry.capacity;
   }
 
   // Lets the caller in if nobody replaces the head.
@@ -236,7 +236,7 @@ class halloc_heads {
     atomic_view{head(c, h).replacing}.store(0, memory_order::release, thread_scope::device);
   }
 
-  // Finds a slab for the head: a roomy one, a sparse one, a free one, a new one, a busy one that has many units. If
+  // Finds a slab for the head: a roomy one, a sparse one, a free one, a new one, a busy one that has many permits. If
   // `how` is `replaced` a change is under way and the head is locked; `publish` ends both. One lane.
   WARPHEAP_COLD_FN found find(std::uint32_t c, std::uint32_t h) const {
     const found waits{outcome::waits, false, {slab_sets::none, 0, 0}};
@@ -268,8 +268,8 @@ class halloc_heads {
            sets.find(Layout::set_of(Layout::roomy, c), 0) != sets.none ||
            sets.find(Layout::set_of(Layout::sparse, c), 0) != sets.none || has_busy(c, seed);
   }
-  // True if a busy slab has so many units that several warps can draw of it. Others are no heads: each would be one for
-  // a moment, and threads would come to the lock one after the other for a unit each.
+  // True if a busy slab has so many permits that several warps can draw of it. Others are no heads: each would be one
+  // for a moment, and threads would come to the lock one after the other for a permit each.
   WARPHEAP_FN bool has_busy(std::uint32_t c, std::uint32_t seed) const {
     constexpr std::uint32_t least = 2 * warp_width;
     const std::uint32_t slab = slabs_.sets().find(Layout::set_of(Layout::busy, c), seed);
@@ -278,8 +278,8 @@ class halloc_heads {
 
   WARPHEAP_COLD_FN found find_listed(std::uint32_t c, std::uint32_t seed) const {
     const auto listed = set_order::of(Layout::set_of(Layout::roomy, c), Layout::set_of(Layout::sparse, c));
-    halloc_units at = slabs_.take_listed(listed, c, seed);
-    if (at.units != 0) return {outcome::replaced, false, at};
+    halloc_permits at = slabs_.take_listed(listed, c, seed);
+    if (at.permits != 0) return {outcome::replaced, false, at};
     at = slabs_.take_free(seed);
     if (at.slab != slab_sets::none) return {outcome::replaced, false, at};
     const occupancy_gate making{slabs_.figures(c).making};
@@ -289,22 +289,22 @@ class halloc_heads {
     if (at.slab != slab_sets::none) return {outcome::replaced, true, at};
     leave(making);
     if (has_busy(c, seed)) at = slabs_.take_listed(set_order::of(Layout::set_of(Layout::busy, c)), c, seed);
-    return {at.units != 0 ? outcome::replaced : outcome::nothing, false, at};
+    return {at.permits != 0 ? outcome::replaced : outcome::nothing, false, at};
   }
   WARPHEAP_FN static void leave(occupancy_gate making) {
     if (making.leave(1)) making.reopen();
   }
 
-  // Makes the slab, whose units the caller has, the head, but for those that it draws itself. One lane.
-  WARPHEAP_COLD_FN halloc_draw publish(std::uint32_t c, std::uint32_t h, halloc_units slab, std::uint32_t wanted,
+  // Makes the slab, whose permits the caller has, the head, but for those that it draws itself. One lane.
+  WARPHEAP_COLD_FN halloc_draw publish(std::uint32_t c, std::uint32_t h, halloc_permits slab, std::uint32_t wanted,
                                        bool made) const {
-    const std::uint32_t own = slab.units < wanted ? slab.units : wanted;
-    const halloc_head next = halloc_head::make(slab.page, look(c, h).turn() + 1, slab.units - own);
+    const std::uint32_t own = slab.permits < wanted ? slab.permits : wanted;
+    const halloc_head next = halloc_head::make(slab.page, look(c, h).turn() + 1, slab.permits - own);
     give_back(exchange(c, h, next));
     if (made) leave(occupancy_gate{slabs_.figures(c).making});
     slabs_.quiescence().end_change();
     unlock(c, h);
-    return drawn(c, next, slab.units - own, own, false);
+    return drawn(c, next, slab.permits - own, own, false);
   }
 
   halloc_slabs<Layout> slabs_;

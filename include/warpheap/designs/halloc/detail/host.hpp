@@ -34,7 +34,7 @@ halloc_statistics basic_halloc<Options>::statistics() const {
   for (std::uint32_t c = 0; c < classes::count; ++c) {
     const std::uint64_t blocks = found.slabs[c] * layout::figures(c, order).capacity;
     used += found.slabs[c] << order;
-    // While kernels use the heap a unit may be seen twice.
+    // While kernels use the heap a permit may be seen twice.
     result.classes.push_back({.block_bytes = classes::bytes(c),
                               .slabs = found.slabs[c],
                               .blocks = blocks,

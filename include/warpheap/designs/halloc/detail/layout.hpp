@@ -12,9 +12,9 @@ namespace warpheap::detail {
 
 /// A head in one word: tickets, signed, in the upper half, and below them the turn and the page where the slab begins.
 ///
-/// A ticket is a unit of the slab's entry. The thread that made the slab a head took the units there. So a slab with a
-/// head that has tickets keeps its class. A request draws tickets by one subtraction, whose borrow leaves the word;
-/// tickets below 0 were drawn in vain and stand for nothing.
+/// A ticket is a permit of the slab's entry. The thread that made the slab a head took the permits there. So a slab
+/// with a head that has tickets keeps its class. A request draws tickets by one subtraction, whose borrow leaves the
+/// word; tickets below 0 were drawn in vain and stand for nothing.
 struct halloc_head {
   static constexpr int page_bits = 26;
   static constexpr int tickets_shift = 32;

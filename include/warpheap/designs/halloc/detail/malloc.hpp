@@ -38,15 +38,15 @@ WARPHEAP_FN void* basic_halloc<Options>::take_block(lane_mask group, std::uint32
   std::uint32_t bits = 0;
   if (is_leader(peers)) {
     got = heads().draw(c, heads().home(), static_cast<std::uint32_t>(group_size(peers)));
-    if (got.units != 0) {
+    if (got.permits != 0) {
       // All from one word: what lies beyond its end is sought at its begin.
-      const std::uint32_t wanted = rotate_left(low_bits(static_cast<int>(got.units)), got.start % word_bits);
+      const std::uint32_t wanted = rotate_left(low_bits(static_cast<int>(got.permits)), got.start % word_bits);
       bits = pages().bits(got.page, 0).claim_bits(got.start / word_bits, wanted);
     }
   }
   sync(group);  // passes on what the leaders acquired
   const int first = leader(peers);
-  got = {shuffle(group, got.page, first), shuffle(group, got.units, first), shuffle(group, got.start, first),
+  got = {shuffle(group, got.page, first), shuffle(group, got.permits, first), shuffle(group, got.start, first),
          shuffle(group, got.crossed, first)};
   bits = shuffle(group, bits, first);
   const auto served = static_cast<std::uint32_t>(popcount(bits));
@@ -57,15 +57,14 @@ WARPHEAP_FN void* basic_halloc<Options>::take_block(lane_mask group, std::uint32
     block = slabs().block_at(c, got.page, got.start / word_bits * word_bits + bit);
   }
   if (!any(group, block == nullptr || got.crossed)) return block;
-  got.units -= served;
+  got.permits -= served;
   block = cold_call([*this, group, peers, c, got, block] { return take_rest(group, peers, c, got, block); });
   sync(group);
   return block;
 }
 
-/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `group` that has
-/// none. `got` holds the units of its slab that are not blocks yet: one for each of the lowest lanes of `peers` without
-/// a block.
+/// Replaces the head if the draw crossed its threshold, and takes a block for each lane of `group` that has none. `got`
+/// holds the permits of its slab that are not blocks yet: one for each of the lowest lanes of `peers` without a block.
 /// Collective over `group`.
 template <halloc_options Options>
 WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got,
@@ -75,7 +74,7 @@ WARPHEAP_COLD_FN void* basic_halloc<Options>::take_rest(lane_mask group, lane_ma
     heads().replace(peers, c, heads().home(), 0, ignored);
   }
   const lane_mask lacking = ballot(peers, block == nullptr);
-  const bool holds = block == nullptr && static_cast<std::uint32_t>(group_rank(lacking)) < got.units;
+  const bool holds = block == nullptr && static_cast<std::uint32_t>(group_rank(lacking)) < got.permits;
   const lane_mask holders = ballot(peers, holds);
   if (holds) block = slabs().claim(holders, c, got.page, got.start);
   // All lanes meet here. So a lane that searches waits for no replacement by a lane of its warp.

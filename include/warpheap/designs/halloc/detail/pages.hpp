@@ -34,7 +34,7 @@ class halloc_pages {
   WARPHEAP_FN page_source source() const {
     return {&control_->pages, &spans()->pages, first_span(), static_cast<std::uint32_t>(sizeof(span_type))};
   }
-  /// What searches prove. A change has units on their way from a slab to a head or back, a slab on its way
+  /// What searches prove. A change has permits on their way from a slab to a head or back, a slab on its way
   /// to another class or to pages. Blocks of pages are counted by their source when they come back.
   WARPHEAP_FN auto quiescence() const {
     return search_proof<decltype(Layout::control::searches), page_source>{control_->searches, source()};

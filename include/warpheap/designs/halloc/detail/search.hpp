@@ -59,18 +59,18 @@ class halloc_search {
     outcome how = outcome::waits;
     halloc_draw got = heads_.draw_anywhere(group, c, h, wanted);
     // While another thread replaces the head, few words are read in a turn: thousands of threads may come so.
-    if (got.units == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
+    if (got.permits == 0 && !any(group, is_leader(group) && heads_.is_locked(c, h))) {
       if (quiescence().begins_refused(group, c, before)) return {nullptr, course::quiescent};
       got = heads_.replace(group, c, h, wanted, how);
     }
-    if (got.units == 0) got = heads_.draw_busy(group, c, wanted);
-    if (got.units != 0) {
-      const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.units;
+    if (got.permits == 0) got = heads_.draw_busy(group, c, wanted);
+    if (got.permits != 0) {
+      const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.permits;
       const lane_mask holders = ballot(group, holds);
       void* const block = holds ? slabs().claim(holders, c, got.page, got.start) : nullptr;
       return {block, course::pending};
     }
-    // A thread that replaces the head is about to have units.
+    // A thread that replaces the head is about to have permits.
     if (how != outcome::nothing) return {nullptr, course::pending};
     if (heads_.flush_unused(group, c, false)) return {nullptr, course::moved};
     const std::uint32_t page = pages().source().take(group, 0, retry_limit{2});

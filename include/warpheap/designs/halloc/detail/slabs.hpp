@@ -8,19 +8,19 @@
 
 namespace warpheap::detail {
 
-/// A slab and units of it, in the hands of a thread.
-struct halloc_units {
-  std::uint32_t slab;   // its number
-  std::uint32_t page;   // where it begins
-  std::uint32_t units;  // 0: nothing was found
+/// A slab and permits of it, in the hands of a thread.
+struct halloc_permits {
+  std::uint32_t slab;     // its number
+  std::uint32_t page;     // where it begins
+  std::uint32_t permits;  // 0: nothing was found
 };
 
 /// The slabs of a heap: made of pages, listed by their fill, given to another class when no block is in them, and
 /// turned into pages again.
 ///
-/// Invariant: the entry of a slab has the units that nobody holds. Holders are live blocks, heads with tickets, and
+/// Invariant: the entry of a slab has the permits that nobody holds. Holders are live blocks, heads with tickets, and
 /// threads on their way between these. A slab changes its class, or becomes pages, only by the thread that retired its
-/// entry, which had all units then.
+/// entry, which had all permits then.
 ///
 /// Invariant: a slab that no thread holds is in the set that its entry tells: `slab_sets` keeps that.
 template <class Layout>
@@ -62,7 +62,7 @@ class halloc_slabs {
     return sets().pick(lane_bit(), order, seed).slab;
   }
 
-  /// Gives `count` units of the slab back, whose blocks are free, and lists the slab by its new fill. One lane.
+  /// Gives `count` permits of the slab back, whose blocks are free, and lists the slab by its new fill. One lane.
   WARPHEAP_FN void give(halloc_slab_name of, std::uint32_t count) const {
     const slab_step step = entry(of.slab()).give(count);
     const std::uint32_t from = Layout::set_by_fill(of.of_class(), step.before, step.capacity);
@@ -75,21 +75,21 @@ class halloc_slabs {
     });
   }
 
-  /// Takes all units of a slab of class `c` out of the first set of `order` that has one. One lane, within a change.
-  WARPHEAP_COLD_FN halloc_units take_listed(set_order order, std::uint32_t c, std::uint32_t seed) const {
-    for (;;) {  // not a spin: each turn takes a slab out of a set, and units of it unless another thread was faster
+  /// Takes all permits of a slab of class `c` out of the first set of `order` that has one. One lane, within a change.
+  WARPHEAP_COLD_FN halloc_permits take_listed(set_order order, std::uint32_t c, std::uint32_t seed) const {
+    for (;;) {  // not a spin: each turn takes a slab out of a set, and permits of it unless another thread was faster
       const std::uint32_t slab = pick(order, seed);
       if (slab == none) return {none, 0, 0};
-      const std::uint32_t units = entry(slab).try_take(c, slab_entry::most_blocks).amount();
+      const std::uint32_t permits = entry(slab).try_take(c, slab_entry::most_blocks).amount();
       put(slab);
-      if (units != 0) return {slab, control().page_of[slab], units};
+      if (permits != 0) return {slab, control().page_of[slab], permits};
     }
   }
 
-  /// Takes up to `wanted` units of a slab of the set `from` of class `c`, which stays listed by its fill. Few tries:
-  /// `units` may be 0 though a slab has some. For slabs that have too few units to become a head. One lane.
-  WARPHEAP_COLD_FN halloc_units take_some(std::uint32_t from, std::uint32_t c, std::uint32_t wanted,
-                                          std::uint32_t seed) const {
+  /// Takes up to `wanted` permits of a slab of the set `from` of class `c`, which stays listed by its fill. Few tries:
+  /// `permits` may be 0 though a slab has some. For slabs that have too few permits to become a head. One lane.
+  WARPHEAP_COLD_FN halloc_permits take_some(std::uint32_t from, std::uint32_t c, std::uint32_t wanted,
+                                            std::uint32_t seed) const {
     constexpr std::uint32_t tries = 4;
     for (std::uint32_t i = 0; i < tries; ++i) {
       const std::uint32_t slab = sets().find(from, seed + i);
@@ -103,8 +103,8 @@ class halloc_slabs {
     return {none, 0, 0};
   }
 
-  /// Reserves a fully free slab, of any class, for the caller; no units. One lane, within a change.
-  WARPHEAP_COLD_FN halloc_units take_free(std::uint32_t seed) const {
+  /// Reserves a fully free slab, of any class, for the caller; no permits. One lane, within a change.
+  WARPHEAP_COLD_FN halloc_permits take_free(std::uint32_t seed) const {
     for (;;) {  // not a spin: each turn takes a slab out of the set, and retires it unless another thread was faster
       const std::uint32_t slab = pick(set_order::of(Layout::free_set), seed);
       if (slab == none) return {none, 0, 0};
@@ -113,8 +113,8 @@ class halloc_slabs {
     }
   }
 
-  /// Reserves pages and a number for a new slab; no units. One lane, within a change.
-  WARPHEAP_COLD_FN halloc_units take_new() const {
+  /// Reserves pages and a number for a new slab; no permits. One lane, within a change.
+  WARPHEAP_COLD_FN halloc_permits take_new() const {
     using enum memory_order;
     using enum thread_scope;
     const std::uint32_t page = pages_.source().take(pages_.slab_order(), retry_limit{2});
@@ -133,9 +133,9 @@ class halloc_slabs {
     return {slab, page, 0};
   }
 
-  /// Makes the reserved slab one of class `c`, with all of its units in the caller's hands. Collective over `group`,
+  /// Makes the reserved slab one of class `c`, with all of its permits in the caller's hands. Collective over `group`,
   /// whose lanes share the work.
-  WARPHEAP_COLD_FN halloc_units assign(lane_mask group, std::uint32_t c, halloc_units at) const {
+  WARPHEAP_COLD_FN halloc_permits assign(lane_mask group, std::uint32_t c, halloc_permits at) const {
     const figures_type& of = figures(c);
     const slot_bits<> bits = pages_.bits(at.page, of.slots);
     reset(group, bits);
@@ -151,7 +151,7 @@ class halloc_slabs {
   }
 
   /// Turns the reserved slab into pages. One lane, within a change.
-  WARPHEAP_COLD_FN void dissolve(halloc_units at) const {
+  WARPHEAP_COLD_FN void dissolve(halloc_permits at) const {
     pages_.slab_at(at.page).store(0, memory_order::relaxed, thread_scope::device);  // `give` releases it
     entry(at.slab).vacate();
     numbers().release(at.slab);
@@ -163,7 +163,7 @@ class halloc_slabs {
     bool found = false;
     while (sets().find(Layout::free_set, 0) != none) {  // not a spin: each turn takes a slab, or another thread did
       quiescence().begin_change();
-      const halloc_units at = take_free(0);
+      const halloc_permits at = take_free(0);
       if (at.slab != none) {
         dissolve(at);
         found = true;
@@ -186,8 +186,8 @@ class halloc_slabs {
     return any(group, found);
   }
 
-  /// The block of a lane that holds a unit of the slab of class `c` at `page`; looks from slot `start` on. Collective
-  /// over `group`, whose lanes hold a unit each.
+  /// The block of a lane that holds a permit of the slab of class `c` at `page`; looks from slot `start` on. Collective
+  /// over `group`, whose lanes hold a permit each.
   WARPHEAP_FN void* claim(lane_mask group, std::uint32_t c, std::uint32_t page, std::uint32_t start) const {
     return block_at(c, page, pages_.bits(page, figures(c).slots).claim_counted(group, start));
   }

@@ -4,8 +4,8 @@
 
 #include <warpheap/designs/halloc/halloc.hpp>
 
-// What there is, counted by a grid. Exact while no other kernel uses the heap. Else a unit may be seen in an entry and
-// in a head, or in neither, but no slab has more free units than blocks.
+// What there is, counted by a grid. Exact while no other kernel uses the heap. Else a permit may be seen in an entry
+// and in a head, or in neither, but no slab has more free permits than blocks.
 
 namespace warpheap {
 

@@ -5,7 +5,7 @@
 #include <warpheap/designs/kma/kma.hpp>
 
 // free. The state of its page tells whether a block is of a superblock or of pages. Lanes whose blocks share a word of
-// a bitmap clear their bits together, and lanes of one superblock give their units together.
+// a bitmap clear their bits together, and lanes of one superblock give their permits together.
 //
 // Each free ends the refusals that searches have noted.
 

@@ -10,15 +10,15 @@ namespace warpheap::detail {
 
 /// The lists of partly free superblocks, one for each class, and what happens to a superblock when blocks come back.
 ///
-/// Invariant: a superblock of class c with free units is listed in class c, or is a current superblock of class c, or
-/// is in the hands of a change (`search_proof`). The give that makes the first unit of a superblock free lists it. The
-/// take of the last unit of a listed superblock strikes it off. The thread that makes it a current one does so as well,
-/// and the thread that gives it up. So a list has few pages without a unit: those that a thread lists late. A take that
-/// comes upon one of another class, or upon more than a few, strikes them off.
+/// Invariant: a superblock of class c with free permits is listed in class c, or is a current superblock of class c, or
+/// is in the hands of a change (`search_proof`). The give that makes the first permit of a superblock free lists it.
+/// The take of the last permit of a listed superblock strikes it off. The thread that makes it a current one does so as
+/// well, and the thread that gives it up. So a list has few pages without a permit: those that a thread lists late. A
+/// take that comes upon one of another class, or upon more than a few, strikes them off.
 ///
 /// Orders. The list is a bit, and each change of it is a read-modify-write that acquires and releases. A thread that
 /// strikes a page off looks at its state once more: if a give came before, the bit that the giver set was struck off,
-/// and the second look sees the giver's units; else the giver sets the bit later.
+/// and the second look sees the giver's permits; else the giver sets the bit later.
 template <class Layout>
 class kma_lists {
  public:
@@ -34,9 +34,9 @@ class kma_lists {
   /// Takes the superblock at `page` off the list. One lane, within a change.
   WARPHEAP_COLD_FN void unlist(std::uint32_t page, std::uint32_t c) const { pages().listed(c).erase(page); }
 
-  /// Takes up to `wanted` units of a listed superblock of class `c`, which stays listed if it has more; `left` are its
-  /// units after that. Threads with different seeds begin at different pages. If no superblock was listed at one
-  /// moment, but for those in the hands of changes, `units` is 0. One lane.
+  /// Takes up to `wanted` permits of a listed superblock of class `c`, which stays listed if it has more; `left` are
+  /// its permits after that. Threads with different seeds begin at different pages. If no superblock was listed at one
+  /// moment, but for those in the hands of changes, `permits` is 0. One lane.
   WARPHEAP_COLD_FN kma_draw take(std::uint32_t c, std::uint32_t wanted, std::uint32_t seed, std::uint32_t& left) const {
     const bit_tree listed = pages().listed(c);
     const std::uint32_t hash = spread(seed);
@@ -49,7 +49,7 @@ class kma_lists {
     std::uint32_t upto = end;
     std::uint32_t from = begin;
     leaf_place place{hash % bit_tree::leaf_bits};
-    for (;;) {  // not a spin: each turn goes on to another leaf or page, or takes units
+    for (;;) {  // not a spin: each turn goes on to another leaf or page, or takes permits
       std::uint32_t leaf = 0;
       if (!listed.next_leaf(from, leaf) || leaf >= upto) {
         if (begin == first) return {0, 0, 0};
@@ -74,18 +74,18 @@ class kma_lists {
         if (left == 0) strike(page, c);
         return kma_draw::of(page, step);
       }
-      // The thread that took the last unit strikes the page off. Threads that meet there would all do so.
-      // Units that it may not take are of another class.
+      // The thread that took the last permit strikes the page off. Threads that meet there would all do so.
+      // Permits that it may not take are of another class.
       if (place.passed() >= most_idle || step.before != 0) strike(page, c);
       place.pass(bit);
     }
   }
 
-  /// Gives back `count` units of the caller's superblock of class `c`, whose blocks are free: the superblock becomes
+  /// Gives back `count` permits of the caller's superblock of class `c`, whose blocks are free: the superblock becomes
   /// free with the last of them, and is listed with the first. Superblocks that become free together go to the ring
   /// together. Collective over `group`, each lane with a superblock of its own; they may be of several heaps.
   WARPHEAP_FN void give(lane_mask group, std::uint32_t page, std::uint32_t c, std::uint32_t count) const {
-    // The change begins first. A thread that gives a unit after this one counts on it to list the superblock.
+    // The change begins first. A thread that gives a permit after this one counts on it to list the superblock.
     quiescence().begin_change();
     const slab_step step = pages().state(page).give(count);
     const bool crosses = step.all_free() || step.first_free();
@@ -102,7 +102,7 @@ class kma_lists {
   }
 
  private:
-  // Where a take is within a leaf, and how many pages without units it has passed, in one register. It tries the bits
+  // Where a take is within a leaf, and how many pages without permits it has passed, in one register. It tries the bits
   // from a first one on, and then all from bit 0 on. It tries those that it passed once more: to end before them takes
   // two more registers. After bit 63 it begins anew, which ends when it has passed so many that it strikes them off.
   struct leaf_place {
@@ -122,7 +122,7 @@ class kma_lists {
       return of;
     }
   };
-  static constexpr std::uint32_t most_idle = 8;  // pages without a unit that a take leaves listed
+  static constexpr std::uint32_t most_idle = 8;  // pages without a permit that a take leaves listed
   static constexpr std::uint32_t nearer = 32;    // how much closer to the lowest leaf the next pass of a take begins
 
   // Gives that made the first or the last block of a superblock free. Collective over `group`, within changes.
@@ -142,7 +142,7 @@ class kma_lists {
   WARPHEAP_FN bool is_listed(std::uint32_t page, std::uint32_t c) const {
     return (pages().listed(c).leaf_word(page / bit_tree::leaf_bits) >> page % bit_tree::leaf_bits & 1) != 0;
   }
-  // Takes a page off the list of class `c` that seems to have no unit, unless another thread did. One lane.
+  // Takes a page off the list of class `c` that seems to have no permit, unless another thread did. One lane.
   WARPHEAP_COLD_FN void strike(std::uint32_t page, std::uint32_t c) const {
     if (!is_listed(page, c)) return;
     quiescence().begin_change();

@@ -5,7 +5,7 @@
 #include <warpheap/designs/kma/kma.hpp>
 
 // malloc. Lanes that want the same class of the same heap are peers; their leader acts for all of them. The quick path
-// is two atomics: units of the state word of the current superblock, and bits of its bitmap.
+// is two atomics: permits of the state word of the current superblock, and bits of its bitmap.
 // Lanes that have their blocks wait for the others of their group, so a warp leaves together.
 
 namespace warpheap {
@@ -34,11 +34,11 @@ WARPHEAP_FN void* basic_kma<Options>::take_block(lane_mask group, std::uint32_t 
   std::uint64_t bits = 0;
   if (is_leader(peers)) {
     got = currents().draw(c, currents().home(), static_cast<std::uint32_t>(group_size(peers)));
-    if (got.units != 0) bits = superblocks().claim_near(got, c);
+    if (got.permits != 0) bits = superblocks().claim_near(got, c);
   }
   sync(group);  // passes on what the leaders acquired
   const int first = leader(peers);
-  got = {shuffle(group, got.page, first), shuffle(group, got.units, first), shuffle(group, got.start, first)};
+  got = {shuffle(group, got.page, first), shuffle(group, got.permits, first), shuffle(group, got.start, first)};
   bits = shuffle(group, bits, first);
   const auto served = static_cast<std::uint32_t>(popcount(bits));
   const auto rank = static_cast<std::uint32_t>(group_rank(peers));
@@ -49,19 +49,19 @@ WARPHEAP_FN void* basic_kma<Options>::take_block(lane_mask group, std::uint32_t 
     block = superblocks().block_at(got.page, c, got.start / word_bits * word_bits + bit);
   }
   if (all(group, block != nullptr)) return block;
-  got.units -= served;
+  got.permits -= served;
   block = cold_call([*this, group, peers, c, got, block] { return take_rest(group, peers, c, got, block); });
   sync(group);
   return block;
 }
 
-/// Takes a block for each lane of `group` that has none. `got` holds the units of its superblock that are not blocks
+/// Takes a block for each lane of `group` that has none. `got` holds the permits of its superblock that are not blocks
 /// yet: one for each of the lowest lanes of `peers` without a block. Collective over `group`.
 template <kma_options Options>
 WARPHEAP_COLD_FN void* basic_kma<Options>::take_rest(lane_mask group, lane_mask peers, std::uint32_t c, draw got,
                                                      void* block) const {
   const lane_mask lacking = ballot(peers, block == nullptr);
-  const bool holds = block == nullptr && static_cast<std::uint32_t>(group_rank(lacking)) < got.units;
+  const bool holds = block == nullptr && static_cast<std::uint32_t>(group_rank(lacking)) < got.permits;
   const lane_mask holders = ballot(peers, holds);
   if (holds) block = superblocks().claim(holders, got, c);
   const lane_mask rest = ballot(group, block == nullptr);

@@ -60,14 +60,14 @@ class kma_search {
     const bool makes = first < lanes;
     const lane_mask makers = ballot(group, makes);
     std::uint32_t page = none;
-    std::uint32_t units = 0;
+    std::uint32_t permits = 0;
     if (makes) page = superblocks().take(makers);
     if (page != none) {
-      units = lanes - first < classes::capacity(c) ? lanes - first : classes::capacity(c);
-      superblocks().assign(page, c, units);
-      if (units != classes::capacity(c)) currents_.adopt(page, c);
+      permits = lanes - first < classes::capacity(c) ? lanes - first : classes::capacity(c);
+      superblocks().assign(page, c, permits);
+      if (permits != classes::capacity(c)) currents_.adopt(page, c);
     }
-    const dealt mine = deal(group, group, units);
+    const dealt mine = deal(group, group, permits);
     page = shuffle(group, page, mine.served() ? mine.source : lane_index());
     sync(group);  // what the makers acquired; and what they made can be found
     if (tries) quiescence().end_change();
@@ -129,7 +129,7 @@ class kma_search {
     if (before < lanes) {
       const std::uint32_t wanted = lanes - before < share ? lanes - before : share;
       got = lists().take(c, wanted, static_cast<std::uint32_t>(grid_thread_index()), left);
-      if (is_leader(group) && classes::capacity(c) > few && got.units != 0 && left != 0) {
+      if (is_leader(group) && classes::capacity(c) > few && got.permits != 0 && left != 0) {
         quiescence().begin_change();
         lists().unlist(got.page, c);
         currents_.adopt(got.page, c);
@@ -137,19 +137,19 @@ class kma_search {
       }
     }
     sync(group);  // passes on what the lanes that looked acquired
-    has_more = all(group, before >= lanes || got.units != 0);
-    const dealt mine = deal(group, group, got.units);
+    has_more = all(group, before >= lanes || got.permits != 0);
+    const dealt mine = deal(group, group, got.permits);
     const int source = mine.served() ? mine.source : lane_index();
-    got = {shuffle(group, got.page, source), shuffle(group, got.units, source), shuffle(group, got.start, source)};
+    got = {shuffle(group, got.page, source), shuffle(group, got.permits, source), shuffle(group, got.start, source)};
     const lane_mask served = ballot(group, mine.served());
     return mine.served() ? superblocks().claim(match(served, mine.source), got, c) : nullptr;
   }
-  // A block for each of the lowest lanes of `group`, as many as the leader's draw has units. Collective.
+  // A block for each of the lowest lanes of `group`, as many as the leader's draw has permits. Collective.
   WARPHEAP_COLD_FN void* take_drawn(lane_mask group, std::uint32_t c, kma_draw got) const {
     sync(group);  // passes on what the leader acquired
-    got = {shuffle(group, got.page, leader(group)), shuffle(group, got.units, leader(group)),
+    got = {shuffle(group, got.page, leader(group)), shuffle(group, got.permits, leader(group)),
            shuffle(group, got.start, leader(group))};
-    const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.units;
+    const bool holds = static_cast<std::uint32_t>(group_rank(group)) < got.permits;
     const lane_mask holders = ballot(group, holds);
     return holds ? superblocks().claim(holders, got, c) : nullptr;
   }

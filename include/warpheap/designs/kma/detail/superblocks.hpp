@@ -8,11 +8,11 @@
 
 namespace warpheap::detail {
 
-/// Units of a superblock in the hands of a thread, and the slot from which on their blocks are sought.
+/// Permits of a superblock in the hands of a thread, and the slot from which on their blocks are sought.
 struct kma_draw {
-  std::uint32_t page;   // where the superblock begins
-  std::uint32_t units;  // 0: nothing was drawn, and the rest is unspecified
-  std::uint32_t start;  // in a superblock of which nothing came back yet the blocks from here on are free
+  std::uint32_t page;     // where the superblock begins
+  std::uint32_t permits;  // 0: nothing was drawn, and the rest is unspecified
+  std::uint32_t start;    // in a superblock of which nothing came back yet the blocks from here on are free
 
   WARPHEAP_FN static kma_draw of(std::uint32_t page, slab_step step) {
     return {page, step.amount(), step.capacity - step.before};
@@ -24,8 +24,8 @@ struct kma_draw {
 /// Invariant: a page in the ring is free and has an unowned state. The source counts it as taken, of order 0. A page is
 /// in the ring at most once.
 ///
-/// Invariant: a unit of the state word is taken before a bit is set, and given after the bit is clear. So a thread that
-/// has taken units finds as many clear bits, and a superblock with a taken block keeps its class.
+/// Invariant: a permit of the state word is taken before a bit is set, and given after the bit is clear. So a thread
+/// that has taken permits finds as many clear bits, and a superblock with a taken block keeps its class.
 template <class Layout>
 class kma_superblocks {
  public:
@@ -78,26 +78,26 @@ class kma_superblocks {
     return found;
   }
 
-  /// Makes the free superblock at `page` one of class `c` with `units` blocks, 1 to 32, in the caller's hands: the
+  /// Makes the free superblock at `page` one of class `c` with `permits` blocks, 1 to 32, in the caller's hands: the
   /// first ones. One lane, within a change.
-  WARPHEAP_COLD_FN void assign(std::uint32_t page, std::uint32_t c, std::uint32_t units) const {
+  WARPHEAP_COLD_FN void assign(std::uint32_t page, std::uint32_t c, std::uint32_t permits) const {
     const slot_bits<> bits = pages_.bits(page, c);
     bits.reset(lane_bit());
-    bits.claim_bits(0, low_bits(static_cast<int>(units)));
-    pages_.state(page).assign(c, classes::capacity(c), units);
+    bits.claim_bits(0, low_bits(static_cast<int>(permits)));
+    pages_.state(page).assign(c, classes::capacity(c), permits);
   }
 
   /// Address of block `slot` of the superblock of class `c` at `page`.
   WARPHEAP_FN void* block_at(std::uint32_t page, std::uint32_t c, std::uint32_t slot) const {
     return reinterpret_cast<void*>(pages_.address_of(page) + slot * classes::bytes(c));
   }
-  /// Sets the bits of up to `of.units` free blocks from `of.start` on, in its word and the next one: bit i of the
+  /// Sets the bits of up to `of.permits` free blocks from `of.start` on, in its word and the next one: bit i of the
   /// result stands for slot i of the first word on. Where nothing came back yet, these are all. One lane.
   WARPHEAP_FN std::uint64_t claim_near(kma_draw of, std::uint32_t c) const {
     constexpr std::uint32_t word_bits = slot_bits<>::word_bits;
     const slot_bits<> bits = pages_.bits(of.page, c);
     const std::uint32_t word = of.start / word_bits;
-    const std::uint64_t wanted = std::uint64_t{low_bits(static_cast<int>(of.units))} << of.start % word_bits;
+    const std::uint64_t wanted = std::uint64_t{low_bits(static_cast<int>(of.permits))} << of.start % word_bits;
     std::uint64_t got = bits.claim_bits(word, static_cast<std::uint32_t>(wanted));
     const auto next = static_cast<std::uint32_t>(wanted >> word_bits);
     if (next != 0 && word + 1 < bits.words()) {
@@ -105,7 +105,8 @@ class kma_superblocks {
     }
     return got;
   }
-  /// The block of a lane that holds a unit of the superblock. Collective over `group`, whose lanes hold a unit each.
+  /// The block of a lane that holds a permit of the superblock. Collective over `group`, whose lanes hold a permit
+  /// each.
   WARPHEAP_COLD_FN void* claim(lane_mask group, kma_draw of, std::uint32_t c) const {
     return block_at(of.page, c, pages_.bits(of.page, c).claim_counted(group, of.start));
   }

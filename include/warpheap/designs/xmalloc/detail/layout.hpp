@@ -84,7 +84,7 @@ struct xmalloc_layout {
   // What there is of each page. Words of a superblock are those of its first page.
   struct alignas(128) superblock_span {
     page_source::span pages;
-    slab_entry entries[span_pages];     // class and free units
+    slab_entry entries[span_pages];     // class and free permits
     std::uint32_t taken[span_pages];    // a bit for each basic block: it is not free in its superblock
     std::uint32_t listed[span_pages];   // a bit for each class: its second-level queue has the page
     std::uint8_t class_of[span_pages];  // of each page of a superblock: class + 1; 0: no superblock

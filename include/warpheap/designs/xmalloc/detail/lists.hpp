@@ -10,8 +10,8 @@ namespace warpheap::detail {
 
 /// The first level: a few queues of free basic blocks for each class, by number.
 ///
-/// Invariant: a block that is in a queue is free, and is in one queue once. Where the layout has superblocks, its unit
-/// is taken from its superblock.
+/// Invariant: a block that is in a queue is free, and is in one queue once. Where the layout has superblocks, its
+/// permit is taken from its superblock.
 ///
 /// A request and a free begin at the queue that the warp's number names. A queue that is full refuses at one moment of
 /// the call, so no block is lost or there twice; the caller gives the block to the part below.

@@ -11,25 +11,25 @@ namespace warpheap::detail {
 /// The second level: superblocks, each of basic blocks of one class, and for each class a queue of those that have free
 /// blocks.
 ///
-/// A superblock is known by its first page. Its entry counts units, which are blocks that are free in the superblock; a
-/// bit for each block tells which. Blocks that a thread has, or that are in a queue of the first level, are taken.
+/// A superblock is known by its first page. Its entry counts permits, which are blocks that are free in the superblock;
+/// a bit for each block tells which. Blocks that a thread has, or that are in a queue of the first level, are taken.
 ///
-/// Invariants. A unit is taken before its bit is set, and given after its bit is clear. So who has taken units finds as
-/// many clear bits, and a superblock with a taken block keeps its class.
+/// Invariants. A permit is taken before its bit is set, and given after its bit is clear. So who has taken permits
+/// finds as many clear bits, and a superblock with a taken block keeps its class.
 ///
 /// The bit of class c in `listed` is set from before the page is put into the queue of class c until after it is taken
-/// out. So the queue has a page at most once, and has room for all. A superblock of class c with units has that bit
-/// set, except within a change: who takes a page out clears the bit first and then takes all units, and whose give
+/// out. So the queue has a page at most once, and has room for all. A superblock of class c with permits has that bit
+/// set, except within a change: who takes a page out clears the bit first and then takes all permits, and whose give
 /// finds none sets it afterwards.
 ///
 /// A superblock whose blocks are all free goes back to the source at once. Its page stays in the queue and does no
-/// harm: who takes it out finds an entry that is not of the class, or one that has units, which it may take.
+/// harm: who takes it out finds an entry that is not of the class, or one that has permits, which it may take.
 ///
 /// What moves superblocks and blocks is a change (`search_proof`).
 ///
 /// Orders. `listed` releases when it is set and acquires when it is cleared: who clears a bit that a giver found set
-/// sees the giver's units. Marks in `class_of` are plain bytes: the owner of the superblock writes them before it hands
-/// out a block, and after all blocks came back.
+/// sees the giver's permits. Marks in `class_of` are plain bytes: the owner of the superblock writes them before it
+/// hands out a block, and after all blocks came back.
 template <class Layout>
 class xmalloc_superblocks {
  public:
@@ -125,30 +125,30 @@ class xmalloc_superblocks {
     return of.mask & ~lowest(of.mask, static_cast<int>(in));
   }
 
-  // Takes all units of a listed superblock. One lane, within a change.
+  // Takes all permits of a listed superblock. One lane, within a change.
   WARPHEAP_COLD_FN blocks take_listed(std::uint32_t c) const {
     using enum memory_order;
     using enum thread_scope;
     const index_ring queue = pages().superblocks(c);
     std::uint32_t page = 0;
     while (queue.pop(lane_bit(), page)) {  // not a spin: each turn takes a page out
-      // Acquires the units of those that found the bit set.
+      // Acquires the permits of those that found the bit set.
       pages().listed(page).fetch_and(~(1u << c), acquire, device);
-      const std::uint32_t units = pages().entry(page).try_take(c, slab_entry::most_blocks).amount();
-      if (units != 0) return {page, claim(page, units)};
+      const std::uint32_t permits = pages().entry(page).try_take(c, slab_entry::most_blocks).amount();
+      if (permits != 0) return {page, claim(page, permits)};
     }
     return {page_source::none, 0};
   }
 
-  // The blocks of `units` units that the caller took. One lane.
-  WARPHEAP_FN std::uint32_t claim(std::uint32_t page, std::uint32_t units) const {
+  // The blocks of `permits` permits that the caller took. One lane.
+  WARPHEAP_FN std::uint32_t claim(std::uint32_t page, std::uint32_t permits) const {
     using enum memory_order;
     using enum thread_scope;
     const atomic_view taken = pages().taken(page);
     std::uint32_t seen = taken.load(relaxed, device);  // a guess: the claims decide
     std::uint32_t mine = 0;
-    while (popcount(mine) != static_cast<int>(units)) {  // not a spin: whoever took a block had a unit, too
-      const std::uint32_t wanted = lowest(Layout::all_blocks & ~seen, static_cast<int>(units) - popcount(mine));
+    while (popcount(mine) != static_cast<int>(permits)) {  // not a spin: whoever took a block had a permit, too
+      const std::uint32_t wanted = lowest(Layout::all_blocks & ~seen, static_cast<int>(permits) - popcount(mine));
       // Acquires what the last owners of the blocks did.
       seen = taken.fetch_or(wanted, acquire, device);
       mine |= wanted & ~seen;
@@ -180,7 +180,7 @@ class xmalloc_superblocks {
     if (step.all_free() && pages().entry(of.page).try_retire()) {
       dissolve(of.page);
     } else if (step.first_free()) {
-      // Releases the units to whoever clears the bit.
+      // Releases the permits to whoever clears the bit.
       if ((pages().listed(of.page).fetch_or(1u << c, release, device) >> c & 1) != 0) return;
       const bool has_room = pages().superblocks(c).push(lane_bit(), of.page);
       invariant(has_room, "xmalloc: a queue of superblocks is full");
