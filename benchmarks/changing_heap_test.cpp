@@ -438,12 +438,12 @@ TEST(store, keeps_the_blocks_that_are_spared) {
   EXPECT_GT(spared, 1400u / 20);
   EXPECT_LT(spared, 1400u / 5);
   EXPECT_EQ(store.held().bytes, 16 * spared);
-  EXPECT_EQ(from.stats().live_bytes, 16 * spared);
+  EXPECT_EQ(from.statistics().live_bytes, 16 * spared);
   store.judge();
   EXPECT_EQ(store.ask(10).bytes, 160u);
   store.give_back();
   EXPECT_EQ(store.held().blocks, 0u);
-  EXPECT_EQ(from.stats().live_bytes, 0u);
+  EXPECT_EQ(from.statistics().live_bytes, 0u);
   EXPECT_EQ(store.give_back(), 0) << "nothing is left";
   EXPECT_EQ(on.found.reason(), "");
   EXPECT_EQ(on.found.requests, 1410u);

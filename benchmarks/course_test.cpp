@@ -249,7 +249,7 @@ TEST(own_heaps, judge_the_heap_that_they_are_given) {
     on.look(fresh, asked, true);
     on.free_all(fresh, asked);
     synchronise();
-    EXPECT_EQ(fresh.stats().live_bytes, 0u);
+    EXPECT_EQ(fresh.statistics().live_bytes, 0u);
   }
   EXPECT_EQ(on.found.reason(), "");
   EXPECT_EQ(on.found.rounds_judged, 2u);

@@ -191,7 +191,7 @@ class compaction::course : public course_defaults {
     if (!on_.found.flawless()) return;
 
     use_and_free();
-    const std::uint64_t had = heap_->stats().committed_bytes;
+    const std::uint64_t had = heap_->statistics().committed_bytes;
     const auto begin = std::chrono::steady_clock::now();
     const std::uint64_t given_back = heap_->trim();
     const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
@@ -217,7 +217,7 @@ class compaction::course : public course_defaults {
   void renew() {
     heap_.reset();  // before there is another
     heap_.emplace(on_.options.heap_bytes);
-    live_ = heap_->stats().live_bytes;
+    live_ = heap_->statistics().live_bytes;
   }
 
   // A new heap, full of small blocks, of which the mode says how many stay.
@@ -261,7 +261,7 @@ class compaction::course : public course_defaults {
     look(of);
     give(of, 0);
     const bool last = &of == &small_ || kept_of_ == 0;
-    if (on_.found.flawless() && last && live_.has_value()) blame(describe_leak(live_, heap_->stats().live_bytes));
+    if (on_.found.flawless() && last && live_.has_value()) blame(describe_leak(live_, heap_->statistics().live_bytes));
   }
 
   fixture& on_;

@@ -103,7 +103,7 @@ class huge::blocks : public fixture_base, public heap_owner<A> {
     const std::vector<void*> all = addresses();
     ++found.rounds_judged;
     const address_findings seen = judge_addresses(asked_, all, A::capabilities.alignment);
-    found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, heap.stats());
+    found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, heap.statistics());
     note(seen.fault);
     if (seen.span_bytes > most_span(heap)) {
       note("blocks lie " + std::to_string(seen.span_bytes) + " bytes apart from end to end, which is more than the " +

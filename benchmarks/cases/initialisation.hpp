@@ -58,7 +58,7 @@ class initialisation::course : public course_defaults {
     heap<A> made(on_.options.heap_bytes);
     synchronise();
     const double construct_time = since.microseconds();
-    metadata_ = static_cast<double>(made.stats().metadata_bytes);
+    metadata_ = static_cast<double>(made.statistics().metadata_bytes);
     use(made, kind.judged);
     if (kind.timed) construct_times_.add(construct_time);
     if constexpr (A::capabilities.reset) {

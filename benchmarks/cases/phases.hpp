@@ -107,7 +107,7 @@ class phases::course : public course_defaults {
   // Returns true if it came to its end.
   bool run_once() {
     const bool first = shares_.count() == 0;
-    const std::optional<std::uint64_t> live_before = heap_->stats().live_bytes;
+    const std::optional<std::uint64_t> live_before = heap_->statistics().live_bytes;
     std::deque<block_store<A>> living;
     const std::uint64_t requests_before = on_.found.requests;
     const std::uint64_t refused_before = on_.found.refused;
@@ -134,7 +134,7 @@ class phases::course : public course_defaults {
     if (!fill_up(living, first)) return false;
     for (block_store<A>& each : living) each.give_back();
     synchronise();
-    if (on_.found.fault.empty()) on_.found.fault = describe_leak(live_before, heap_->stats().live_bytes);
+    if (on_.found.fault.empty()) on_.found.fault = describe_leak(live_before, heap_->statistics().live_bytes);
     if (!on_.found.sound()) return false;
     refused_.add(refused / asked);
     return true;

@@ -135,13 +135,13 @@ class shift::course : public course_defaults {
   }
 
   filled_heap fill_heap(const request_stream& asked) {
-    const std::optional<std::uint64_t> live_before = heap_->stats().live_bytes;
+    const std::optional<std::uint64_t> live_before = heap_->statistics().live_bytes;
     block_store<A> blocks(on_, *heap_, asked);
     const filled_heap filled = blocks.fill(complete_ ? nullptr : &budget_);
     blocks.judge();
     blocks.give_back();
     synchronise();
-    if (on_.found.fault.empty()) on_.found.fault = describe_leak(live_before, heap_->stats().live_bytes);
+    if (on_.found.fault.empty()) on_.found.fault = describe_leak(live_before, heap_->statistics().live_bytes);
     return filled;
   }
 

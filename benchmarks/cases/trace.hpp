@@ -62,7 +62,7 @@ struct trace_replay::played_heap : fixture_base {
       : fixture_base(asked),
         plan(trace_of(asked), asked.threads),
         heap(asked.heap_bytes),
-        live_before(heap.stats().live_bytes) {}
+        live_before(heap.statistics().live_bytes) {}
 
   replay_plan plan;
   warpheap::heap<A> heap;
@@ -139,13 +139,13 @@ class trace_replay::course : public course_defaults {
     }
     if (seen.requested_bytes < largest_) return;
     largest_ = seen.requested_bytes;
-    on_.found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, on_.heap.stats());
+    on_.found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, on_.heap.statistics());
   }
 
   // Sees that nothing is live any more, where the design knows.
   void look_at_end() {
     ++on_.found.rounds_judged;
-    if (on_.found.sound()) on_.found.fault = describe_leak(on_.live_before, on_.heap.stats().live_bytes);
+    if (on_.found.sound()) on_.found.fault = describe_leak(on_.live_before, on_.heap.statistics().live_bytes);
   }
 
   void account() {

@@ -83,7 +83,7 @@ class block_store {
     held_.judge_contents();
     note();
     on_.found.rounds_judged = on_.found.rounds;
-    on_.found.memory = describe_memory(held_.held().bytes, held_.span_bytes(), heap_.stats());
+    on_.found.memory = describe_memory(held_.held().bytes, held_.span_bytes(), heap_.statistics());
   }
 
   /// Gives all blocks back, or all but about one in `spare`, by one kernel of frees. Returns its microseconds.

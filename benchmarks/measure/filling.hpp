@@ -65,7 +65,7 @@ struct filling : fixture_base {
   }
 
   /// Writes down what the blocks that are held take: the record's `memory`.
-  void note_memory() { found.memory = describe_memory(held.held().bytes, held.span_bytes(), heap.stats()); }
+  void note_memory() { found.memory = describe_memory(held.held().bytes, held.span_bytes(), heap.statistics()); }
 
   request_stream asked;
   time_budget budget;

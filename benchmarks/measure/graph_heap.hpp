@@ -48,7 +48,7 @@ struct graph_heap : one_heap<A> {
         graph(name, asked.threads, asked.seed),
         lists(graph.vertices()),
         null(1),
-        live_before(this->heap.stats().live_bytes) {}
+        live_before(this->heap.statistics().live_bytes) {}
 
   /// Makes all lists, while no list has a block. Returns the time of the kernel in microseconds. Refused vertices
   /// count as failures.
@@ -69,7 +69,7 @@ struct graph_heap : one_heap<A> {
     lists.clear();
     synchronise();
     if (!judged || !this->found.fault.empty()) return;
-    this->found.fault = describe_leak(live_before, this->heap.stats().live_bytes);
+    this->found.fault = describe_leak(live_before, this->heap.statistics().live_bytes);
   }
 
   /// Writes down what a kernel did that made `requests` requests: those that got null are failures. `what` asked.
@@ -91,8 +91,8 @@ struct graph_heap : one_heap<A> {
     findings& found = this->found;
     const list_findings seen = judge_lists(graph, added, lists, A::capabilities.alignment);
     span_ratio = static_cast<double>(seen.span_bytes) / static_cast<double>(graph.list_bytes());
-    const heap_statistics stats = this->heap.stats();
-    found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, stats);
+    const heap_statistics statistics = this->heap.statistics();
+    found.memory = describe_memory(seen.requested_bytes, seen.span_bytes, statistics);
     if (!found.fault.empty()) return;
     found.fault = seen.fault;
     const std::uint64_t refused = shrunk ? 0 : last_null;

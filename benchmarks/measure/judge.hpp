@@ -39,7 +39,7 @@ class judge {
   void check(const heap<A>& from, const requests& asked, const std::vector<void*>& addresses, void* const* blocks) {
     ++found_.rounds_judged;
     const address_findings seen = judge_addresses(asked, addresses, A::capabilities.alignment);
-    found_.memory = describe_memory(seen.requested_bytes, seen.span_bytes, from.stats());
+    found_.memory = describe_memory(seen.requested_bytes, seen.span_bytes, from.statistics());
     if (!found_.fault.empty()) return;
     found_.fault = seen.fault;
     if (!found_.fault.empty()) return;

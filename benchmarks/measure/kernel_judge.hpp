@@ -46,7 +46,7 @@ class kernel_judge {
       : heap_(watched),
         found_(found),
         judge_(found),
-        live_before_(watched.stats().live_bytes),
+        live_before_(watched.statistics().live_bytes),
         tally_(1),
         null_(null) {}
 
@@ -73,7 +73,7 @@ class kernel_judge {
 
   /// Sees that nothing is live, as before all kernels.
   void look_for_leaks() {
-    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.stats().live_bytes);
+    if (found_.fault.empty()) found_.fault = describe_leak(live_before_, heap_.statistics().live_bytes);
   }
 
   /// Sees that nothing is live, as before all kernels, and that the heap serves `asked` with sound blocks.

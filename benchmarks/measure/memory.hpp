@@ -11,16 +11,16 @@
 
 namespace warpheap::bench {
 
-/// The record's `memory`: blocks of `requested` bytes in all lie within `span` bytes of a heap that says `stats` of
-/// itself.
-inline json_object describe_memory(std::uint64_t requested, std::uint64_t span, const heap_statistics& stats) {
+/// The record's `memory`: blocks of `requested` bytes in all lie within `span` bytes of a heap that says `statistics`
+/// of itself.
+inline json_object describe_memory(std::uint64_t requested, std::uint64_t span, const heap_statistics& statistics) {
   return json_object{}
       .add("requested_bytes", requested)
       .add("span_bytes", span)
-      .add("reserved_bytes", stats.reserved_bytes)
-      .add("committed_bytes", stats.committed_bytes)
-      .add("metadata_bytes", stats.metadata_bytes)
-      .add("live_bytes", stats.live_bytes);
+      .add("reserved_bytes", statistics.reserved_bytes)
+      .add("committed_bytes", statistics.committed_bytes)
+      .add("metadata_bytes", statistics.metadata_bytes)
+      .add("live_bytes", statistics.live_bytes);
 }
 
 /// What is wrong if `now` bytes are live after all blocks were freed; empty if as many were before, or nobody knows.

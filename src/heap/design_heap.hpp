@@ -63,7 +63,7 @@ class design_heap final : public wh_heap {
     }
   }
   std::uint64_t size() const override { return heap_.size(); }
-  heap_statistics statistics() const override { return heap_.stats(); }
+  heap_statistics statistics() const override { return heap_.statistics(); }
   std::optional<memory_fault> first_fault() const override {
     if constexpr (records_faults<A>) {
       return heap_.first_fault();

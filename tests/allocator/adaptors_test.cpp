@@ -389,14 +389,14 @@ TYPED_TEST(both_adaptors, find_faults_and_write_down_calls) {
   heap<TypeParam> heap{std::uint64_t{1} << 20};
   void* const block = err(heap, takes{100});
   ASSERT_NE(block, nullptr);
-  EXPECT_GT(*heap.stats().live_bytes, 0u);
+  EXPECT_GT(*heap.statistics().live_bytes, 0u);
   recorder.end_phase();
   err(heap, scribbles{block, 100});
   err(heap, frees{block});
   expect_fault(heap, fault_kind::overrun, block, 100);
   heap.clear_fault();
   expect_no_fault(heap);
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   err(heap, frees_others{1});
   err(heap, frees_others{1});
   recorder.end_phase();
@@ -418,7 +418,7 @@ TYPED_TEST(both_adaptors, take_the_heap_back) {
   err(heap, frees{block});
   err(heap, takes{200});
   heap.reset();
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   heap.grow(std::uint64_t{2} << 20);
   EXPECT_EQ(heap.size(), std::uint64_t{2} << 20);
   EXPECT_NE(err(heap, takes{(std::uint64_t{1} << 20) + 4096}), nullptr);

@@ -37,7 +37,7 @@ TYPED_TEST(checked_races, churn_is_no_fault) {
       trial<TypeParam> t{found, bytes};
       t.run(scaled(512, 1 << 14), churn_kernel{false}, seed, scaled(24, 64));
       expect_no_fault(t.heap());
-      EXPECT_EQ(t.heap().stats().live_bytes, 0u);
+      EXPECT_EQ(t.heap().statistics().live_bytes, 0u);
       expect_whole(t.heap());
       expect_no_fault(t.heap());
       expect_nothing(found);
@@ -76,7 +76,7 @@ TYPED_TEST(checked_races, of_threads_that_free_a_block_together_one_does) {
     EXPECT_EQ(fault->bytes, bytes);
     const std::vector<void*> freed = blocks.to_host();
     EXPECT_NE(std::find(freed.begin(), freed.end(), fault->pointer), freed.end());
-    EXPECT_EQ(t.heap().stats().live_bytes, 0u);
+    EXPECT_EQ(t.heap().statistics().live_bytes, 0u);
     // The watched heap sees blocks that are handed out twice.
     block_list list = list_for(t, 64);
     EXPECT_GT(t.fill(list, 64), 0u);
@@ -121,7 +121,7 @@ TYPED_TEST(checked_races, the_quarantine_takes_no_room) {
     const std::uint64_t first = t.fill(list, bytes);
     for (int round = 0; round < 3; ++round) {
       t.give_back(list, bytes);
-      EXPECT_EQ(t.heap().stats().live_bytes, 0u);
+      EXPECT_EQ(t.heap().statistics().live_bytes, 0u);
       EXPECT_EQ(t.fill(list, bytes), first);
     }
     t.give_back(list, bytes);

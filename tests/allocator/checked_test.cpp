@@ -56,7 +56,7 @@ TYPED_TEST(checked_heap, finds_no_fault_where_there_is_none) {
   expect_no_fault(heap);
   err(heap, uses_well{});
   expect_no_fault(heap);
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   expect_whole(heap);
   expect_no_fault(heap);
 }
@@ -152,7 +152,7 @@ TYPED_TEST(checked_heap, finds_an_overrun_by_one_byte) {
     heap.clear_fault();
   }
   // They were taken back all the same, and nothing more is found when they leave the quarantine.
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   expect_whole(heap);
   expect_no_fault(heap);
 }
@@ -166,7 +166,7 @@ TYPED_TEST(checked_heap, finds_an_overrun_of_the_trailer) {
     expect_fault(heap, fault_kind::overrun, block, 0);
     heap.clear_fault();
   }
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   expect_whole(heap);
   expect_no_fault(heap);
 }
@@ -221,7 +221,7 @@ TYPED_TEST(checked_heap, begins_anew_after_a_reset) {
   err(heap, frees{other});
   heap.reset();
   expect_no_fault(heap);
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   expect_whole(heap);  // what was in quarantine must not come back a second time
   expect_no_fault(heap);
 }
@@ -255,14 +255,14 @@ TYPED_TEST(checked_heap, tells_the_size_that_was_asked_for) {
 TYPED_TEST(checked_heap, counts_live_blocks_only) {
   auto& heap = this->heap_;
   void* const block = err(heap, takes{100});
-  const std::uint64_t one = *heap.stats().live_bytes;
+  const std::uint64_t one = *heap.statistics().live_bytes;
   EXPECT_GE(one, 116u);
   void* const other = err(heap, takes{3000});
-  EXPECT_GT(heap.stats().live_bytes, one);
+  EXPECT_GT(heap.statistics().live_bytes, one);
   err(heap, frees{other});
-  EXPECT_EQ(heap.stats().live_bytes, one);
+  EXPECT_EQ(heap.statistics().live_bytes, one);
   err(heap, frees{block});
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
 }
 
 // Only so many bytes of a freed block are watched.

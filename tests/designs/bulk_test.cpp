@@ -135,7 +135,7 @@ void largest_block_is_there_again() {
             filling<A> all{of, size};
             EXPECT_GT(all.count(), 0u);
             all.free_in(of);
-            EXPECT_EQ(*of.stats().live_bytes, 0u);
+            EXPECT_EQ(*of.statistics().live_bytes, 0u);
             EXPECT_TRUE(serves_one(of, largest)) << "after blocks of " << size << " in a heap of " << bytes;
           }
         }
@@ -194,7 +194,7 @@ void storms_end() {
       [](std::uint64_t) {
         const heap<A> of{test_heap_bytes / 8};
         launch(grid_shape::covering(scaled(512, 1 << 16), 64), storm_kernel{}, of.ref(), scaled(16, 32));
-        EXPECT_EQ(*of.stats().live_bytes, 0u);
+        EXPECT_EQ(*of.statistics().live_bytes, 0u);
         EXPECT_TRUE(serves_one(of, 65536));
       },
       4);
@@ -249,7 +249,7 @@ void heads_stay_until_nobody_looks(schedule::policy order, std::uint64_t chunks,
     launch({24, 1}, look_at_the_drained_kernel{}, of.ref(), large, small, seed, 100u, seen.data());
     taken += seen.at(0);
     ASSERT_EQ(seen.at(1), 0u);
-    ASSERT_EQ(*of.stats().live_bytes, 0u);
+    ASSERT_EQ(*of.statistics().live_bytes, 0u);
     ASSERT_EQ(filling<small_chunks>(of, large).count(), chunks) << "memory is lost";
   });
   EXPECT_GT(taken, 0u) << "the large block was never to be had";

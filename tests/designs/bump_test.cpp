@@ -52,7 +52,7 @@ TEST(bump, hands_out_every_granule_before_it_refuses_one) {
       launch(grid_shape::covering(scaled(512, 1 << 16), 128), drain_kernel{}, heap.ref(), sums.data(), seed, largest);
       EXPECT_EQ(sums.at(0).granted, align_down(size, 16)) << "sizes up to " << largest;
       EXPECT_GT(sums.at(0).refused, 0u);
-      EXPECT_EQ(heap.stats().live_bytes, align_down(size, 16)) << "the offset says other than the grants";
+      EXPECT_EQ(heap.statistics().live_bytes, align_down(size, 16)) << "the offset says other than the grants";
     }
   });
 }
@@ -136,7 +136,7 @@ TEST(bump, packs_the_blocks_of_a_group_without_gaps) {
     EXPECT_EQ(start, next) << "a gap or an overlap of neighbours";
     next = start + bytes;
   }
-  EXPECT_EQ(heap.stats().live_bytes, next - bytes_at.begin()->first);
+  EXPECT_EQ(heap.statistics().live_bytes, next - bytes_at.begin()->first);
 }
 
 /// Aligned blocks take what the worst place needs, and no more.

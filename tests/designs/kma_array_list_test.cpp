@@ -114,9 +114,9 @@ void pushes_have_indexes_of_their_own() {
           }
           for (std::uint64_t i = 0; i < count; ++i) ASSERT_TRUE(taken[i]) << "index " << i << " is left out";
           // One block for each segment that is needed, whoever came at once.
-          EXPECT_EQ(*of.stats().live_bytes, bytes_for(count, sizeof(T)));
+          EXPECT_EQ(*of.statistics().live_bytes, bytes_for(count, sizeof(T)));
           launch({1, 1}, clear_kernel{}, to);
-          EXPECT_EQ(*of.stats().live_bytes, 0u);
+          EXPECT_EQ(*of.statistics().live_bytes, 0u);
           EXPECT_EQ(state.at(0).size, 0u);
         }
       },
@@ -190,7 +190,7 @@ TEST(kma_array_list, a_full_heap_refuses_a_push_and_nothing_else) {
           EXPECT_TRUE(got[0] != 0 && got[1] != 0 && got[2] != 0) << got[0] << got[1] << got[2];
           EXPECT_EQ(got[3], all);
           launch({1, 1}, clear_kernel{}, to);
-          EXPECT_EQ(*of.stats().live_bytes, 0u);
+          EXPECT_EQ(*of.statistics().live_bytes, 0u);
         }
       },
       2);
@@ -217,17 +217,17 @@ TEST(kma_array_list, a_reservation_is_what_pushes_need) {
   const device_array<std::uint64_t> out(3);
   const list to{state.data(), of.ref()};
   launch({1, 1}, push_some_kernel{}, to, count);
-  const std::uint64_t needed = *of.stats().live_bytes;
+  const std::uint64_t needed = *of.statistics().live_bytes;
   EXPECT_EQ(needed, bytes_for(count, sizeof(std::uint64_t)));
   launch({1, 1}, clear_kernel{}, to);
   launch({1, 1}, reserve_kernel{}, to, count, out.data());
   EXPECT_EQ(out.at(0), 1u);
   EXPECT_EQ(out.at(1), 0u);
   EXPECT_EQ(out.at(2), 0u);
-  const std::uint64_t reserved = *of.stats().live_bytes;
+  const std::uint64_t reserved = *of.statistics().live_bytes;
   EXPECT_GE(reserved, needed);
   launch({1, 1}, push_some_kernel{}, to, count);
-  EXPECT_EQ(*of.stats().live_bytes, reserved);
+  EXPECT_EQ(*of.statistics().live_bytes, reserved);
 }
 
 }  // namespace

@@ -311,9 +311,9 @@ TEST(kma, a_warp_takes_neighbours) {
       const auto address = reinterpret_cast<std::uint64_t>(got[i]);
       EXPECT_EQ(address % page_bytes, i % capacity * bytes) << bytes;
     }
-    EXPECT_EQ(*of.stats().live_bytes, lanes * bytes);
+    EXPECT_EQ(*of.statistics().live_bytes, lanes * bytes);
     launch({1, warp_width}, free_kernel{}, of.ref(), static_cast<void* const*>(blocks.data()));
-    EXPECT_EQ(*of.stats().live_bytes, 0u) << bytes;
+    EXPECT_EQ(*of.statistics().live_bytes, 0u) << bytes;
   }
 }
 
@@ -350,7 +350,7 @@ TEST(kma, a_warp_fills_the_holes_of_several_superblocks) {
       ASSERT_NE(block, nullptr);
       EXPECT_EQ(pages.count(reinterpret_cast<std::uint64_t>(block) / page_bytes), 1u) << bytes;
     }
-    EXPECT_EQ(*of.stats().live_bytes, each * warp_width * bytes);
+    EXPECT_EQ(*of.statistics().live_bytes, each * warp_width * bytes);
   }
 }
 
@@ -384,7 +384,7 @@ TYPED_TEST(kma_family, all_of_the_heap_serves_each_size_in_turn) {
   }
   EXPECT_GE(got[kma_classes::count + 1], 2u);
   EXPECT_EQ(got[kma_classes::count + 2], got[0]);
-  EXPECT_EQ(*of.stats().live_bytes, 0u);
+  EXPECT_EQ(*of.statistics().live_bytes, 0u);
 }
 
 // Takes the options apart from the design, for the reason that `types_of` has.

@@ -45,15 +45,15 @@ struct queue_memory {
 template <class A>
 queue_memory measure(std::uint64_t count, std::uint64_t bytes, std::uint64_t every) {
   const heap<A> heap{heap_bytes, {.reserve_bytes = heap_bytes}};
-  queue_memory result{.empty = heap.allocator_stats().queue_bytes(), .used = 0};
+  queue_memory result{.empty = heap.allocator_statistics().queue_bytes(), .used = 0};
   const device_array<void*> blocks(count);
   launch(grid_shape::covering(4096), take_kernel{}, heap.ref(), blocks.data(), count, bytes);
-  EXPECT_EQ(heap.allocator_stats().of(bytes).live_pages, count);
+  EXPECT_EQ(heap.allocator_statistics().of(bytes).live_pages, count);
   launch(grid_shape::covering(4096), free_kernel{}, heap.ref(), blocks.data(), count, every);
-  const ouroboros_statistics after = heap.allocator_stats();
+  const ouroboros_statistics after = heap.allocator_statistics();
   EXPECT_EQ(after.of(bytes).live_pages, count - divide_up(count, every));
   EXPECT_GE(after.of(bytes).queue_entries, divide_up(count, every)) << "not all of what was freed is in the queue";
-  EXPECT_EQ(after.live_bytes(), heap.stats().live_bytes);
+  EXPECT_EQ(after.live_bytes(), heap.statistics().live_bytes);
   result.used = after.queue_bytes();
   std::printf("%s: queues of %llu B when empty, of %llu B with %llu entries\n", A::name,
               static_cast<unsigned long long>(result.empty), static_cast<unsigned long long>(result.used),
@@ -131,7 +131,7 @@ void expect_small_queues() {
     launch({1, 64}, free_kernel{}, heap.ref(), blocks.data(), count, std::uint64_t{2});
     launch({1, count / 2}, recycle_kernel{}, heap.ref(), blocks.data(), bytes, 24, refused.data());
     EXPECT_EQ(refused.at(0), 0u);
-    EXPECT_LE(heap.allocator_stats().of(bytes).queue_chunks, 3u);
+    EXPECT_LE(heap.allocator_statistics().of(bytes).queue_chunks, 3u);
   }
 }
 

@@ -30,7 +30,7 @@ std::uint64_t bytes_of(const std::vector<request>& live) {
 /// Neither the heap nor its design counts other bytes than those of `live`, and no chunk is lost.
 template <class A>
 void expect_live(stage<A>& s, const std::vector<request>& live) {
-  const ouroboros_statistics stats = s.heap().allocator_stats();
+  const ouroboros_statistics stats = s.heap().allocator_statistics();
   EXPECT_EQ(s.live(), bytes_of(live));
   EXPECT_EQ(stats.live_bytes(), bytes_of(live));
   EXPECT_GT((stats.chunks + 2) * chunk_bytes, s.heap().size());
@@ -103,7 +103,7 @@ TYPED_TEST(ouroboros_relocation, all_that_is_free_is_found_again) {
     // Each free chunk and each free page can be had.
     for (std::uint64_t bytes = 65536; bytes >= 16; bytes /= 2) append(live, s.fill(bytes));
     expect_live(s, live);
-    const ouroboros_statistics full = s.heap().allocator_stats();
+    const ouroboros_statistics full = s.heap().allocator_statistics();
     std::uint64_t queues = 0;
     for (const ouroboros_page_statistics& each : full.page_sizes) queues += each.queue_chunks;
     EXPECT_EQ(s.live(), (full.chunks - queues) * chunk_bytes);
@@ -150,7 +150,8 @@ TYPED_TEST(ouroboros_relocation, aligned_blocks_stay_aligned) {
 template <class A>
 std::uint64_t queue_entries(stage<A>& of) {
   std::uint64_t entries = 0;
-  for (const ouroboros_page_statistics& size : of.heap().allocator_stats().page_sizes) entries += size.queue_entries;
+  for (const ouroboros_page_statistics& size : of.heap().allocator_statistics().page_sizes)
+    entries += size.queue_entries;
   return entries;
 }
 
@@ -167,7 +168,7 @@ void move_queues(std::uint64_t from, std::uint64_t to, bool made_anew) {
   stage<A> made{to, {.plain = true}};
   const auto rings = [](stage<A>& of) {
     std::vector<std::uint64_t> bytes;
-    for (const ouroboros_page_statistics& size : of.heap().allocator_stats().page_sizes)
+    for (const ouroboros_page_statistics& size : of.heap().allocator_statistics().page_sizes)
       bytes.push_back(size.queue_bytes);
     return bytes;
   };

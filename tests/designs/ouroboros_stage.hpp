@@ -158,7 +158,7 @@ class stage {
   }
 
   warpheap::heap<A>& heap() { return trial_.heap(); }
-  std::uint64_t live() { return heap().stats().live_bytes.value(); }
+  std::uint64_t live() { return heap().statistics().live_bytes.value(); }
   bool failed() const { return !found_.empty() || testing::Test::HasFailure(); }
 
   /// Serves all requests at once.

@@ -35,7 +35,7 @@ std::uint64_t pages_in(std::uint64_t chunks, std::uint64_t page) { return chunks
 /// The statistics, whose figures agree with each other, with the heap and with the blocks in `live`.
 template <class A>
 ouroboros_statistics checked(stage<A>& s, const std::vector<request>& live) {
-  const ouroboros_statistics stats = s.heap().allocator_stats();
+  const ouroboros_statistics stats = s.heap().allocator_statistics();
   EXPECT_EQ(stats.chunk_bytes, chunk_bytes);
   EXPECT_LE(stats.chunks * chunk_bytes, s.heap().size());
   EXPECT_GT((stats.chunks + 2) * chunk_bytes, s.heap().size());
@@ -101,7 +101,7 @@ TYPED_TEST(ouroboros_statistics_of, an_empty_heap_is_free_chunks) {
   }
   EXPECT_EQ(stats.queue_bytes(), queues);
   // Rings lie in the metadata.
-  EXPECT_TRUE(!is_static<TypeParam> || queues < s.heap().stats().metadata_bytes);
+  EXPECT_TRUE(!is_static<TypeParam> || queues < s.heap().statistics().metadata_bytes);
 }
 
 TYPED_TEST(ouroboros_statistics_of, live_and_freed_blocks_of_one_size_are_where_they_should) {

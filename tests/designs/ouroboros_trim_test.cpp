@@ -54,7 +54,7 @@ std::set<std::uint64_t> touched(const std::vector<request>& live, pieces piece =
 /// or withdrawn.
 template <class A>
 ouroboros_statistics expect_compact(stage<A>& s, const std::vector<request>& live) {
-  const ouroboros_statistics stats = s.heap().allocator_stats();
+  const ouroboros_statistics stats = s.heap().allocator_statistics();
   std::uint64_t bytes = 0;
   for (const request& each : live) bytes += block_bytes(each.bytes);
   EXPECT_EQ(stats.live_bytes(), bytes);
@@ -75,9 +75,9 @@ ouroboros_statistics expect_compact(stage<A>& s, const std::vector<request>& liv
 /// Trims, and checks that the heap gave back each piece of its memory that no block of `live` lies in.
 template <class A>
 void trim(stage<A>& s, const std::vector<request>& live, pieces piece) {
-  const std::uint64_t before = s.heap().stats().committed_bytes;
+  const std::uint64_t before = s.heap().statistics().committed_bytes;
   const std::uint64_t given_back = s.heap().trim();
-  const std::uint64_t after = s.heap().stats().committed_bytes;
+  const std::uint64_t after = s.heap().statistics().committed_bytes;
   EXPECT_EQ(after, touched(live, piece).size() * piece.bytes);
   EXPECT_EQ(before - after, given_back);
   EXPECT_EQ(expect_compact(s, live).withdrawn_chunks * chunk_bytes, s.heap().size() - after);
@@ -90,7 +90,7 @@ template <class A>
 pieces pieces_of(stage<A>& s) {
   const std::vector<request> one = s.take(16, 1);
   s.heap().trim();
-  const pieces found{s.heap().stats().committed_bytes, address_of(one.at(0))};
+  const pieces found{s.heap().statistics().committed_bytes, address_of(one.at(0))};
   s.heap().restore();
   s.free(one);
   return found;

@@ -161,7 +161,7 @@ std::byte* begin_of(const heap<random_walk>& of, std::uint64_t bytes) {
 TEST(random_walk, one_lane_knows_what_it_gets) {
   heap<random_walk> of{4 * line_bytes};
   launch({1, 1}, steps_kernel{}, of.ref(), begin_of(of, 4 * line_bytes));
-  const random_walk_statistics now = of.allocator_stats();
+  const random_walk_statistics now = of.allocator_statistics();
   EXPECT_EQ(now.lines, 4u);
   EXPECT_EQ(now.free_lines, 4u);
   EXPECT_EQ(now.live_bytes(), 0u);
@@ -179,8 +179,8 @@ TEST(random_walk, a_heap_holds_of_each_size_what_its_lines_do) {
     std::uint64_t count = 0;
     for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
     EXPECT_EQ(count, most < 2048 ? most : 2048) << bytes << " bytes";
-    EXPECT_EQ(of.allocator_stats().blocks, count);
-    EXPECT_EQ(of.allocator_stats().live_bytes(), count * pages * page_bytes);
+    EXPECT_EQ(of.allocator_statistics().blocks, count);
+    EXPECT_EQ(of.allocator_statistics().live_bytes(), count * pages * page_bytes);
   }
 }
 
@@ -256,8 +256,8 @@ TEST(random_walk, what_was_refused_is_served_when_blocks_came_back) {
       launch({2, threads / 2}, take_kernel{}, of.ref(), page_bytes, bytes, blocks.data());
       for (void* const block : blocks.to_host()) ASSERT_NE(block, nullptr);
       launch({2, threads / 2}, refused_and_served_kernel{}, of.ref(), bytes, 6, blocks.data());
-      EXPECT_EQ(of.stats().live_bytes, 0u);
-      EXPECT_EQ(of.allocator_stats().free_lines, of.allocator_stats().lines);
+      EXPECT_EQ(of.statistics().live_bytes, 0u);
+      EXPECT_EQ(of.allocator_statistics().free_lines, of.allocator_statistics().lines);
     }
   });
 }

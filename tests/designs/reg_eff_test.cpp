@@ -100,9 +100,9 @@ TYPED_TEST(reg_eff, a_heap_holds_of_each_size_what_fits_side_by_side) {
           for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
           const std::uint64_t units = divide_up(bytes, granule);
           EXPECT_EQ(count, bytes_of_heap / granule / units) << bytes << " bytes";
-          EXPECT_EQ(of.stats().live_bytes, count * units * granule);
+          EXPECT_EQ(of.statistics().live_bytes, count * units * granule);
           launch({8, 128}, free_kernel{}, of.ref(), blocks.data());
-          EXPECT_EQ(of.stats().live_bytes, 0u);
+          EXPECT_EQ(of.statistics().live_bytes, 0u);
         }
       },
       1);
@@ -200,7 +200,7 @@ TYPED_TEST(reg_eff, figures_say_what_is_taken_and_what_is_free) {
   const std::uint32_t cursors = std::string{TypeParam::name}.ends_with("m") ? 128 : 1;
   for (const std::uint32_t units : {11u, 1000u, 5000u}) {
     heap<TypeParam> of{units * granule, {.plain = true}};
-    const reg_eff_statistics empty = of.allocator_stats();
+    const reg_eff_statistics empty = of.allocator_statistics();
     EXPECT_EQ(empty.granule_bytes, granule);
     EXPECT_EQ(empty.granules, of.size() / granule);
     EXPECT_EQ(empty.cursors, cursors);
@@ -209,32 +209,32 @@ TYPED_TEST(reg_eff, figures_say_what_is_taken_and_what_is_free) {
     // All of it as one block, and then what is left of one chunk.
     const device_array<void*> blocks(2);
     launch({1, 1}, take_one_kernel{}, of.ref(), of.size(), blocks.data());
-    const reg_eff_statistics whole = of.allocator_stats();
+    const reg_eff_statistics whole = of.allocator_statistics();
     EXPECT_EQ(whole.blocks, 1u);
     EXPECT_EQ(whole.block_granules, whole.granules);
     EXPECT_EQ(whole.free_chunks, 0u);
     EXPECT_EQ(whole.free_granules, 0u);
     EXPECT_EQ(whole.largest_free_granules, 0u);
     launch({1, 1}, free_one_kernel{}, of.ref(), blocks.data());
-    EXPECT_EQ(of.allocator_stats().free_chunks, 1u);
-    EXPECT_EQ(of.allocator_stats().largest_free_granules, whole.granules);
+    EXPECT_EQ(of.allocator_statistics().free_chunks, 1u);
+    EXPECT_EQ(of.allocator_statistics().largest_free_granules, whole.granules);
 
     launch({1, 1}, take_one_kernel{}, of.ref(), 3 * granule - 31, blocks.data());
     launch({1, 1}, take_one_kernel{}, of.ref(), std::uint64_t{1}, blocks.data() + 1);
-    const reg_eff_statistics two = of.allocator_stats();
+    const reg_eff_statistics two = of.allocator_statistics();
     EXPECT_EQ(two.blocks, 2u);
     EXPECT_EQ(two.block_granules, 4u);
     EXPECT_EQ(two.live_bytes(), 4 * granule);
-    EXPECT_EQ(two.live_bytes(), of.stats().live_bytes);
+    EXPECT_EQ(two.live_bytes(), of.statistics().live_bytes);
     EXPECT_EQ(two.free_granules, two.granules - 4);
     launch({1, 1}, free_one_kernel{}, of.ref(), blocks.data());
-    const reg_eff_statistics split = of.allocator_stats();
+    const reg_eff_statistics split = of.allocator_statistics();
     EXPECT_EQ(split.blocks, 1u);
     EXPECT_EQ(split.free_chunks, 2u);
     EXPECT_EQ(split.free_granules, split.granules - 1);
     EXPECT_EQ(split.largest_free_granules, split.granules - 4);
     of.reset();
-    expect_pre_split(of.allocator_stats(), reg_eff_pre_split{static_cast<std::uint32_t>(empty.granules), cursors});
+    expect_pre_split(of.allocator_statistics(), reg_eff_pre_split{static_cast<std::uint32_t>(empty.granules), cursors});
   }
 }
 
@@ -248,18 +248,18 @@ TYPED_TEST(reg_eff, figures_add_up_after_many_threads) {
           launch({2, 128}, take_kernel{}, of.ref(), std::uint64_t{16}, bytes, blocks.data());
           std::uint64_t count = 0;
           for (void* const block : blocks.to_host()) count += block != nullptr ? 1 : 0;
-          const reg_eff_statistics now = of.allocator_stats();
+          const reg_eff_statistics now = of.allocator_statistics();
           EXPECT_EQ(now.blocks, count);
           EXPECT_EQ(now.block_granules, count * divide_up(bytes, granule));
-          EXPECT_EQ(now.live_bytes(), of.stats().live_bytes);
+          EXPECT_EQ(now.live_bytes(), of.statistics().live_bytes);
           EXPECT_EQ(now.block_granules + now.free_granules, now.granules);
           launch({2, 128}, free_kernel{}, of.ref(), blocks.data());
-          EXPECT_EQ(of.allocator_stats().free_granules, now.granules);
+          EXPECT_EQ(of.allocator_statistics().free_granules, now.granules);
         }
         if (!device_can_map()) return;
         of.grow(1 << 16);
-        EXPECT_EQ(of.allocator_stats().granules, of.size() / granule);
-        EXPECT_EQ(of.allocator_stats().free_granules, of.size() / granule);
+        EXPECT_EQ(of.allocator_statistics().granules, of.size() / granule);
+        EXPECT_EQ(of.allocator_statistics().free_granules, of.size() / granule);
       },
       1);
 }

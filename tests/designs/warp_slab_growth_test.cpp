@@ -56,7 +56,7 @@ TEST(warp_slab_growth, warps_come_to_have_words_of_their_own) {
         launch(grid_shape::covering(threads, 128), give_one{}, heap.ref(), kept.data());
       }
       synchronise();
-      EXPECT_EQ(heap.stats().live_bytes, 0);
+      EXPECT_EQ(heap.statistics().live_bytes, 0);
     });
   }
 }
@@ -77,8 +77,8 @@ TEST(warp_slab_growth, a_class_does_not_outgrow_what_is_used) {
     }
     synchronise();
     // A class that grows again and again grows by half of what it has.
-    EXPECT_LE(heap.allocator_stats().of(bytes).blocks, threads * 3 / 2 + threads / 8);
-    EXPECT_EQ(heap.stats().live_bytes, 0);
+    EXPECT_LE(heap.allocator_statistics().of(bytes).blocks, threads * 3 / 2 + threads / 8);
+    EXPECT_EQ(heap.statistics().live_bytes, 0);
   });
 }
 
@@ -93,7 +93,7 @@ TEST(warp_slab_growth, a_first_launch_takes_little_more_than_it_asks_for) {
       const device_array<void*> kept(threads);
       launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
       synchronise();
-      const warp_slab_statistics after = heap.allocator_stats();
+      const warp_slab_statistics after = heap.allocator_statistics();
       const std::uint64_t slab = after.of(bytes).blocks / after.of(bytes).slabs;
       EXPECT_LE(after.of(bytes).blocks, threads * 11 / 10 + slab) << bytes << " bytes";
     }
@@ -124,8 +124,8 @@ TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for
   launch(grid_shape::covering(threads, 256), come_and_go{}, heap.ref(), bytes, 1, 1);
   synchronise();
   // On a GPU about `at_once` threads have a block at a time, and the class grows until most words are a quarter free.
-  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, on_host ? at_once + at_once / 8 : threads / 2 + at_once / 8);
-  EXPECT_EQ(heap.stats().live_bytes, 0);
+  EXPECT_LE(heap.allocator_statistics().of(bytes).blocks, on_host ? at_once + at_once / 8 : threads / 2 + at_once / 8);
+  EXPECT_EQ(heap.statistics().live_bytes, 0);
 }
 
 /// Each thread takes a block of one size and one of another, and keeps both.
@@ -145,7 +145,7 @@ TEST(warp_slab_growth, a_second_size_is_given_little_more_than_is_asked_for) {
   launch(grid_shape::covering(threads, 256), take_two{}, heap.ref(), bytes);
   synchronise();
   for (const std::uint64_t each : {bytes, 2 * bytes}) {
-    EXPECT_LE(heap.allocator_stats().of(each).blocks, threads * 5 / 4) << each << " bytes";
+    EXPECT_LE(heap.allocator_statistics().of(each).blocks, threads * 5 / 4) << each << " bytes";
   }
 }
 
@@ -174,8 +174,8 @@ TEST(warp_slab_growth, a_class_that_lost_its_slabs_does_not_begin_in_each_launch
   take(4 * bytes, 0, all / 4);
   for (int i = 1; i <= launches; ++i) take(bytes, i * threads, threads);
   synchronise();
-  EXPECT_LE(heap.allocator_stats().of(bytes).blocks, 3 * threads);
-  EXPECT_EQ(heap.stats().live_bytes, 0);
+  EXPECT_LE(heap.allocator_statistics().of(bytes).blocks, 3 * threads);
+  EXPECT_EQ(heap.statistics().live_bytes, 0);
 }
 
 /// Two warps fill slabs of one size, and the first gives a few blocks back. Then a warp at the end of a large grid
@@ -234,9 +234,9 @@ TEST(warp_slab_growth, warps_do_not_take_new_blocks_for_each_size_that_they_want
   launch(grid_shape::covering(1 << 14, 256), come_and_go{}, heap.ref(), std::uint64_t{16}, sizes, 4 * sizes);
   synchronise();
   std::uint64_t all = 0;
-  for (const auto& each : heap.allocator_stats().classes) all += each.blocks * each.block_bytes;
+  for (const auto& each : heap.allocator_statistics().classes) all += each.blocks * each.block_bytes;
   EXPECT_LE(all, this_backend == backend::host ? heap.size() / 4 : heap.size() * 3 / 4);
-  EXPECT_EQ(heap.stats().live_bytes, 0);
+  EXPECT_EQ(heap.statistics().live_bytes, 0);
 }
 
 // What was enough for one launch and is not for the next has varied, by a small part.
@@ -249,9 +249,9 @@ TEST(warp_slab_growth, a_class_that_grows_in_a_later_launch_grows_by_little) {
     const heap<warp_slab> heap{std::uint64_t{64} << 20};
     const device_array<void*> kept(threads), later(more);
     launch(grid_shape::covering(threads, 256), take_one{}, heap.ref(), bytes, warp_width, kept.data());
-    const std::uint64_t first = heap.allocator_stats().of(bytes).blocks;
+    const std::uint64_t first = heap.allocator_statistics().of(bytes).blocks;
     launch(grid_shape::covering(more, 256), take_one{}, heap.ref(), bytes, warp_width, later.data());
-    const std::uint64_t second = heap.allocator_stats().of(bytes).blocks;
+    const std::uint64_t second = heap.allocator_statistics().of(bytes).blocks;
     EXPECT_GE(second, threads + more);
     EXPECT_LT(second, first * 3 / 2) << "it grew by half";
     for (const device_array<void*>* blocks : {&kept, &later}) {
@@ -285,7 +285,7 @@ TEST(warp_slab_growth, sizes_at_random_take_little_more_in_later_launches) {
              seed * (later + 1) + round, kept.data());
       launch(grid_shape::covering(threads, 256), give_one{}, heap.ref(), kept.data());
       for (void* block : kept.to_host()) ASSERT_NE(block, nullptr);
-      const warp_slab_statistics after = heap.allocator_stats();
+      const warp_slab_statistics after = heap.allocator_statistics();
       const std::uint64_t units = after.units - after.free_units;
       if (round == 0) first = units;
       EXPECT_LE(units, first * 9 / 8) << "after launch " << round;
@@ -319,7 +319,7 @@ TEST(warp_slab_growth, a_class_whose_blocks_come_and_go_has_room) {
   for_each_schedule([&](std::uint64_t seed) {
     const heap<warp_slab> heap{std::uint64_t{64} << 20};
     launch({1, threads}, hold_some{}, heap.ref(), bytes, seed, 64);
-    const warp_slab_statistics after = heap.allocator_stats();
+    const warp_slab_statistics after = heap.allocator_statistics();
     // Half of the places are in use at a time.
     EXPECT_GE(after.of(bytes).blocks, threads * hold_some::places / 2 * 9 / 8);
     EXPECT_EQ(after.of(bytes).free_blocks, after.of(bytes).blocks);

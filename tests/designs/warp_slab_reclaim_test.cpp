@@ -102,10 +102,10 @@ TEST(warp_slab_reclaim, a_class_that_had_the_heap_begins_anew) {
     take(heap, size, one);
     EXPECT_EQ(count_served(one), 1);
     give(heap, one);
-    EXPECT_EQ(heap.allocator_stats().of(bytes).slabs, 0);
+    EXPECT_EQ(heap.allocator_statistics().of(bytes).slabs, 0);
     take(heap, bytes, some);
     EXPECT_EQ(count_served(some), some.size());
-    EXPECT_LE(heap.allocator_stats().of(bytes).slabs, 2);
+    EXPECT_LE(heap.allocator_statistics().of(bytes).slabs, 2);
     give(heap, some);
   });
 }
@@ -120,21 +120,21 @@ TEST(warp_slab_reclaim, slabs_that_stay_lose_nothing) {
       const heap<warp_slab> heap{size};
       const device_array<void*> kept(size / bytes), others(size / 2 / 1024), again(size / bytes);
       take(heap, bytes, kept);
-      const std::uint64_t before = heap.allocator_stats().of(bytes).slabs;
+      const std::uint64_t before = heap.allocator_statistics().of(bytes).slabs;
       void* base = kept.at(0);
       for (void* const block : kept.to_host()) base = block < base ? block : base;
       launch(grid_of(kept), give_most{}, heap.ref(), static_cast<const void*>(base), stays, kept.data());
       const std::uint64_t stay = count_served(kept);
       // More than is free, so that all empty slabs are taken back; then as many as there are.
       take(heap, 1024, others);
-      EXPECT_LT(heap.allocator_stats().of(bytes).slabs, before);
+      EXPECT_LT(heap.allocator_statistics().of(bytes).slabs, before);
       take(heap, bytes, again);
-      const warp_slab_statistics full = heap.allocator_stats();
+      const warp_slab_statistics full = heap.allocator_statistics();
       EXPECT_EQ(full.of(bytes).free_blocks, 0) << "refused, though there were blocks";
       EXPECT_EQ(full.free_units, 0) << "refused, though there were units";
       EXPECT_EQ(stay + count_served(again) + 4 * count_served(others) + 4 * full.of(1024).free_blocks, size / bytes);
       for (const device_array<void*>* each : {&again, &others, &kept}) give(heap, *each);
-      EXPECT_EQ(heap.stats().live_bytes, 0);
+      EXPECT_EQ(heap.statistics().live_bytes, 0);
       const device_array<void*> one(1);
       take(heap, size, one);
       EXPECT_EQ(count_served(one), 1) << "the whole heap as one block";
@@ -157,14 +157,14 @@ TEST(warp_slab_reclaim, a_heap_of_one_size_becomes_one_of_another) {
       launch(grid_shape{32, 64}, give_many{}, heap.ref(), blocks.size(), blocks.data());
       take(heap, large, others);
       EXPECT_EQ(count_served(others), others.size());
-      const warp_slab_statistics full = heap.allocator_stats();
+      const warp_slab_statistics full = heap.allocator_statistics();
       EXPECT_EQ(full.of(small).slabs, 0);
       EXPECT_EQ(full.free_units, 0);
       std::vector<void*> each = others.to_host();
       std::sort(each.begin(), each.end());
       EXPECT_EQ(std::adjacent_find(each.begin(), each.end()), each.end()) << "two threads have one block";
       give(heap, others);
-      EXPECT_EQ(heap.stats().live_bytes, 0);
+      EXPECT_EQ(heap.statistics().live_bytes, 0);
     }
   });
 }
@@ -228,7 +228,7 @@ TEST(warp_slab_reclaim, classes_trade_slabs_while_threads_go_on) {
     device_fill(faults.data(), 0, sizeof(std::uint64_t));
     launch(grid_shape{4, 64}, trade{}, heap.ref(), seed, 80, faults.data());
     EXPECT_EQ(faults.at(0), 0) << "blocks overlap";
-    EXPECT_EQ(heap.stats().live_bytes, 0);
+    EXPECT_EQ(heap.statistics().live_bytes, 0);
     const device_array<void*> one(1);
     take(heap, size, one);
     EXPECT_EQ(count_served(one), 1) << "the whole heap as one block";

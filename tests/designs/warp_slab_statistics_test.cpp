@@ -17,9 +17,9 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr int lanes = warp_width < 10 ? warp_width : 10;
 
 void expect_blocks_in_use(const heap<warp_slab>& of, std::uint64_t bytes) {
-  const warp_slab_statistics now = of.allocator_stats();
+  const warp_slab_statistics now = of.allocator_statistics();
   EXPECT_EQ(now.of(bytes).blocks - now.of(bytes).free_blocks, std::uint64_t{lanes}) << bytes << " bytes";
-  EXPECT_EQ(now.live_bytes(), of.stats().live_bytes) << bytes << " bytes";
+  EXPECT_EQ(now.live_bytes(), of.statistics().live_bytes) << bytes << " bytes";
 }
 
 // A small heap has smaller slabs, and keeps them in a place that is large.
@@ -45,7 +45,7 @@ TEST(warp_slab_statistics, a_reset_makes_slabs_of_the_present_size) {
   of.reset();
   launch({1, warp_width}, take_one{}, of.ref(), std::uint64_t{80}, lanes, kept.data());
   expect_blocks_in_use(of, 80);
-  const warp_slab_statistics now = of.allocator_stats();
+  const warp_slab_statistics now = of.allocator_statistics();
   EXPECT_EQ(now.of(80).blocks, now.of(80).slabs * slab_classes::blocks(slab_classes::of(80).of_class));
 }
 

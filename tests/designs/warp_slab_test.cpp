@@ -107,7 +107,7 @@ TEST(warp_slab, statistics_tell_of_each_class) {
   constexpr std::uint64_t unit = classes::unit_bytes;
   heap<warp_slab> heap{std::uint64_t{16} << 20};
   const std::uint64_t units = heap.size() / unit;
-  EXPECT_EQ(heap.allocator_stats().free_units, units);
+  EXPECT_EQ(heap.allocator_statistics().free_units, units);
 
   // 100 blocks of 48 bytes, 25 of 5,000 (so of 5,120), 3 of 100,000 (so of 7 units).
   std::vector<std::uint64_t> sizes(threads, 48);
@@ -118,7 +118,7 @@ TEST(warp_slab, statistics_tell_of_each_class) {
   const device_array<void*> kept(threads);
   launch({1, threads}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), false);
 
-  const warp_slab_statistics full = heap.allocator_stats();
+  const warp_slab_statistics full = heap.allocator_statistics();
   EXPECT_EQ(full.units, units);
   EXPECT_EQ(full.of(48).blocks - full.of(48).free_blocks, 100);
   EXPECT_EQ(full.of(48).blocks, full.of(48).slabs * 1024);  // in three units each
@@ -127,14 +127,14 @@ TEST(warp_slab, statistics_tell_of_each_class) {
   EXPECT_EQ(full.large_blocks, 3);
   EXPECT_EQ(full.large_units, 21);
   EXPECT_EQ(full.live_bytes(), 100 * 48 + 25 * 5120 + 21 * unit);
-  EXPECT_EQ(full.live_bytes(), heap.stats().live_bytes);
+  EXPECT_EQ(full.live_bytes(), heap.statistics().live_bytes);
   std::uint64_t found = full.free_units + full.large_units;
   for (std::uint32_t c = 0; c < classes::count; ++c) found += full.classes[c].slabs * classes::units(c);
   EXPECT_EQ(found, units);
 
   launch({1, threads}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), true);
-  EXPECT_EQ(heap.allocator_stats().live_bytes(), 0);
-  EXPECT_EQ(heap.allocator_stats().of(48).blocks, heap.allocator_stats().of(48).free_blocks);
+  EXPECT_EQ(heap.allocator_statistics().live_bytes(), 0);
+  EXPECT_EQ(heap.allocator_statistics().of(48).blocks, heap.allocator_statistics().of(48).free_blocks);
 }
 
 // In a small heap slabs are small, so that it holds one for each of many sizes.
@@ -148,10 +148,10 @@ TEST(warp_slab, a_small_heap_serves_many_sizes) {
     launch({1, static_cast<std::uint32_t>(sizes.size())}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), false);
     for (void* block : kept.to_host()) ASSERT_NE(block, nullptr);
     for (const std::uint64_t size : sizes) {
-      EXPECT_EQ(heap.allocator_stats().of(size).blocks, classes::unit_bytes / size) << size << " bytes";
+      EXPECT_EQ(heap.allocator_statistics().of(size).blocks, classes::unit_bytes / size) << size << " bytes";
     }
     launch({1, static_cast<std::uint32_t>(sizes.size())}, take_sizes{}, heap.ref(), bytes.data(), kept.data(), true);
-    EXPECT_EQ(heap.stats().live_bytes, 0);
+    EXPECT_EQ(heap.statistics().live_bytes, 0);
   });
 }
 
@@ -190,7 +190,7 @@ TEST(warp_slab, classes_that_share_cache_entries_lose_nothing) {
       launch({8, 8 * warp_width}, share_cache_entries{}, heap.ref(), faults.data());
     }
     EXPECT_EQ(faults.to_host().front(), 0u) << "seed " << seed;
-    const warp_slab_statistics after = heap.allocator_stats();
+    const warp_slab_statistics after = heap.allocator_statistics();
     for (const std::uint64_t bytes : {16, 80}) EXPECT_EQ(after.of(bytes).free_blocks, after.of(bytes).blocks);
   });
 }

@@ -45,7 +45,7 @@ TEST(xmalloc, sizes_go_to_the_smallest_class) {
 template <class A>
 class xmalloc_family : public ::testing::Test {
  protected:
-  static std::uint64_t live(const heap<A>& of) { return *of.stats().live_bytes; }
+  static std::uint64_t live(const heap<A>& of) { return *of.statistics().live_bytes; }
 };
 using designs = ::testing::Types<xmalloc, xmalloc_flat>;
 TYPED_TEST_SUITE(xmalloc_family, designs);

@@ -68,7 +68,7 @@ struct refused_kernel {
 
 constexpr std::uint64_t threads = 1024;
 
-std::uint64_t live(const heap<>& of) { return of.stats().live_bytes.value(); }
+std::uint64_t live(const heap<>& of) { return of.statistics().live_bytes.value(); }
 
 TEST(dropin, all_forms_of_new_and_malloc_use_the_named_heap) {
   heap<> blocks{std::uint64_t{64} << 20};

@@ -154,7 +154,7 @@ TYPED_TEST(graph_batches, wrong_rows_leave_no_edge) {
     EXPECT_EQ(tested.assign_csr(offsets.data(), neighbours.data(), 3).added, 3u);
     EXPECT_EQ(tested.to_csr().neighbours.to_host(), (std::vector<vertex_id>{1, 2, 0}));
   }
-  EXPECT_EQ(memory.stats().live_bytes, 0u);
+  EXPECT_EQ(memory.statistics().live_bytes, 0u);
 }
 
 TEST(graph_batches, empty_batches_and_graphs_do_nothing) {
@@ -197,7 +197,7 @@ TEST(graph_batches, a_graph_moves_with_its_edges) {
     const graph<heap<>> second{std::move(first)};
     expect_equal(second, model);
   }
-  EXPECT_EQ(memory.stats().live_bytes, 0u);
+  EXPECT_EQ(memory.statistics().live_bytes, 0u);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TYPED_TEST(exhausted_graph, refused_lists_stay_as_they_are) {
     const edge_batch all = some_present_edges(random, model, 1);
     ASSERT_EQ(device_batch(all).remove_from(tested), model.remove(all));
     EXPECT_EQ(tested.edges(), 0u);
-    EXPECT_EQ(memory.memory.stats().live_bytes, 0u);
+    EXPECT_EQ(memory.memory.statistics().live_bytes, 0u);
   }
 }
 
@@ -137,7 +137,7 @@ TYPED_TEST(exhausted_graph, a_full_heap_loses_nothing) {
   const edge_batch all = some_present_edges(random, model, 1);
   ASSERT_EQ(device_batch(all).remove_from(tested), model.remove(all));
   EXPECT_EQ(tested.edges(), 0u);
-  EXPECT_EQ(memory.stats().live_bytes, 0u);
+  EXPECT_EQ(memory.statistics().live_bytes, 0u);
   EXPECT_EQ(add_what_fits(tested, model, some_edges(random, model, 2000)), 0u);
 }
 

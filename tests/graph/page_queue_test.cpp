@@ -54,9 +54,9 @@ TEST(page_queue, hands_out_each_page_once_and_all_of_them) {
         EXPECT_EQ(reinterpret_cast<std::uint64_t>(page) % page_bytes, 0u);
       }
       ASSERT_EQ(distinct.size(), pages);
-      EXPECT_EQ(heap.stats().live_bytes, heap.size());
+      EXPECT_EQ(heap.statistics().live_bytes, heap.size());
       launch({4, 64}, give_kernel{}, heap.ref(), taken.data());
-      EXPECT_EQ(heap.stats().live_bytes, 0u);
+      EXPECT_EQ(heap.statistics().live_bytes, 0u);
     }
   });
 }
@@ -88,7 +88,7 @@ TEST(page_queue, serves_all_who_have_a_right_to_a_page) {
     const std::uint64_t blocks = scaled(4, 1024);
     const page_queue_heap heap{blocks * 64 * 4 * page_bytes, page_bytes};
     launch({blocks, 64}, churn_kernel{}, heap.ref(), seed, 24);
-    EXPECT_EQ(heap.stats().live_bytes, 0u);
+    EXPECT_EQ(heap.statistics().live_bytes, 0u);
   });
 }
 

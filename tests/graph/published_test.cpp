@@ -70,9 +70,9 @@ TEST(published_pages, that_run_out_refuse_whole_lists) {
     EXPECT_GT(counts.refused, 0u);
     EXPECT_EQ(counts.refused % 20, 0u) << "a list was cut";
     EXPECT_EQ(tested.edges(), counts.added);
-    EXPECT_EQ(tested.memory().block_bytes, memory.stats().live_bytes) << "pages of refused lists are lost";
+    EXPECT_EQ(tested.memory().block_bytes, memory.statistics().live_bytes) << "pages of refused lists are lost";
     EXPECT_EQ(device_batch(batch).remove_from(tested).removed, counts.added);
-    EXPECT_EQ(memory.stats().live_bytes, 0u);
+    EXPECT_EQ(memory.statistics().live_bytes, 0u);
   }
 }
 

@@ -53,7 +53,7 @@ void random_rounds(graph_options options, std::uint64_t seed) {
     ASSERT_NO_FATAL_FAILURE(expect_equal(tested, model));
     EXPECT_EQ(tested.memory().block_bytes, 0u);
     if constexpr (Design::capabilities.counts_live) {
-      EXPECT_EQ(memory.stats().live_bytes, 0u);
+      EXPECT_EQ(memory.statistics().live_bytes, 0u);
     }
 
     // The end of a graph gives its blocks back.
@@ -62,7 +62,7 @@ void random_rounds(graph_options options, std::uint64_t seed) {
   }
   synchronise();
   if constexpr (Design::capabilities.counts_live) {
-    EXPECT_EQ(memory.stats().live_bytes, 0u);
+    EXPECT_EQ(memory.statistics().live_bytes, 0u);
   }
 }
 

@@ -92,18 +92,18 @@ TYPED_TEST(heap_of, more_than_the_machine_has_is_refused) {
 TYPED_TEST(heap_of, reserves_the_device_or_what_was_asked_for) {
   if (!device_can_map()) GTEST_SKIP() << "this device cannot map memory";
   const heap<TypeParam> open{mebibyte};
-  EXPECT_GE(open.stats().reserved_bytes, describe_machine().memory_bytes);
+  EXPECT_GE(open.statistics().reserved_bytes, describe_machine().memory_bytes);
   const heap<TypeParam> bounded{mebibyte, {.reserve_bytes = 8 * mebibyte}};
-  EXPECT_GE(bounded.stats().reserved_bytes, 8 * mebibyte);
-  EXPECT_LT(bounded.stats().reserved_bytes, describe_machine().memory_bytes);
+  EXPECT_GE(bounded.statistics().reserved_bytes, 8 * mebibyte);
+  EXPECT_LT(bounded.statistics().reserved_bytes, describe_machine().memory_bytes);
   // A reserve below the size is no reserve, but no error either.
   const heap<TypeParam> closed{mebibyte, {.reserve_bytes = 1}};
-  EXPECT_GE(closed.stats().reserved_bytes, mebibyte);
+  EXPECT_GE(closed.statistics().reserved_bytes, mebibyte);
 }
 
 TYPED_TEST(heap_of, plain_memory_serves_as_well) {
   const heap<TypeParam> plain{mebibyte, {.plain = true}};
-  EXPECT_EQ(plain.stats().reserved_bytes, plain.stats().committed_bytes);
+  EXPECT_EQ(plain.statistics().reserved_bytes, plain.statistics().committed_bytes);
   std::byte* const block = take_one(plain.ref(), 1000);
   ASSERT_NE(block, nullptr);
   device_fill(block, 7, 1000);
@@ -111,18 +111,18 @@ TYPED_TEST(heap_of, plain_memory_serves_as_well) {
 
 TYPED_TEST(heap_of, statistics_follow_what_happens) {
   heap<TypeParam> heap{mebibyte, {.reserve_bytes = 8 * mebibyte}};
-  const heap_statistics before = heap.stats();
+  const heap_statistics before = heap.statistics();
   EXPECT_EQ(before.live_bytes, 0u);
   EXPECT_GE(before.committed_bytes, mebibyte);
   EXPECT_GE(before.metadata_bytes, TypeParam::metadata_bytes(mebibyte));
   ASSERT_NE(take_one(heap.ref(), 1000), nullptr);
-  EXPECT_EQ(heap.stats().live_bytes, 1008u);
+  EXPECT_EQ(heap.statistics().live_bytes, 1008u);
   heap.reset();
-  EXPECT_EQ(heap.stats().live_bytes, 0u);
+  EXPECT_EQ(heap.statistics().live_bytes, 0u);
   if (!device_can_map()) return;
   heap.grow(8 * mebibyte);
-  EXPECT_GE(heap.stats().committed_bytes, 8 * mebibyte);
-  EXPECT_GE(heap.stats().metadata_bytes, TypeParam::metadata_bytes(8 * mebibyte));
+  EXPECT_GE(heap.statistics().committed_bytes, 8 * mebibyte);
+  EXPECT_GE(heap.statistics().metadata_bytes, TypeParam::metadata_bytes(8 * mebibyte));
 }
 
 TYPED_TEST(heap_of, grows_in_place) {
@@ -142,11 +142,11 @@ TYPED_TEST(heap_of, grows_in_place) {
 TYPED_TEST(heap_of, a_refused_growth_changes_nothing) {
   if (!device_can_map()) GTEST_SKIP() << "this device cannot map memory";
   heap<TypeParam> heap{mebibyte, {.reserve_bytes = 2 * mebibyte}};
-  const std::uint64_t committed = heap.stats().committed_bytes;
-  EXPECT_THROW(heap.grow(heap.stats().reserved_bytes + 1), std::length_error);
+  const std::uint64_t committed = heap.statistics().committed_bytes;
+  EXPECT_THROW(heap.grow(heap.statistics().reserved_bytes + 1), std::length_error);
   EXPECT_THROW(heap.grow(unlimited), std::length_error);
   EXPECT_EQ(heap.size(), mebibyte);
-  EXPECT_EQ(heap.stats().committed_bytes, committed);
+  EXPECT_EQ(heap.statistics().committed_bytes, committed);
   EXPECT_NE(take_one(heap.ref(), 16), nullptr);
 }
 
@@ -155,16 +155,16 @@ TYPED_TEST(heap_of, relocates_plain_memory) {
     heap<TypeParam> heap{mebibyte, {.plain = true}};
     const relocation empty = heap.relocate(mebibyte);  // a heap without blocks
     EXPECT_NE(empty.distance, 0);
-    EXPECT_EQ(heap.stats().live_bytes, 0u);
+    EXPECT_EQ(heap.statistics().live_bytes, 0u);
     std::byte* const block = take_one(heap.ref(), mebibyte - 64);
     ASSERT_NE(block, nullptr);
     const std::vector<unsigned char> contents(mebibyte - 64, 0x5a);
     device_copy(block, contents.data(), contents.size());
     const relocation by = heap.relocate(size);
     EXPECT_EQ(heap.size(), size);
-    EXPECT_EQ(heap.stats().live_bytes, mebibyte - 64);
-    EXPECT_EQ(heap.stats().reserved_bytes, heap.stats().committed_bytes) << "it is plain no more";
-    EXPECT_GE(heap.stats().metadata_bytes, TypeParam::metadata_bytes(size));
+    EXPECT_EQ(heap.statistics().live_bytes, mebibyte - 64);
+    EXPECT_EQ(heap.statistics().reserved_bytes, heap.statistics().committed_bytes) << "it is plain no more";
+    EXPECT_GE(heap.statistics().metadata_bytes, TypeParam::metadata_bytes(size));
     std::byte* const moved = by.moved(block);
     EXPECT_EQ(moved - block, by.distance);
     std::vector<unsigned char> there(contents.size());
@@ -188,7 +188,7 @@ TYPED_TEST(heap_of, moves_by_a_multiple_of_the_alignment) {
       EXPECT_EQ(by.distance % static_cast<std::ptrdiff_t>(relocation_options::least_alignment), 0);
       device_fill(take_one(heap.ref(), 1000), 7, 1000);
     }
-    EXPECT_EQ(heap.stats().live_bytes, 4032u);
+    EXPECT_EQ(heap.statistics().live_bytes, 4032u);
   }
 }
 
@@ -197,9 +197,9 @@ TYPED_TEST(heap_of, relocates_to_addresses_that_it_can_grow_into) {
   heap<TypeParam> heap{mebibyte, {.reserve_bytes = mebibyte}};
   std::byte* const block = take_one(heap.ref(), mebibyte - 64);
   ASSERT_NE(block, nullptr);
-  EXPECT_THROW(heap.grow(heap.stats().reserved_bytes + 1), std::length_error);
+  EXPECT_THROW(heap.grow(heap.statistics().reserved_bytes + 1), std::length_error);
   const relocation by = heap.relocate(2 * mebibyte, {.reserve_bytes = 64 * mebibyte, .alignment = 32 * mebibyte});
-  EXPECT_LT(heap.stats().reserved_bytes, describe_machine().memory_bytes);
+  EXPECT_LT(heap.statistics().reserved_bytes, describe_machine().memory_bytes);
   EXPECT_NE(take_one(heap.ref(), mebibyte), nullptr);
   EXPECT_EQ(take_one(heap.ref(), 1024), nullptr);
   heap.grow(64 * mebibyte);
@@ -217,7 +217,7 @@ TYPED_TEST(heap_of, a_refused_relocation_changes_nothing) {
     std::byte* const block = take_one(handle, 1000);
     ASSERT_NE(block, nullptr);
     device_fill(block, 7, 1000);
-    const heap_statistics before = heap.stats();
+    const heap_statistics before = heap.statistics();
     try {
       heap.relocate(mebibyte - 1);
       ADD_FAILURE() << "a heap moved to a smaller place";
@@ -233,9 +233,9 @@ TYPED_TEST(heap_of, a_refused_relocation_changes_nothing) {
       EXPECT_THROW(heap.relocate(std::uint64_t{1} << 62), std::runtime_error);
     }
     EXPECT_EQ(heap.size(), mebibyte);
-    EXPECT_EQ(heap.stats().committed_bytes, before.committed_bytes);
-    EXPECT_EQ(heap.stats().metadata_bytes, before.metadata_bytes);
-    EXPECT_EQ(heap.stats().live_bytes, 1008u);
+    EXPECT_EQ(heap.statistics().committed_bytes, before.committed_bytes);
+    EXPECT_EQ(heap.statistics().metadata_bytes, before.metadata_bytes);
+    EXPECT_EQ(heap.statistics().live_bytes, 1008u);
     std::vector<unsigned char> contents(1000);
     device_copy(contents.data(), block, 1000);
     EXPECT_EQ(contents, std::vector<unsigned char>(1000, 7));
@@ -252,12 +252,12 @@ TYPED_TEST(heap_of, only_moves) {
   const heap_ref<TypeParam> handle = first.ref();
   ASSERT_NE(take_one(handle, 1000), nullptr);
   heap_type second{std::move(first)};
-  EXPECT_EQ(second.stats().live_bytes, 1008u);
+  EXPECT_EQ(second.statistics().live_bytes, 1008u);
   ASSERT_NE(take_one(handle, 1000), nullptr);
   heap_type third{2 * mebibyte};
   third = std::move(second);
   EXPECT_EQ(third.size(), mebibyte);
-  EXPECT_EQ(third.stats().live_bytes, 2016u);
+  EXPECT_EQ(third.statistics().live_bytes, 2016u);
 }
 
 TYPED_TEST(heap_of, many_heaps_come_and_go) {
@@ -278,7 +278,7 @@ concept can_grow = requires(Heap owner) { owner.grow(1); };
 template <class Heap>
 concept can_relocate = requires(Heap owner) { owner.relocate(1); };
 template <class Heap>
-concept has_own_figures = requires(const Heap owner) { owner.allocator_stats(); };
+concept has_own_figures = requires(const Heap owner) { owner.allocator_statistics(); };
 template <class Handle>
 concept can_realloc = requires(Handle handle, void* block) { handle.realloc(block, 1); };
 template <class Handle>

@@ -57,7 +57,7 @@ TYPED_TEST(other_device, each_member_uses_the_heap_s_device) {
   };
   expect_serving("construction");
   if constexpr (TypeParam::capabilities.counts_live) {
-    EXPECT_GT(tested->stats().live_bytes, 0u);
+    EXPECT_GT(tested->statistics().live_bytes, 0u);
   }
   if constexpr (TypeParam::capabilities.trim_bytes != 0) {
     tested->trim();
@@ -74,7 +74,7 @@ TYPED_TEST(other_device, each_member_uses_the_heap_s_device) {
     expect_serving("relocate");
   }
   if constexpr (reports_statistics<TypeParam>) {
-    static_cast<void>(tested->allocator_stats());
+    static_cast<void>(tested->allocator_statistics());
   }
   if constexpr (TypeParam::capabilities.reset) {
     tested->reset();

@@ -16,7 +16,7 @@
 namespace warpheap {
 
 /// A heap as a graph uses it: `ref()` gives a handle for kernels with `malloc` and `free`, each thread on its own. Null
-/// means that a list has to stay as it is. `usable_size` and `stats` are used where they are there.
+/// means that a list has to stay as it is. `usable_size` and `statistics` are used where they are there.
 template <class H>
 concept graph_heap = requires(const H& heap, std::uint64_t bytes, void* block) {
   { heap.ref().malloc(bytes) } -> std::same_as<void*>;

@@ -72,7 +72,7 @@ class page_queue_heap {
   std::uint64_t size() const { return std::uint64_t{pages_} * page_bytes_; }  ///< bytes of all pages
   std::uint32_t page_bytes() const { return page_bytes_; }                    ///< bytes of a page
   /// Figures, as those of a `heap`. The queue is metadata.
-  heap_statistics stats() const;
+  heap_statistics statistics() const;
 
  private:
   std::uint32_t places() const;

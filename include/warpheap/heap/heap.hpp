@@ -16,7 +16,8 @@ namespace warpheap {
 /// How a heap takes its memory.
 struct heap_options {
   /// Bytes of addresses to reserve, as far as the heap can then grow; 0: as much as the device has memory, or less
-  /// where the process has fewer addresses left or may use fewer (`ulimit -v`). `heap::stats` tells how many it got.
+  /// where the process has fewer addresses left or may use fewer (`ulimit -v`). `heap::statistics` tells how many it
+  /// got.
   std::uint64_t reserve_bytes = 0;
   /// Take plain memory, as on a device that cannot map memory at fixed addresses. The heap then cannot grow. A small
   /// heap takes less of a GPU so, since memory is mapped in pieces of 2 MiB, for blocks and for metadata.
@@ -133,11 +134,11 @@ class heap {
 
   /// What the heap has taken and handed out. Kernels may use the heap meanwhile: live bytes are then a guess between 0
   /// and `size()`, since the heap's parts are counted at different moments. Exact when none does.
-  heap_statistics stats() const;
+  heap_statistics statistics() const;
 
   /// The design's own figures, where it has some, such as `ouroboros_statistics`. Kernels may use the heap meanwhile:
   /// the figures are then of different moments, and their sums need not agree. Exact when none does.
-  auto allocator_stats() const
+  auto allocator_statistics() const
     requires(reports_statistics<A>)
   {
     const scoped_device own{device_};

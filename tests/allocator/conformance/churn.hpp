@@ -50,8 +50,8 @@ void churn(findings& found, std::uint64_t threads, std::uint64_t bytes_of_heap, 
       // Designs that are slow on a GPU take fewer steps there, as on the host.
       t.run(threads, churn_kernel{ample}, seed, scaled(24, work_divisor<A>() > 1 ? 24 : 64));
       if constexpr (A::capabilities.counts_live && A::capabilities.individual_free) {
-        found.expect(t.heap().stats().live_bytes == 0u,
-                     "after churn and all frees " + std::to_string(*t.heap().stats().live_bytes) + " B are live");
+        found.expect(t.heap().statistics().live_bytes == 0u,
+                     "after churn and all frees " + std::to_string(*t.heap().statistics().live_bytes) + " B are live");
       }
     });
   });

@@ -70,7 +70,7 @@ void growth_keeps_blocks_and_adds_room(findings& found) {
       t.run(t.fill_threads(), listed_contents_kernel{true}, from_before, bytes);
       t.run(t.fill_threads(), listed_contents_kernel{false}, list.view(), bytes);
     }
-    const std::uint64_t reserved = t.heap().stats().reserved_bytes;
+    const std::uint64_t reserved = t.heap().statistics().reserved_bytes;
     expect_length_error(found, t.heap(), "reserve_bytes", [&] { t.heap().grow(reserved + 1); });
     t.run(t.fill_threads(), listed_contents_kernel{true}, list.view(), bytes);
   }

@@ -58,13 +58,13 @@ void relocation_keeps_blocks_and_adds_room(findings& found) {
     std::uint64_t times = 1;
     for (const std::uint64_t next : {1, 2, 4}) {
       t.run(t.fill_threads(), mark_list_kernel{}, list.view(), bytes);
-      const heap_statistics before = t.heap().stats();
+      const heap_statistics before = t.heap().statistics();
       const relocation by = t.heap().relocate(next * start);
       found.expect(by.distance % static_cast<std::ptrdiff_t>(relocation_options::least_alignment) == 0,
                    "a heap moved by " + std::to_string(by.distance) + " B");
       found.expect(t.heap().size() == next * start, "the heap moved to a place of " + std::to_string(t.heap().size()) +
                                                         " B instead of " + std::to_string(next * start));
-      found.expect(t.heap().stats().live_bytes == before.live_bytes, "moving changed the live bytes");
+      found.expect(t.heap().statistics().live_bytes == before.live_bytes, "moving changed the live bytes");
       t.owners().clear();
       t.run(t.fill_threads(), follow_list_kernel{}, list.view(), bytes, by);
       const std::uint64_t added = t.fill(list, bytes);
@@ -86,7 +86,7 @@ void relocation_keeps_blocks_and_adds_room(findings& found) {
     if constexpr (trial<A>::can_give_back) {
       t.give_back(list, bytes);
       if constexpr (A::capabilities.counts_live) {
-        found.expect(t.heap().stats().live_bytes == 0u, "blocks that moved were freed and are still live");
+        found.expect(t.heap().statistics().live_bytes == 0u, "blocks that moved were freed and are still live");
       }
       const std::uint64_t again = t.fill(list, bytes);
       found.expect(again == full, "a heap that moved and was emptied held " + std::to_string(again) +

@@ -25,8 +25,8 @@ void reset_takes_back_everything(findings& found) {
       t.reset();
       list.clear();
       if constexpr (A::capabilities.counts_live) {
-        found.expect(t.heap().stats().live_bytes == 0u,
-                     "after a reset " + std::to_string(*t.heap().stats().live_bytes) + " B are live");
+        found.expect(t.heap().statistics().live_bytes == 0u,
+                     "after a reset " + std::to_string(*t.heap().statistics().live_bytes) + " B are live");
       }
       t.run_unwatched(t.fill_threads(), fill_kernel{}, old, list.view(), bytes);
       found.expect(list.size() == first, "after a reset a heap of " + std::to_string(first) + " blocks of " +

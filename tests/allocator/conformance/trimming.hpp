@@ -32,19 +32,20 @@ std::uint64_t use_all(trial<A>& t, std::uint64_t bytes) {
 /// Trims a heap that holds a few blocks; what is left serves, and `restore` brings back the rest.
 template <class A>
 void expect_trim(findings& found, trial<A>& t, std::uint64_t bytes, const std::string& when) {
-  const std::uint64_t before = t.heap().stats().committed_bytes;
+  const std::uint64_t before = t.heap().statistics().committed_bytes;
   const std::uint64_t full = use_all(t, bytes);
   const std::uint64_t given_back = t.heap().trim();
   found.expect(given_back >= before / 2, when + ": an empty half of a heap of " + std::to_string(before) +
                                              " B gave back " + std::to_string(given_back) + " B");
-  found.expect(before - t.heap().stats().committed_bytes == given_back,
+  found.expect(before - t.heap().statistics().committed_bytes == given_back,
                when + ": the heap says that it gave back " + std::to_string(given_back) + " B and has " +
-                   std::to_string(before - t.heap().stats().committed_bytes) + " B less");
+                   std::to_string(before - t.heap().statistics().committed_bytes) + " B less");
   found.expect(t.heap().trim() == 0, when + ": what was given back is given back again");
   const std::uint64_t some = use_all(t, bytes);
   found.expect(some * bytes <= before - given_back, when + ": blocks lie where no memory is");
   t.heap().restore();
-  found.expect(t.heap().stats().committed_bytes == before, when + ": restored, the heap has other memory than before");
+  found.expect(t.heap().statistics().committed_bytes == before,
+               when + ": restored, the heap has other memory than before");
   const std::uint64_t again = use_all(t, bytes);
   found.expect(again == full, when + ": the heap held " + std::to_string(full) + " blocks of " + std::to_string(bytes) +
                                   " B before it was trimmed and " + std::to_string(again) + " when it was restored");

@@ -140,9 +140,9 @@ void warps_release_what_they_took(findings& found) {
       t.run(threads, arena_release_kernel{}, opened, blocks, each, std::uint64_t{2});
       t.run(threads, arena_churn_kernel{}, seed, static_cast<int>(scaled(4, 16)));
       if constexpr (A::capabilities.counts_live) {
-        found.expect(
-            t.heap().stats().live_bytes == 0u,
-            "all arenas are released and " + std::to_string(*t.heap().stats().live_bytes) + " B are said to be live");
+        found.expect(t.heap().statistics().live_bytes == 0u, "all arenas are released and " +
+                                                                 std::to_string(*t.heap().statistics().live_bytes) +
+                                                                 " B are said to be live");
       }
       const std::uint64_t after = fill();
       found.expect(after == before, "arenas held " + std::to_string(before) + " blocks of " + std::to_string(bytes) +

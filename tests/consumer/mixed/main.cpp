@@ -15,7 +15,7 @@ int main() {
   const std::uint64_t first = add_up(heap.ref(), count);
   heap.reset();
   const std::uint64_t second = add_up(heap.ref(), count);
-  const bool right = first == count * (count - 1) / 2 && second == first && heap.stats().live_bytes == 0u;
+  const bool right = first == count * (count - 1) / 2 && second == first && heap.statistics().live_bytes == 0u;
   if (!right) std::fputs("consumer: the sums are wrong\n", stderr);
   return right ? 0 : 1;
 }

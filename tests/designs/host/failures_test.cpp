@@ -115,7 +115,7 @@ class stage {
 /// What a heap says of itself.
 template <class A>
 std::vector<std::uint64_t> figures(const heap<A>& of) {
-  const heap_statistics all = of.stats();
+  const heap_statistics all = of.statistics();
   return {of.size(), all.reserved_bytes, all.committed_bytes, all.metadata_bytes, all.live_bytes.value_or(0)};
 }
 

@@ -71,16 +71,16 @@ TYPED_TEST(figures, are_bounded_while_another_thread_launches_kernels) {
       ends.store(true);
     }};
     do {
-      const heap_statistics now = of.stats();
+      const heap_statistics now = of.statistics();
       EXPECT_LE(now.live_bytes.value_or(0), of.size());
       if constexpr (reports_statistics<TypeParam>) {
         // A chunk may be counted as part of what it was and of what it becomes, but not below 0.
-        EXPECT_LE(of.allocator_stats().live_bytes(), 64 * of.size());
+        EXPECT_LE(of.allocator_statistics().live_bytes(), 64 * of.size());
       }
     } while (!ends.load() && !::testing::Test::HasFailure());
     user.join();
     if constexpr (TypeParam::capabilities.individual_free) {
-      EXPECT_EQ(of.stats().live_bytes, 0u);
+      EXPECT_EQ(of.statistics().live_bytes, 0u);
     }
   }
 }

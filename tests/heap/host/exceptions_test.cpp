@@ -40,10 +40,10 @@ void expect_nothing_lost() {
   const device_array<std::uint32_t> caught(1);
   launch({4, 32}, create_kernel<T>{}, tested.ref(), caught.data(), true);
   EXPECT_EQ(caught.at(0), 128u);
-  EXPECT_EQ(tested.stats().live_bytes, 0u) << "blocks of objects that were not made are lost";
+  EXPECT_EQ(tested.statistics().live_bytes, 0u) << "blocks of objects that were not made are lost";
   launch({4, 32}, create_kernel<T>{}, tested.ref(), caught.data(), false);
   EXPECT_EQ(caught.at(0), 128u);
-  EXPECT_EQ(tested.stats().live_bytes, 0u);
+  EXPECT_EQ(tested.statistics().live_bytes, 0u);
 }
 
 TEST(exceptions, a_constructor_that_throws_gives_its_block_back) { expect_nothing_lost<thrower>(); }

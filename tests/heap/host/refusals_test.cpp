@@ -73,7 +73,7 @@ TYPED_TEST(refusals, fewer_addresses_are_taken_where_those_by_default_are_refuse
   std::uint64_t wished = 0;
   {
     const heap<TypeParam> free{mebibyte};
-    wished = free.stats().reserved_bytes;
+    wished = free.statistics().reserved_bytes;
   }
   for (std::uint64_t failures = 1; failures < 40; ++failures) {
     std::uint64_t reserved = 0;
@@ -81,7 +81,7 @@ TYPED_TEST(refusals, fewer_addresses_are_taken_where_those_by_default_are_refuse
         0,
         [&] {
           heap<TypeParam> less{mebibyte};
-          reserved = less.stats().reserved_bytes;
+          reserved = less.statistics().reserved_bytes;
           EXPECT_GT(served(less.ref()), 0u);
         },
         device_calls::reserve, failures);

@@ -155,10 +155,10 @@ graph_memory graph<Heap, Layout>::memory() const {
   figures.block_bytes = blocks.at(0);
   figures.record_bytes = records_.committed_bytes() + changed_.committed_bytes() + gone_.committed_bytes();
   figures.scratch_bytes = scratch_.bytes() + mentions_.bytes();
-  if constexpr (requires(const Heap& heap) { heap.stats().committed_bytes; }) {
-    const auto stats = heap_->stats();
-    figures.heap_committed_bytes = stats.committed_bytes;
-    figures.heap_live_bytes = stats.live_bytes;
+  if constexpr (requires(const Heap& heap) { heap.statistics().committed_bytes; }) {
+    const auto statistics = heap_->statistics();
+    figures.heap_committed_bytes = statistics.committed_bytes;
+    figures.heap_live_bytes = statistics.live_bytes;
   }
   return figures;
 }

@@ -101,7 +101,7 @@ inline void page_queue_heap::reset() {
   device_fill(metadata_.data(), 0, sizeof(detail::page_queue_state) + index_ring::slot_bytes(places()));
 }
 
-inline heap_statistics page_queue_heap::stats() const {
+inline heap_statistics page_queue_heap::statistics() const {
   const scoped_device own{metadata_.context()};
   detail::page_queue_state now;
   device_copy(&now, shared(), sizeof(now));

@@ -261,7 +261,7 @@ relocation heap<A>::relocate(std::uint64_t bytes, relocation_options options)
 }
 
 template <device_allocator A>
-heap_statistics heap<A>::stats() const {
+heap_statistics heap<A>::statistics() const {
   heap_statistics result{.reserved_bytes = A::capabilities.uses_arena ? blocks_.reserved_bytes() : arena_.bytes,
                          .committed_bytes = A::capabilities.uses_arena ? blocks_.committed_bytes() : arena_.bytes,
                          .metadata_bytes = metadata_.committed_bytes(),
