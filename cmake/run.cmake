@@ -33,6 +33,7 @@ foreach(
     pool_library
     proc_address
     report
+    settings
     state
     streams
     trace

@@ -4,37 +4,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "settings.h"
+
 /* One line is shorter than what the buffer has beyond this. */
 enum { FLUSH_AT = 7168, LONGEST_LINE = 1024 };
 
-/* As the program began with it: it may clear its environment, or change it in another thread. */
-static char first_path[PATH_MAX];
-
-/* Constructors of other libraries may have run, and have asked, before. */
-__attribute__((constructor)) static void remember_path(void) {
-  static bool is_known;
-  if (is_known) return;
-  const char* const path = getenv("WARPHEAP_RUN_OUT");
-  if (path != NULL && strlen(path) < sizeof first_path) strcpy(first_path, path);
-  is_known = true;
-}
-
 int out_open(void) {
-  remember_path();
-  if (first_path[0] == '\0') return -1;
-  return open(first_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  const char* const path = setting(SETTING_OUT);
+  if (*path == '\0') return -1;
+  return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 }
 
 static struct {

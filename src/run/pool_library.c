@@ -3,13 +3,12 @@
 #include "pool_library.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "find.h"
+#include "settings.h"
 
 /* It is there from the start of each thread, so to read it takes no memory. */
 static __thread __attribute__((tls_model("initial-exec"))) bool is_entered;
@@ -38,16 +37,8 @@ static bool open_file(const char* path, char* reason, unsigned long bytes) {
   return true;
 }
 
-static char path[PATH_MAX];
-
-/* Before the program can clear its environment. Constructors of other libraries may have asked before. */
-__attribute__((constructor)) static void remember_path(void) {
-  const char* const named = getenv("WARPHEAP_RUN_POOL");
-  if (*path == '\0' && named != NULL && strlen(named) < sizeof path) strcpy(path, named);
-}
-
 static bool load(char* reason, unsigned long bytes) {
-  remember_path();
+  const char* const path = setting(SETTING_POOL);
   if (*path == '\0') {
     snprintf(reason, bytes, "WARPHEAP_RUN_POOL names no library of pools; start the program with 'warpheap run'");
     return false;

@@ -2,21 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "out.h"
 #include "pool_library.h"
+#include "settings.h"
 
 enum { MILLISECONDS_FOR_LAST_REPORT = 200 };
 
 static const char* const names[] = {"off", "count", "check", "trace", "pool"};
 
 static enum mode read_mode(void) {
-  const char* const given = getenv("WARPHEAP_RUN_MODE");
-  if (given == NULL) return MODE_COUNT;
+  const char* const given = setting(SETTING_MODE);
+  if (*given == '\0') return MODE_COUNT;
   for (int mode = MODE_OFF; mode <= MODE_POOL; ++mode) {
     if (strcmp(given, names[mode]) == 0) return mode;
   }
@@ -33,9 +33,6 @@ enum mode run_mode(void) {
   }
   return mode;
 }
-
-/* Before the program can clear its environment. */
-__attribute__((constructor)) static void remember_mode(void) { run_mode(); }
 
 const char* run_mode_name(void) { return names[run_mode()]; }
 

@@ -150,7 +150,7 @@ class buddy_tree {
                          bool& waits) const;
   WARPHEAP_COLD_FN pass_result take_with_snapshot(std::uint32_t order, std::uint32_t most, std::uint32_t needs) const;
   WARPHEAP_COLD_FN grab take_some(std::uint32_t order, std::uint32_t most, retry_limit tries) const;
-  WARPHEAP_FN std::uint32_t& seat(std::uint32_t level) const;
+  WARPHEAP_FN std::uint32_t& cache_entry(std::uint32_t level) const;
 
   state* upper_;
   span* spans_;

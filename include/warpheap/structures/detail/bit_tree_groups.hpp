@@ -47,7 +47,7 @@ WARPHEAP_COLD_FN inline void bit_tree::count_on(std::uint32_t leaf, std::uint32_
   group_view(leaf / 64).fetch_add(count, memory_order::release, thread_scope::device);
 }
 
-// Adds `run`. Of the groups that lie in it as a whole, all were taken as a whole or none was. One lane.
+// Adds `run`. Either all groups that lie in it as a whole were taken as a whole, or none was. One lane.
 WARPHEAP_COLD_FN inline void bit_tree::add_by_groups(index_run run) const {
   // Members are below 2^25.
   auto at = static_cast<std::uint32_t>(run.first);

@@ -21,7 +21,7 @@ struct buddy_layout {
   static constexpr std::uint32_t page_bits = 26;
   static constexpr std::uint32_t span_pages = 64 * 64;
   static constexpr std::uint32_t orders = 25;
-  static constexpr std::uint32_t seats = 256;
+  static constexpr std::uint32_t cache_entries = 256;
 
   // Ranks 0 and 1: they grow with the pages.
   struct alignas(128) span {
@@ -41,7 +41,8 @@ struct buddy_layout {
     striped_change_counter<change_stripe, stripes> changes;
     // Of each level: threads that need its units broken, and 2^32 times those that break them.
     alignas(128) std::uint64_t turns[levels];
-    alignas(128) std::uint32_t seat[seats][levels];  // where a multiprocessor last found something, of each level
+    alignas(128) std::uint32_t
+        cache_entry[cache_entries][levels];  // where a multiprocessor last found something, of each level
   };
 
   // How many may break units of a level, from 2 on, for so many that are in need of one: a unit serves all of those who

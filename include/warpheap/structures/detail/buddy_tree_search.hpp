@@ -105,8 +105,8 @@ WARPHEAP_FN inline std::uint64_t buddy_tree::take_from(word_position at, std::ui
 
 // Where a multiprocessor looks first: so those of one share words that are broken already, and those of different
 // ones keep apart. A word's index and 1, or 0 at first.
-WARPHEAP_FN inline std::uint32_t& buddy_tree::seat(std::uint32_t level) const {
-  return upper_->seat[multiprocessor_index() % layout::seats][level];
+WARPHEAP_FN inline std::uint32_t& buddy_tree::cache_entry(std::uint32_t level) const {
+  return upper_->cache_entry[multiprocessor_index() % layout::cache_entries][level];
 }
 
 // True if some unit of a level, from 1 on, may be free. All threads that find no page come here, thousands at once: so
@@ -204,7 +204,7 @@ WARPHEAP_FN inline auto buddy_tree::look_around(std::uint32_t level, look top, s
   return top;
 }
 
-// A few looks: at the seat, and at what comes after it.
+// A few looks: at the cache entry, and at what comes after it.
 //
 // All threads that come at once go this way, so it is short: most of its time is that of its first instructions and
 // words on their way from memory.
@@ -212,11 +212,12 @@ WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32
                                                 std::uint32_t most) const -> grab {
   using enum memory_order;
   using enum thread_scope;
-  const atomic_view mine{seat(level)};
+  const atomic_view mine{cache_entry(level)};
   const std::uint32_t seated = mine.load(relaxed, device);
-  look top = read_top(level);  // together with the seat, since each read takes its time
+  look top = read_top(level);  // together with the cache entry, since each read takes its time
   look at{seated - 1, seated};
-  for (bool first = true;; first = false) {  // not a spin: the seat, then a word of each part that the top rank shows
+  for (bool first = true;;
+       first = false) {  // not a spin: the cached word, then a word of each part that the top rank shows
     const std::uint64_t starts = at.bits != 0 ? take_from({level, at.index}, order, most) : 0;
     if (starts != 0) {
       if (!first) mine.store(at.index + 1, relaxed, device);
@@ -228,12 +229,12 @@ WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32
   }
 }
 
-// Looks at all words of a level that are shown, from the one at the seat on and around.
+// Looks at all words of a level that are shown, from the cached one on and around.
 WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t order,
                                               std::uint32_t most) const -> grab {
   using enum memory_order;
   using enum thread_scope;
-  const std::uint32_t start = atomic_view{seat(level)}.load(relaxed, device);
+  const std::uint32_t start = atomic_view{cache_entry(level)}.load(relaxed, device);
   std::uint32_t from = start;
   std::uint32_t end = layout::words(level);
   for (bool around = false;;) {  // not a spin: each turn goes on to later words, or around, once
@@ -251,7 +252,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::walk(std::uint32_t level, std::uint32_t
     } else {
       const std::uint64_t starts = take_from(at, order, most);
       if (starts != 0) {
-        atomic_view{seat(level)}.store(index + 1, relaxed, device);
+        atomic_view{cache_entry(level)}.store(index + 1, relaxed, device);
         return {at, starts};
       }
     }
@@ -339,7 +340,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::break_unit(grab unit, std::uint32_t lev
   for (std::uint32_t at = highest; at-- != 0;) {
     if (!broken(at)) continue;
     word(at + 1, at, index(at) / 64).fetch_or(std::uint64_t{1} << index(at) % 64, after_release_fence, device);
-    atomic_view{seat(at)}.store(index(at) + 1, relaxed, device);
+    atomic_view{cache_entry(at)}.store(index(at) + 1, relaxed, device);
   }
   return {{level, index(level)}, starts};
 }

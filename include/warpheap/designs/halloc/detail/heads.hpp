@@ -83,7 +83,7 @@ class halloc_heads {
       if (seen == 0) continue;
       const std::uint32_t chosen = shuffle(group, mine, lowest_bit(seen));
       if (is_leader(group)) got = draw(c, chosen, wanted);
-      got = tell(group, got);
+      got = broadcast(group, got);
       if (got.permits == 0) continue;
       if (got.crossed) {
         outcome ignored{};
@@ -103,7 +103,7 @@ class halloc_heads {
       const halloc_permits at = slabs_.take_some(Layout::set_of(Layout::busy, c), c, wanted, seed);
       got = {at.page, at.permits, slabs_.figures(c).words.place(spread(seed)) * slot_bits<>::word_bits, false};
     }
-    return tell(group, got);
+    return broadcast(group, got);
   }
 
   /// Makes another slab the head `h` of class `c`, and takes up to `wanted` of its permits for the caller first.
@@ -121,7 +121,7 @@ class halloc_heads {
     if (slab.permits == 0) slab = slabs_.assign(group, c, slab);
     halloc_draw got{0, 0, 0, false};
     if (is_leader(group)) got = publish(c, h, slab, wanted, at.made);
-    return tell(group, got);
+    return broadcast(group, got);
   }
 
   /// Takes the slab of each head back. One lane.
@@ -158,7 +158,7 @@ class halloc_heads {
     return any(group, found);
   }
 
-  WARPHEAP_FN static halloc_draw tell(lane_mask group, halloc_draw got) {
+  WARPHEAP_FN static halloc_draw broadcast(lane_mask group, halloc_draw got) {
     sync(group);  // what the leader acquired, all lanes did
     const int first = leader(group);
     return {shuffle(group, got.page, first), shuffle(group, got.permits, first), shuffle(group, got.start, first),

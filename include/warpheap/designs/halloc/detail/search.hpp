@@ -108,7 +108,7 @@ class halloc_search {
     // The source refuses if it has none for certain. The counts first: mostly they tell, and that is a few loads.
     if (is_leader(group)) seen = quiescence().since(before);
     if (is_leader(group) && seen == course::quiescent && !pages().source().refuses(order)) seen = course::moved;
-    seen = tell(group, seen);
+    seen = broadcast(group, seen);
     if (seen != course::quiescent) return seen;
     const auto serves = [c](const slab_entry::contents& entry) {
       return entry.size_class == c ? entry.free != 0 : entry.free == entry.capacity;
@@ -118,9 +118,9 @@ class halloc_search {
     }
     sync(group);  // what all lanes read comes before the leader's second readings
     if (is_leader(group)) seen = quiescence().since(before);
-    return tell(group, seen);
+    return broadcast(group, seen);
   }
-  WARPHEAP_FN static course tell(lane_mask group, course seen) {
+  WARPHEAP_FN static course broadcast(lane_mask group, course seen) {
     return static_cast<course>(shuffle(group, static_cast<std::uint32_t>(seen), leader(group)));
   }
 

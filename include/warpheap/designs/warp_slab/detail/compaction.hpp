@@ -8,8 +8,8 @@
 
 namespace warpheap::detail {
 
-/// Closes gaps in a table of places. Probes read places at random, and a probe of a place without a slab is lost. Of a
-/// class that had most of the heap once, and has little now, that would be nearly all probes.
+/// Closes gaps in a table of places. Probes read places at random, and a probe of a place without a slab is lost. If a
+/// class had most of the heap once, and has little now, that would be nearly all probes.
 ///
 /// Slabs at the last places move to the gaps that others have left. Only the place of a slab changes, and no memory of
 /// its blocks. A thread that comes by the old place finds it vacant. A search along the hints may miss the slab in

@@ -130,7 +130,7 @@ class slab_ledger {
   }
 
   /// Closes the ledger, waits until each place is settled for which tickets were drawn, and stores their number as the
-  /// class's `places`. Of these, `gaps` have no slab, all from place `opened_places` on. False, and nothing changes, if
+  /// class's `places`. `gaps` of these have no slab, all from place `opened_places` on. False, and nothing changes, if
   /// the ledger was closed before. The lock's holder.
   WARPHEAP_COLD_FN bool close(std::uint32_t c, std::uint32_t& gaps) const {
     using enum memory_order;
