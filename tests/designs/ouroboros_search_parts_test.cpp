@@ -128,14 +128,15 @@ struct refill_until_refused {
   }
   /// Draws a ticket of size q, and returns what the batch is that serves it.
   WARPHEAP_FN static source::kind next(const p::refill& of) {
-    lane_mask group = active_group();
     batch_ring& supply = of.chunks().of_class(q).supply;
-    const batch_ring::place mine = supply.take(
-        group, [&](lane_mask refillers, batch_ring::batch newest) { of.refill_supply(q, refillers, newest); });
-    const source from{mine.what};
-    const bool is_segment = from.what() != source::none && from.what() != source::run;
-    if (supply.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
-    return from.what();
+    return supply.take(
+        active_group(), [&](lane_mask refillers, batch_ring::batch newest) { of.refill_supply(q, refillers, newest); },
+        [&](lane_mask, batch_ring::place mine) {
+          const source from{mine.what};
+          const bool is_segment = from.what() != source::none && from.what() != source::run;
+          if (supply.finish(mine.in, 1) && is_segment) of.queues().retire(q, from);
+          return from.what();
+        });
   }
 };
 TEST(ouroboros_refill, a_refusal_only_after_a_sweep_and_a_search_of_its_own_for_each_later_ticket) {

@@ -110,12 +110,15 @@ struct storm_kernel {
       const std::uint64_t value =
           grid_thread_index() * static_cast<std::uint64_t>(rounds) + static_cast<unsigned>(round);
       const std::uint64_t which = random.below(queues);
+      const bool is_alone = random.below(5) == 0;
+      const lane_mask together = active_group();
+      const lane_mask others = match(together, is_alone ? queues : which);
+      const lane_mask group = is_alone ? lane_bit() : others;
       bool pushed = false;
-      if (random.below(5) == 0) {
-        pushed = user.push(which, lane_bit(), value);
-      } else {
-        pushed = user.push(which, match(active_group(), which), value);
-      }
+      one_group_at_a_time(together, group, [&](lane_mask lanes) {
+        pushed = user.push(which, lanes, value);
+        return true;
+      });
       if (random.below(takers) != 0) continue;
       if (drains) {
         user.drain(which);

@@ -47,46 +47,50 @@ struct storm_kernel {
     random_stream random{seed, grid_thread_index()};
     for (std::uint64_t round = 0; round < 3; ++round) {
       const std::uint64_t which = (grid_thread_index() + round) % 3;
-      if (random.below(4) == 0) {
-        get(which, lane_bit(), random);
-      } else {
-        get(which, match(active_group(), which), random);
-      }
+      const bool is_alone = random.below(4) == 0;
+      const lane_mask together = active_group();
+      const lane_mask others = match(together, is_alone ? 3 : which);
+      const lane_mask group = is_alone ? lane_bit() : others;
+      one_group_at_a_time(together, group, [&](lane_mask lanes) { return get(which, lanes, random); });
     }
   }
 
-  WARPHEAP_FN void get(std::uint64_t which, lane_mask group, random_stream& random) const {
+  WARPHEAP_FN bool get(std::uint64_t which, lane_mask group, random_stream& random) const {
     source& mine = from[which];
     unit* const log = units + which * total;
     std::uint32_t ticket = 0;
     if (is_leader(group)) ticket = mine.ring.draw(static_cast<std::uint32_t>(group_size(group)));
     ticket = shuffle(group, ticket, leader(group));
     const std::uint64_t expected = (ticket + static_cast<std::uint32_t>(group_rank(group)) - start) & ticket_mask;
-    const batch_ring::place at = mine.ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
-      if (is_leader(all)) {
+    const auto bring = [&](lane_mask lanes, batch_ring::batch newest) {
+      if (is_leader(lanes)) {
         const std::uint64_t left = total - mine.next;
         require(left != 0, "a batch that nobody lacks");
         const std::uint64_t size = 1 + mix(mine.next ^ seed) % largest;
         mine.bring(newest, static_cast<std::uint32_t>(size < left ? size : left), log);
       }
-      sync(all);
-    });
-    require((group & lane_bit()) != 0 && match(group, at.in.word) == group, "a group of several batches");
-    require(at.what == mine.ring.what(at.in), "another batch's word");
-    const std::uint64_t number = at.what + at.index;
-    require(at.index < at.in.size() && number == expected, "units are not in the order of tickets");
-    source::use(log[number], number);
-    const std::uint64_t pauses = random.below(8) == 0 ? random.below(12) : 0;
-    if (at.in.turn() % 2 == 0) {
-      sync(group);
-      if (is_leader(group)) {
+      sync(lanes);
+    };
+    return mine.ring.resolve(group, ticket, bring, [&](lane_mask served, batch_ring::place at) {
+      require((served & lane_bit()) != 0 && (served & ~group) == 0 && match(served, at.in.word) == served,
+              "a group of several batches");
+      require(at.what == mine.ring.what(at.in), "another batch's word");
+      const std::uint64_t number = at.what + at.index;
+      require(at.index < at.in.size() && number == expected, "units are not in the order of tickets");
+      source::use(log[number], number);
+      const std::uint64_t pauses = random.below(8) == 0 ? random.below(12) : 0;
+      if (at.in.turn() % 2 == 0) {
+        sync(served);
+        if (is_leader(served)) {
+          linger(pauses);
+          mine.close(log, at.in, static_cast<std::uint32_t>(group_size(served)));
+        }
+      } else {
         linger(pauses);
-        mine.close(log, at.in, static_cast<std::uint32_t>(group_size(group)));
+        mine.close(log, at.in, 1);
       }
-    } else {
-      linger(pauses);
-      mine.close(log, at.in, 1);
-    }
+      return true;
+    });
   }
 };
 
@@ -124,16 +128,23 @@ struct split_kernel {
     std::uint32_t ticket = 0;
     if (is_leader(group)) ticket = from->ring.draw(width);
     ticket = shuffle(group, ticket, leader(group));
-    const batch_ring::place at = from->ring.resolve(group, ticket, [&](lane_mask all, batch_ring::batch newest) {
-      if (is_leader(all)) from->bring(newest, size, units);
-      sync(all);
+    const auto bring = [&](lane_mask lanes, batch_ring::batch newest) {
+      // As publishers do that must not miss what a holder may put back.
+      if (is_leader(lanes)) from->ring.await_all_finished();
+      if (is_leader(lanes)) from->bring(newest, size, units);
+      sync(lanes);
+    };
+    from->ring.resolve(group, ticket, bring, [&](lane_mask served, batch_ring::place at) {
+      const std::uint32_t begin = lane / size * size;
+      const std::uint32_t end = begin + size < width ? begin + size : width;
+      require(served == (low_bits(static_cast<int>(end)) & ~low_bits(static_cast<int>(begin))), "cut elsewhere");
+      require(at.index == lane % size && from->ring.what(at.in) == begin && at.in.size() == size, "another unit");
+      source::use(units[lane], lane);
+      from->close(units, at.in, 1);
+      return true;
     });
-    const std::uint32_t begin = lane / size * size;
-    const std::uint32_t end = begin + size < width ? begin + size : width;
-    require(group == (low_bits(static_cast<int>(end)) & ~low_bits(static_cast<int>(begin))), "cut elsewhere");
-    require(at.index == lane % size && from->ring.what(at.in) == begin && at.in.size() == size, "another unit");
-    source::use(units[lane], lane);
-    from->close(units, at.in, 1);
+    // As lanes do at the reconvergence barrier after the call.
+    sync(low_bits(warp_width));
   }
 };
 
@@ -150,31 +161,35 @@ TEST(batch_ring, small_batches_split_a_group) {
   });
 }
 
-/// A thread that has a unit keeps it until seven more batches are out: then the eighth has to wait.
+/// A warp that has a unit keeps it until seven more batches are out: then the eighth has to wait.
 struct hold_kernel {
   WARPHEAP_FN void operator()(source* from, unit* units) const {
+    if (lane_index() != 0) return;
     batch_ring& ring = from->ring;
-    lane_mask alone = lane_bit();
-    const batch_ring::place at =
-        ring.resolve(alone, ring.draw(1), [&](lane_mask, batch_ring::batch newest) { from->bring(newest, 1, units); });
-    const std::uint64_t number = ring.what(at.in);
-    const std::uint32_t turn = at.in.turn();
-    if (turn + 7 <= grid_threads()) {
-      for (backoff wait; ring.newest().turn() < turn + 7;) wait.pause();
-      linger(4);
-      require(ring.newest().turn() == turn + 7 && ring.what(at.in) == number, "a slot was used again too early");
-    }
-    source::use(units[number], number);
-    from->close(units, at.in, 1);
+    const std::uint64_t warps = grid_threads() / static_cast<std::uint64_t>(warp_width);
+    ring.resolve(
+        lane_bit(), ring.draw(1), [&](lane_mask, batch_ring::batch newest) { from->bring(newest, 1, units); },
+        [&](lane_mask, batch_ring::place at) {
+          const std::uint64_t number = ring.what(at.in);
+          const std::uint32_t turn = at.in.turn();
+          if (turn + 7 <= warps) {
+            for (backoff wait; ring.newest().turn() < turn + 7;) wait.pause();
+            linger(4);
+            require(ring.newest().turn() == turn + 7 && ring.what(at.in) == number, "a slot was used again too early");
+          }
+          source::use(units[number], number);
+          from->close(units, at.in, 1);
+          return true;
+        });
   }
 };
 
 TEST(batch_ring, a_slot_is_kept_until_its_units_are_finished) {
   for_each_schedule([](std::uint64_t) {
-    // All threads run at once: they wait for each other.
-    const grid_shape grid = grid_shape::covering(scaled(128, 1024), 32);
+    // All warps run at once: they wait for each other.
+    const grid_shape grid = grid_shape::covering(scaled(16, 256) * warp_width, 2 * warp_width);
     const device_array<source> from(1);
-    const device_array<unit> units(grid.blocks * grid.threads);
+    const device_array<unit> units(grid.blocks * grid.threads / warp_width);
     launch(grid, hold_kernel{}, from.data(), units.data());
     expect_each_once(units, units.size());
   });
@@ -194,13 +209,17 @@ struct await_kernel {
       }
       return;
     }
-    lane_mask group = lane_bit();
-    const batch_ring::place at = ring.resolve(group, ring.draw(1), [&](lane_mask, batch_ring::batch newest) {
-      from->bring(newest, static_cast<std::uint32_t>(others), units);
+    one_group_at_a_time(active_group(), lane_bit(), [&](lane_mask alone) {
+      const auto bring = [&](lane_mask, batch_ring::batch newest) {
+        from->bring(newest, static_cast<std::uint32_t>(others), units);
+      };
+      return ring.resolve(alone, ring.draw(1), bring, [&](lane_mask, batch_ring::place at) {
+        linger(grid_thread_index() % 5);
+        source::use(units[at.index], at.index);
+        ring.finish(at.in, 1);
+        return true;
+      });
     });
-    linger(grid_thread_index() % 5);
-    source::use(units[at.index], at.index);
-    ring.finish(at.in, 1);
     if (grid_thread_index() != 1) return;
     for (int i = 0; i < 8; ++i) {
       batch_ring::batch found{0};
@@ -228,17 +247,25 @@ TEST(batch_ring, await_finished_sees_all_units_done) {
 /// Every other batch is nothing, for all who wait when its publisher looks.
 struct nothing_kernel {
   WARPHEAP_FN void operator()(source* from, unit* units, std::uint64_t seed, int rounds) const {
-    batch_ring& ring = from->ring;
     random_stream random{seed, grid_thread_index()};
     const atomic_view out{from->epoch};
     for (int round = 0; round < rounds; ++round) {
       const std::uint64_t before = out.load(memory_order::acquire, thread_scope::device);
-      lane_mask group = lane_bit();
-      if (random.below(3) != 0) group = active_group();
-      const batch_ring::place at = ring.take(group, [&](lane_mask all, batch_ring::batch newest) {
-        if (is_leader(all)) publish(from, newest, units);
-        sync(all);
-      });
+      const bool is_alone = random.below(3) == 0;
+      const lane_mask together = active_group();
+      const lane_mask others = ballot(together, !is_alone);
+      const lane_mask group = is_alone ? lane_bit() : others;
+      one_group_at_a_time(together, group, [&](lane_mask lanes) { return ask(from, units, lanes, before); });
+    }
+  }
+
+  WARPHEAP_FN static bool ask(source* from, unit* units, lane_mask group, std::uint64_t before) {
+    batch_ring& ring = from->ring;
+    const auto bring = [&](lane_mask lanes, batch_ring::batch newest) {
+      if (is_leader(lanes)) publish(from, newest, units);
+      sync(lanes);
+    };
+    return ring.take(group, bring, [&](lane_mask served, batch_ring::place at) {
       const std::uint64_t what = at.what;
       if ((what & nothing) != 0) {
         require(before < (what & ~nothing), "told that there was nothing, by who looked before it asked");
@@ -246,9 +273,10 @@ struct nothing_kernel {
       } else {
         source::use(units[what + at.index], what + at.index);
       }
-      sync(group);
-      if (is_leader(group)) ring.leave(at.in, static_cast<std::uint32_t>(group_size(group)));
-    }
+      sync(served);
+      if (is_leader(served)) ring.leave(at.in, static_cast<std::uint32_t>(group_size(served)));
+      return true;
+    });
   }
 
   WARPHEAP_FN static void publish(source* from, batch_ring::batch newest, unit* units) {
@@ -324,16 +352,18 @@ struct sweep_kernel {
 
   WARPHEAP_FN void draw() const {
     batch_ring& ring = from->ring;
-    lane_mask group = active_group();
-    const batch_ring::place at = ring.take(group, [&](lane_mask all, batch_ring::batch newest) {
-      if (is_leader(all)) from->bring(newest, static_cast<std::uint32_t>(1 + mix(from->next ^ seed) % 48), units);
-      sync(all);
+    const auto bring = [&](lane_mask lanes, batch_ring::batch newest) {
+      if (is_leader(lanes)) from->bring(newest, static_cast<std::uint32_t>(1 + mix(from->next ^ seed) % 48), units);
+      sync(lanes);
+    };
+    ring.take(active_group(), bring, [&](lane_mask served, batch_ring::place at) {
+      const std::uint64_t what = at.what;
+      require((what & nobodys) == 0, "a unit of nobody's");
+      source::use(units[what + at.index], what + at.index);
+      sync(served);
+      if (is_leader(served)) from->close(units, at.in, static_cast<std::uint32_t>(group_size(served)));
+      return true;
     });
-    const std::uint64_t what = at.what;
-    require((what & nobodys) == 0, "a unit of nobody's");
-    source::use(units[what + at.index], what + at.index);
-    sync(group);
-    if (is_leader(group)) from->close(units, at.in, static_cast<std::uint32_t>(group_size(group)));
   }
 };
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests of a warp: lanes that want the same of the same object make one, and its leader serves each by its rank.
+// Requests of a warp: lanes that want the same of the same object make one, and its leader serves each by its rank. And
+// turns of the groups that came together.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <map>
+#include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <utility>
 #include <vector>
@@ -105,6 +107,45 @@ TEST(warp_request, any_amount_is_told_from_another_object) {
   each_request_is_whole(2, 2, 0x7fff'ffff, form::amount);
   each_request_is_whole(2, 2, 0x7fff'ffff, form::likely_amount);
   each_request_is_whole(2, 2, sizeof(object) - 1, form::amount);
+}
+
+/// Lanes of up to four groups that came together, each lane with work for one to three turns. `inside` counts the
+/// groups that are in their work, for the first thread of those that came together.
+struct turns_kernel {
+  WARPHEAP_FN void operator()(std::uint32_t* inside, std::uint32_t* turns) const {
+    const std::uint64_t me = grid_thread_index();
+    const std::uint64_t wanted = 1 + mix(me) % 3;
+    const lane_mask together = active_group();
+    const lane_mask group = match(together, mix(~me) % 4);
+    const std::uint64_t first = me - static_cast<std::uint64_t>(lane_index() - lowest_bit(together));
+    const atomic_view groups{inside[first]};
+    std::uint32_t had = 0;
+    one_group_at_a_time(together, group, [&](lane_mask lanes) {
+      require((lanes & lane_bit()) != 0 && (lanes & ~group) == 0, "lanes of another group");
+      if (is_leader(lanes)) {
+        const std::uint32_t before = groups.fetch_add(1, memory_order::relaxed, thread_scope::device);
+        require(before == 0, "two groups at a time");
+      }
+      sync(lanes);
+      backoff{}.pause();
+      sync(lanes);
+      if (is_leader(lanes)) groups.fetch_sub(1, memory_order::relaxed, thread_scope::device);
+      return ++had == wanted;
+    });
+    turns[me] = had;
+  }
+};
+
+TEST(warp_request, groups_that_came_together_have_turns) {
+  for_each_schedule([](std::uint64_t) {
+    constexpr std::uint64_t threads = 256;
+    const device_array<std::uint32_t> inside(threads);
+    const device_array<std::uint32_t> turns(threads);
+    launch({4, 64}, turns_kernel{}, inside.data(), turns.data());
+    const std::vector<std::uint32_t> had = turns.to_host();
+    for (std::uint64_t i = 0; i < threads; ++i) ASSERT_EQ(had[i], 1 + mix(i) % 3) << "thread " << i;
+    for (const std::uint32_t left : inside.to_host()) ASSERT_EQ(left, 0u);
+  });
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ class segment_queue {
   WARPHEAP_FN segment_queue(state& from, const Kind& kind) : state_(from), kind_(kind) {}
 
   /// Puts one value of each lane of `group` in. Returns false to a lane whose value found no room. Collective; any
-  /// lanes. The adopter of the entry sees what the lane wrote before.
+  /// lanes. A push may wait for the opener of a segment, so groups of a warp that come together push one at a time
+  /// (`one_group_at_a_time`). The adopter of the entry sees what the lane wrote before.
   WARPHEAP_FN bool push(lane_mask group, std::uint32_t value) const {
     return push(group, value, [this](lane_mask openers, batch_ring::batch newest) {
       cold_call([*this, openers, newest] { open(openers, newest); });

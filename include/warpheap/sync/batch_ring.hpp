@@ -57,16 +57,37 @@ class batch_ring {
   /// `newest` and is to publish the next, which begins with the rest of its draw. One lane.
   WARPHEAP_FN bool try_draw_all(batch& newest, std::uint32_t& ticket);
 
-  /// Draws a ticket for each lane of `group` and finds their units, as `resolve` does, but asks for all that it needs
-  /// at once.
-  template <class Publish>
-  WARPHEAP_FN place take(lane_mask& group, Publish publish);
-
-  /// Finds the units of the tickets from `ticket` on, one for each lane of `group` in lane order. The lanes that get
-  /// units of the same batch return together, `group` set to them. Waits for batches that others have to publish; where
-  /// it is ours to do, calls `publish(group, newest)`, which must. Acquires what the publisher released.
-  template <class Publish>
-  WARPHEAP_FN place resolve(lane_mask& group, std::uint32_t ticket, Publish publish);
+  /// Draws a ticket for each lane of `group`, finds their units, and returns what `use` returns (not void). Collective.
+  ///
+  /// Lanes that get units of the same batch call `use(served, place)` together, `served` set to them; it ends with
+  /// `finish`, `leave` or `pass` for all their units, and waits for no thread that waits for this batch. Where no batch
+  /// covers the tickets, `take` waits for one that others have to publish; where it is for this group to do, it calls
+  /// `publish(group, newest)` in the lanes that have no unit yet. Acquires what the publisher released.
+  ///
+  /// Forward progress: no lane waits, nor publishes, while another lane of `group` has a unit that is not finished.
+  /// Groups of one warp that come together take one at a time (`one_group_at_a_time`), for the same reason.
+  template <class Publish, class Use>
+  WARPHEAP_FN auto take(lane_mask group, Publish publish, Use use) {
+    std::uint32_t ticket = 0;
+    batch found{0};
+    // Asked for together, since each answer is as long in coming. Nothing orders the draw before the look: a batch that
+    // was the newest a little earlier holds our ticket for good, or ends before it; and if it ends right before, it
+    // still is the newest, for only the caller can publish after it.
+    if (is_leader(group)) {
+      ticket = draw(static_cast<std::uint32_t>(group_size(group)));
+      found = newest();
+    }
+    const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
+    return serve(group, shuffle(group, ticket, leader(group)), found, seen, publish, use);
+  }
+  /// As `take`, for tickets that are drawn: those from `ticket` on, one for each lane of `group` in lane order.
+  template <class Publish, class Use>
+  WARPHEAP_FN auto resolve(lane_mask group, std::uint32_t ticket, Publish publish, Use use) {
+    batch found{0};
+    if (is_leader(group)) found = newest();
+    const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
+    return serve(group, ticket, found, seen, publish, use);
+  }
 
   /// The newest batch. Acquires.
   WARPHEAP_FN batch newest() const {
@@ -135,8 +156,9 @@ class batch_ring {
     return atomic_view{const_cast<std::uint64_t&>(what_[turn % slots])}.load(memory_order::relaxed,
                                                                              thread_scope::device);
   }
-  template <class Publish>
-  WARPHEAP_FN place find(lane_mask& group, std::uint32_t ticket, batch found, std::uint64_t seen, Publish publish);
+  template <class Publish, class Use>
+  WARPHEAP_FN auto serve(lane_mask group, std::uint32_t ticket, batch found, std::uint64_t seen, Publish publish,
+                         Use use) -> decltype(use(group, place{}));
 
   WARPHEAP_FN std::uint32_t front() const {
     return atomic_view{const_cast<std::uint32_t&>(front_)}.load(memory_order::relaxed, thread_scope::device);

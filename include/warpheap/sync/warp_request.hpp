@@ -60,4 +60,25 @@ struct warp_request {
   }
 };
 
+/// Runs `work(lanes)` in the lanes of `group`, for each group in turn of which `together` consists, as
+/// `warp_request::of` makes them. A lane for which `work` returns true is done; the others of its group have another
+/// turn. Collective over `together`.
+///
+/// Forward progress: a lane whose turn has not come holds nothing for this call, and a lane that is done leaves when no
+/// lane of its group is in `work` any more. So threads of other warps may wait for what `work` does, and it for them,
+/// whichever reconvergence barriers the compiler places around the call: no lane stands at one of them with its work
+/// begun and not done. Without turns a group that has its part would stand there until all groups of its warp have,
+/// unless the hardware lets it go.
+template <class Work>
+WARPHEAP_FN void one_group_at_a_time(lane_mask together, lane_mask group, Work work) {
+  for (;;) {  // not a spin: each turn does work
+    const bool is_turn = (group & lane_mask{1} << lowest_bit(together)) != 0;
+    const bool is_done = is_turn && work(group);
+    // The lanes of the group come here after `work`, before any of them leaves.
+    together = ballot(reconverge(together), !is_done);
+    if (is_done) return;
+    group &= together;
+  }
+}
+
 }  // namespace warpheap

@@ -89,7 +89,7 @@ class basic_ouroboros {
                                                        .uses_arena = true,
                                                        .state_in_arena = uses_chunks<Kind>,
                                                        .trim_bytes = Options.chunk_bytes,
-                                                       .stack_bytes = 3456};
+                                                       .stack_bytes = 4224};
 
   WARPHEAP_FN static constexpr std::uint64_t metadata_bytes(std::uint64_t bytes) {
     return layout::metadata_bytes(bytes);
@@ -131,7 +131,7 @@ class basic_ouroboros {
   WARPHEAP_FN const detail::ouroboros_chunks<layout>& chunks() const { return refill_.chunks(); }
 
   // malloc.hpp
-  WARPHEAP_FN void* take_page(std::uint32_t q, lane_mask group) const;
+  WARPHEAP_FN bool take_page(std::uint32_t q, lane_mask group, void*& page) const;
   WARPHEAP_FN void* page_or_null(std::uint32_t q, lane_mask group, batch_ring::place at) const;
   WARPHEAP_FN void* fresh_page(std::uint32_t q, std::uint64_t chunk, std::uint32_t page) const;
   WARPHEAP_FN void* hinted_page(std::uint32_t q, lane_mask group, batch_ring::place at) const;

@@ -32,12 +32,13 @@ template <class Kind>
 template <class OpenAnew>
 WARPHEAP_FN bool segment_queue<Kind>::push(lane_mask group, std::uint32_t value, OpenAnew open_anew) const {
   batch_ring& places = state_.places;
-  const batch_ring::place mine = places.take(group, open_anew);
-  const auto segment = static_cast<std::uint32_t>(mine.what);
-  if (segment != 0) kind_.segments().entry(segment_name::unpack(segment).id, mine.index) = value;
-  sync(group);
-  if (is_leader(group)) places.leave(mine.in, static_cast<std::uint32_t>(group_size(group)));
-  return segment != 0;
+  return places.take(group, open_anew, [&](lane_mask served, batch_ring::place mine) {
+    const auto segment = static_cast<std::uint32_t>(mine.what);
+    if (segment != 0) kind_.segments().entry(segment_name::unpack(segment).id, mine.index) = value;
+    sync(served);
+    if (is_leader(served)) places.leave(mine.in, static_cast<std::uint32_t>(group_size(served)));
+    return segment != 0;
+  });
 }
 
 template <class Kind>

@@ -21,39 +21,16 @@ WARPHEAP_FN inline bool batch_ring::try_draw_all(batch& found, std::uint32_t& ti
   return front.compare_exchange(drawn, drawn + all, memory_order::relaxed, thread_scope::device);
 }
 
-template <class Publish>
-WARPHEAP_FN auto batch_ring::take(lane_mask& group, Publish publish) -> place {
-  std::uint32_t ticket = 0;
-  batch found{0};
-  // Asked for together, since each answer is as long in coming. Nothing orders the draw before the look: a batch that
-  // was the newest a little earlier holds our ticket for good, or ends before it; and if it ends right before, it still
-  // is the newest, for only the caller can publish after it.
-  if (is_leader(group)) {
-    ticket = draw(static_cast<std::uint32_t>(group_size(group)));
-    found = newest();
-  }
-  const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
-  return find(group, shuffle(group, ticket, leader(group)), found, seen, publish);
-}
-
-template <class Publish>
-WARPHEAP_FN auto batch_ring::resolve(lane_mask& group, std::uint32_t ticket, Publish publish) -> place {
-  batch found{0};
-  if (is_leader(group)) found = newest();
-  const std::uint64_t seen = word_of(static_cast<std::uint32_t>(lane_index()));
-  return find(group, ticket, found, seen, publish);
-}
-
 // `found` is what the leader saw as the newest batch, `seen` the word of slot i in each lane whose number is i modulo
 // their number, as of about the same time.
-template <class Publish>
-WARPHEAP_FN auto batch_ring::find(lane_mask& group, std::uint32_t ticket, batch found, std::uint64_t seen,
-                                  Publish publish) -> place {
-  bool looks = true;
+template <class Publish, class Use>
+WARPHEAP_FN auto batch_ring::serve(lane_mask group, std::uint32_t ticket, batch found, std::uint64_t seen,
+                                   Publish publish, Use use) -> decltype(use(group, place{})) {
+  decltype(use(group, place{})) result{};
   const auto look_again = [&] {
     if (is_leader(group)) found = newest();
-    looks = false;
-    seen = 0;
+    // A word that the slot never has: of a turn of the next one.
+    seen = std::uint64_t{(static_cast<std::uint32_t>(lane_index()) + 1) % slots} << what_bits;
   };
   for (;; look_again()) {
     found.word = shuffle(group, found.word, leader(group));
@@ -74,19 +51,24 @@ WARPHEAP_FN auto batch_ring::find(lane_mask& group, std::uint32_t ticket, batch 
     const std::int32_t here = distance(ticket, found.end());
     const std::int32_t rank = group_rank(group);
     const lane_mask rest = ballot(group, rank >= here);
+    ticket = found.end();
     if (rank < here) {
-      group &= ~rest;
       // The turn tells whether the word that was seen is this batch's. If not, it is now: it was written before the
       // batch was published, and stays until we finish.
       static_assert(slots == 8, "the mask has each eighth lane");
-      const lane_mask holders = group & (lane_mask{0x01010101} << found.turn() % slots);
-      looks = looks && holders != 0;
-      std::uint64_t word = looks ? shuffle(group, seen, lowest_bit(holders)) : 0;
-      if (!looks || word >> what_bits != found.turn()) word = word_of(found.turn());
-      return {found, static_cast<std::uint32_t>(distance(found.begin(), ticket) + rank), word & what_mask};
+      const lane_mask served = group & ~rest;
+      const lane_mask holders = served & (lane_mask{0x01010101} << found.turn() % slots);
+      std::uint64_t word = holders != 0 ? shuffle(served, seen, lowest_bit(holders)) : 0;
+      if (holders == 0 || word >> what_bits != found.turn()) word = word_of(found.turn());
+      const auto index = static_cast<std::uint32_t>(static_cast<std::int32_t>(found.size()) - here + rank);
+      result = use(served, place{found, index, word & what_mask});
     }
+    // Where all are served, each has the same way out, and needs no vote before it.
+    if (rest == 0) return result;
+    // No lane leaves, nor looks again, while another one has its unit still to finish.
+    reconverge(group);
+    if ((rest & lane_bit()) == 0) return result;
     group = rest;
-    ticket = found.end();
   }
 }
 

@@ -15,13 +15,20 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free(void* block) const 
   const auto offset = static_cast<std::uint64_t>(static_cast<std::byte*>(block) - chunks().data());
   const std::uint32_t owner = chunks().owner_of(offset >> layout::chunk_shift);
   const std::uint32_t q = owner - 1;
-  if (owner <= chunk_record::run_base) {
-    if (!layout::stores_pages(q)) return defer(chunks().same_class(active_group(), q), q, offset);
-    // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
-    const std::uint64_t page = offset >> layout::entry_shift(q);
-    if (page >> 32 == 0 && push_page(q, chunks().same_class(active_group(), q), static_cast<std::uint32_t>(page))) {
-      return;
-    }
+  // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
+  if (owner <= chunk_record::run_base && (!layout::stores_pages(q) || offset >> layout::entry_shift(q) >> 32 == 0)) {
+    const lane_mask together = active_group();
+    const lane_mask same = chunks().same_class(together, q);
+    bool is_freed = true;
+    one_group_at_a_time(together, same, [&](lane_mask lanes) {
+      if (layout::stores_pages(q)) {
+        is_freed = push_page(q, lanes, static_cast<std::uint32_t>(offset >> layout::entry_shift(q)));
+      } else {
+        defer(lanes, q, offset);
+      }
+      return true;
+    });
+    if (is_freed) return;
   }
   cold_call([*this, block] { free_otherwise(block); });
 }
@@ -65,7 +72,12 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* blo
   const std::uint64_t chunk = offset >> layout::chunk_shift;
   const std::uint32_t owner = chunks().owner_of(chunk);
   if (owner > chunk_record::run_base) return free_run(chunk, owner - chunk_record::run_base);
-  defer(chunks().same_class(active_group(), owner - 1), owner - 1, offset);
+  const lane_mask together = active_group();
+  const lane_mask same = chunks().same_class(together, owner - 1);
+  one_group_at_a_time(together, same, [&](lane_mask lanes) {
+    defer(lanes, owner - 1, offset);
+    return true;
+  });
 }
 
 /// Frees a span of `count` chunks.

@@ -5,10 +5,11 @@
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 
 // malloc. Lanes that want one size of one heap draw tickets together, and each finds its unit in a
-// batch. The group with the first ticket without a unit refills the supply. Where entries are hints
-// (C) allocation has two stages: a unit names a chunk, then its holder takes a page from the
-// chunk's count, then a bit. A block above the largest page is a span of chunks, found under the
-// heap's lock.
+// batch. The group with the first ticket without a unit refills the supply. Groups that came
+// together have their turns, so that no lane has a unit or a ticket while it stands at a barrier.
+// Where entries are hints (C) allocation has two stages: a unit names a chunk, then its holder
+// takes a page from the chunk's count, then a bit. A block above the largest page is a span of
+// chunks, found under the heap's lock.
 
 namespace warpheap {
 
@@ -16,7 +17,11 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::malloc(std::uint64_t bytes) const {
   if (bytes > Options.largest_page) return cold_call([*this, bytes] { return malloc_run(bytes, Options.chunk_bytes); });
   const std::uint32_t q = bytes <= 16 ? 0 : highest_bit(static_cast<std::uint32_t>(bytes) - 1) + 1 - layout::page_shift;
-  return take_page(q, chunks().same_class(active_group(), q));
+  const lane_mask together = active_group();
+  const lane_mask same = chunks().same_class(together, q);
+  void* page = nullptr;
+  one_group_at_a_time(together, same, [&](lane_mask lanes) { return take_page(q, lanes, page); });
+  return page;
 }
 
 template <class Items, class Kind, ouroboros_options Options>
@@ -28,21 +33,21 @@ WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::aligned_malloc(std::uin
   return cold_call([*this, bytes, alignment] { return malloc_run(bytes, alignment); });
 }
 
-/// A page of size q for each lane of `group`, or null. Collective; lanes leave as they are served.
+/// A page of size q for each lane of `group`, or null. Returns false to a lane whose unit was a hint to a chunk that
+/// has no page left: it draws once more. Collective; of the groups of a warp one at a time.
 template <class Items, class Kind, ouroboros_options Options>
-WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t q, lane_mask group) const {
-  for (;;) {  // not a spin: each turn uses up a unit of its own
-    lane_mask served = group;
-    const batch_ring::place mine =
-        chunks().of_class(q).supply.take(served, [&](lane_mask refillers, batch_ring::batch newest) {
-          cold_call([*this, q, refillers, newest] { refill().refill_supply(q, refillers, newest); });
-        });
-    if (layout::stores_pages(q) || source{mine.what}.what() != source::queued) return page_or_null(q, served, mine);
-    // A hint; lanes that find no page there draw again.
-    void* const page = cold_call([*this, q, served, mine] { return hinted_page(q, served, mine); });
-    group = ballot(served, page == nullptr);
-    if (page != nullptr) return page;
-  }
+WARPHEAP_FN bool basic_ouroboros<Items, Kind, Options>::take_page(std::uint32_t q, lane_mask group, void*& page) const {
+  return chunks().of_class(q).supply.take(
+      group,
+      [&](lane_mask refillers, batch_ring::batch newest) {
+        cold_call([*this, q, refillers, newest] { refill().refill_supply(q, refillers, newest); });
+      },
+      [&](lane_mask served, batch_ring::place at) {
+        const bool is_hint = !layout::stores_pages(q) && source{at.what}.what() == source::queued;
+        page = is_hint ? cold_call([*this, q, served, at] { return hinted_page(q, served, at); })
+                       : page_or_null(q, served, at);
+        return page != nullptr || !is_hint;
+      });
 }
 
 /// The page that is the caller's unit, or null if the batch is a refusal. Collective
