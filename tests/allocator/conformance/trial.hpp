@@ -105,8 +105,10 @@ class trial {
 /// Bytes of the heap that fill tests fill, which takes time for each of its blocks. Thousands of blocks on the host.
 template <class A>
 std::uint64_t fill_heap_bytes() {
-  if (this_backend == backend::cuda) return refuses_in_linear_time<A>() ? 1_MiB : 16_MiB;
-  return scale_in_force() == work_scale::small || refuses_in_linear_time<A>() ? 128_KiB : 256_KiB;
+  const bool is_small = scale_in_force() == work_scale::small;
+  if (this_backend == backend::host) return is_small || refuses_in_linear_time<A>() ? 128_KiB : 256_KiB;
+  if (!refuses_in_linear_time<A>()) return 16_MiB;
+  return is_small ? 256_KiB : 1_MiB;
 }
 
 /// Bytes of a heap that threads keep full while each goes on to ask: a refusal of each step looks everywhere.
