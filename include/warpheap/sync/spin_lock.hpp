@@ -43,11 +43,11 @@ class spin_lock {
     }
   }
   /// Waits until the lock is free, and runs `body()` in all lanes of `group` with it. Collective. A group leaves as
-  /// soon as its own `body` is done, so a later holder may wait for what the group does next.
+  /// soon as its own `body` is done; but a compiler may let it wait then for the groups of its warp that came with it.
+  /// So a later holder may wait for what a group does next only if the groups of a warp come one at a time.
   ///
   /// Of the groups of one warp that came together one at a time tries, and the others stand still in a vote until it
-  /// has failed or is done. So the holder needs no more of the hardware than that a warp executes, and no group that is
-  /// done waits for another one's `body`.
+  /// has failed or is done. So the holder needs no more of the hardware than that a warp executes.
   template <class Body>
   WARPHEAP_FN void hold(lane_mask group, Body body) {
     lane_mask waiting = waiting_together(group);

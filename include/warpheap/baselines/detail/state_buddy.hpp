@@ -51,8 +51,8 @@ WARPHEAP_FN inline std::uint32_t state_buddy::state_of(node of) const {
 // Locks a node against other updates if it is not locked; `state` is its state then.
 //
 // Invariant: a holder waits for nothing but, in `occupy` and `show`, an update of another node, which waits for
-// nothing. It unlocks in the same turn of a loop in which it locked, so no reconvergence barrier with lanes that want
-// the lock is in between.
+// nothing. It unlocks in the same turn of a loop in which it locked, and lanes leave such a loop by a vote or with
+// nothing to do after it: so no reconvergence barrier with lanes that want the lock is in between.
 WARPHEAP_FN inline bool state_buddy::try_lock(node of, std::uint32_t& state) const {
   using enum memory_order;
   using enum thread_scope;
@@ -201,26 +201,30 @@ WARPHEAP_FN inline void state_buddy::end_merge() const { upper_->merges.end(); }
 //
 // Buddies that come back together meet under the lock of their parent. The first has signalled its unit when it lets go
 // of that, so the second gets it, unless it is promised to somebody.
+//
+// The lanes that came together leave together, by a vote: so a lane that has the lock lets it go before any of them
+// waits at a reconvergence barrier.
 WARPHEAP_FN inline void state_buddy::put_merged(node freed) const {
-  for (backoff wait;;) {
+  const lane_mask together = active_group();
+  bool done = false;
+  for (backoff wait;; wait.pause()) {
     const node above = freed.parent();
     std::uint32_t before = 0;
-    if (!try_lock(above, before)) {
-      wait.pause();
-      continue;
+    if (!done && try_lock(above, before)) {
+      wait.end();
+      if (freed.order != largest_order && join(freed)) {
+        unlock(above, layout::busy);
+        freed = above;
+      } else {
+        show(freed);
+        require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
+        const std::uint32_t after = state_from_below(above);
+        unlock(above, after);
+        if (after != before) update(above.parent());
+        done = true;
+      }
     }
-    wait.end();
-    if (freed.order != largest_order && join(freed)) {
-      unlock(above, layout::busy);
-      freed = above;
-    } else {
-      show(freed);
-      require(upper_->blocks[freed.order].signal(1), "state_buddy: more blocks than it can count");
-      const std::uint32_t after = state_from_below(above);
-      unlock(above, after);
-      if (after != before) update(above.parent());
-      return;
-    }
+    if (all(together, done)) return;
   }
 }
 WARPHEAP_FN inline void state_buddy::put(node freed) const {

@@ -31,18 +31,24 @@ WARPHEAP_FN inline auto index_ring::draw_tickets(lane_mask group, const unit_cou
   return {shuffle(group, taken.first, leader(group)), shuffle(group, taken.count, leader(group))};
 }
 
+// The lanes of a draw leave the loop together: a compiler that lets lanes reconverge after it moves nothing across the
+// vote, so no lane waits there for another one, of its draw or of its warp, with its slot still to be used.
 WARPHEAP_FN inline bool index_ring::push(lane_mask group, std::uint32_t value) const {
   const draw taken = draw_tickets(group, room(), state_->pushes, values());
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  const lane_mask drawn = ballot(group, rank < taken.count);
   if (rank >= taken.count) return false;
   const std::uint32_t ticket = taken.first + rank;
   const std::uint32_t turn = turn_of(ticket);
   const atomic_view place = slot_of(ticket);
   stop_point("index_ring.push.drawn");
+  bool done = false;
   for (backoff wait;; wait.pause()) {  // for the pop of the lap before, whose ticket is taken
-    if (static_cast<std::uint32_t>(place.load(memory_order::relaxed, thread_scope::device) >> 32) != turn) continue;
-    place.store(std::uint64_t{next_turn(turn)} << 32 | value, memory_order::release, thread_scope::device);
-    return true;
+    if (!done && static_cast<std::uint32_t>(place.load(memory_order::relaxed, thread_scope::device) >> 32) == turn) {
+      place.store(std::uint64_t{next_turn(turn)} << 32 | value, memory_order::release, thread_scope::device);
+      done = true;
+    }
+    if (all(drawn, done)) return true;
   }
 }
 
@@ -71,17 +77,21 @@ WARPHEAP_FN std::uint32_t index_ring::push_row(std::uint32_t count, ValueOf valu
 WARPHEAP_FN inline bool index_ring::pop(lane_mask group, std::uint32_t& value) const {
   const draw taken = draw_tickets(group, values(), state_->pops, room());
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
+  const lane_mask drawn = ballot(group, rank < taken.count);
   if (rank >= taken.count) return false;
   const std::uint32_t ticket = taken.first + rank;
   const std::uint32_t turn = next_turn(turn_of(ticket));
   const atomic_view place = slot_of(ticket);
   stop_point("index_ring.pop.drawn");
+  bool done = false;
   for (backoff wait;; wait.pause()) {  // for the push, whose ticket is taken
-    const std::uint64_t seen = place.load(memory_order::acquire, thread_scope::device);
-    if (static_cast<std::uint32_t>(seen >> 32) != turn) continue;
-    value = static_cast<std::uint32_t>(seen);
-    place.store(std::uint64_t{next_turn(turn)} << 32, memory_order::relaxed, thread_scope::device);
-    return true;
+    const std::uint64_t seen = done ? 0 : place.load(memory_order::acquire, thread_scope::device);
+    if (!done && static_cast<std::uint32_t>(seen >> 32) == turn) {
+      value = static_cast<std::uint32_t>(seen);
+      place.store(std::uint64_t{next_turn(turn)} << 32, memory_order::relaxed, thread_scope::device);
+      done = true;
+    }
+    if (all(drawn, done)) return true;
   }
 }
 

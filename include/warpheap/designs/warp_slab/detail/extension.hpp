@@ -57,8 +57,19 @@ class slab_extension {
     extension_wait mine{match(group, exhausted ? c : classes::count), generation, 0, 0, outcome::extended};
     const bool asks = exhausted && is_leader(mine.peers);
     if (asks) ask(c, mine);
-    while (wait_for_turn(group, c, mine)) {  // not a spin: each turn ends a wait
-      extend_for_holder(group, c, mine, found);
+    // Where classes begin, all warps may wait here, and the classes are extended one after the other.
+    constexpr unsigned longest = 1u << 14;
+    // Whoever gets the lock extends the class and releases the lock within this loop: lanes of the warp that use
+    // another heap may hold the group up at the loop's end.
+    for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
+      if (mine.then == outcome::waits) look_for_turn(c, mine);
+      if (any(group, mine.then == outcome::holds)) {
+        wait.end();
+        extend_for_holder(group, c, mine, found);
+      } else if (reclamation().has_work(group)) {
+        wait.end();
+        reclamation().help(group);
+      }
     }
     if (asks) withdraw_demand(c, mine);
     return shuffle(group, mine.then, leader(mine.peers));
@@ -101,20 +112,6 @@ class slab_extension {
         store().control().lock.release();
       }
     }
-  }
-  // Waits until a lane of `group` holds the lock, and returns true; or until no lane waits any more, and returns false.
-  // Collective.
-  WARPHEAP_COLD_FN bool wait_for_turn(lane_mask group, std::uint32_t c, extension_wait& mine) const {
-    // Where classes begin, all warps may wait here, and the classes are extended one after the other.
-    constexpr unsigned longest = 1u << 14;
-    for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
-      if (mine.then == outcome::waits) look_for_turn(c, mine);
-      if (any(group, mine.then == outcome::holds)) return true;
-      if (!reclamation().has_work(group)) continue;
-      wait.end();
-      reclamation().help(group);
-    }
-    return false;
   }
   // Subtracts the demand that `ask` counted, unless a lock holder, maybe the caller, has taken it since. One lane.
   WARPHEAP_COLD_FN void withdraw_demand(std::uint32_t c, const extension_wait& mine) const {
