@@ -59,7 +59,7 @@ class slab_extension {
     if (asks) ask(c, mine);
     // Where classes begin, all warps may wait here, and the classes are extended one after the other.
     constexpr unsigned longest = 1u << 14;
-    // Whoever gets the lock extends the class and releases the lock within this loop: lanes of the warp that use
+    // The lane that gets the lock extends its class and releases the lock within this loop: lanes of its warp that use
     // another heap may hold the group up at the loop's end.
     for (backoff wait{longest}; any(group, mine.then == outcome::waits); wait.pause()) {
       if (mine.then == outcome::waits) look_for_turn(c, mine);
