@@ -83,7 +83,7 @@ class xmalloc_allocator {
       .uses_arena = true,
       .state_in_arena = true,
       .shared_below = Options.combine_below,
-      .stack_bytes = 3072,
+      .stack_bytes = 3200,
       .largest_alignment = layout::base_alignment,
       .largest_bytes = layout::page_bytes << page_source::largest_order};
 
