@@ -37,15 +37,15 @@ namespace warpheap {
 ///
 /// Call tree, downwards only; the file of a part has its name
 ///   malloc                                                          malloc.hpp
-///   |- take_page         up to 64 KiB, lanes of a size together
-///   |  |- supply: take   a unit of a batch; the first ticket without one refills
-///   |  |  '- refill: refill_supply
-///   |  |     |- batch_source: find_pages   queued_pages (queues) -> collect (partial_lists,
-///   |  |     |                             deferral, page_bits) -> take_chunks (chunks)
-///   |  |     |- refill_under_lock          lock; search -> reclamation: sweep -> search
-///   |  |     '- publish_batch
-///   |  |- page_or_null   the unit is a page, or a page of free chunks
-///   |  '- hinted_page    the unit is a hint: deferral: take_counted -> page_bits: take_page_bit
+///   |- take_page         up to 64 KiB, lanes of a size together, which have turns
+///   |  '- supply: take   a unit of a batch; the first ticket without one refills
+///   |     |- refill: refill_supply
+///   |     |  |- batch_source: find_pages   queued_pages (queues) -> collect (partial_lists,
+///   |     |  |                             deferral, page_bits) -> take_chunks (chunks)
+///   |     |  |- refill_under_lock          lock; search -> reclamation: sweep -> search
+///   |     |  '- publish_batch
+///   |     |- page_or_null   the unit is a page, or a page of free chunks
+///   |     '- hinted_page    the unit is a hint: deferral: take_counted -> page_bits: take_page_bit
 ///   '- malloc_run        a span of chunks: lock; search -> reclamation: sweep -> search
 ///   free                                                            free.hpp
 ///   |- push_page         queues: the page's number (P)

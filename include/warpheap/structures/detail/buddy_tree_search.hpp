@@ -213,11 +213,11 @@ WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32
   using enum memory_order;
   using enum thread_scope;
   const atomic_view mine{cache_entry(level)};
-  const std::uint32_t seated = mine.load(relaxed, device);
+  const std::uint32_t cached = mine.load(relaxed, device);
   look top = read_top(level);  // together with the cache entry, since each read takes its time
-  look at{seated - 1, seated};
-  for (bool first = true;;
-       first = false) {  // not a spin: the cached word, then a word of each part that the top rank shows
+  look at{cached - 1, cached};
+  // not a spin: the cached word, then a word of each part that the top rank shows
+  for (bool first = true;; first = false) {
     const std::uint64_t starts = at.bits != 0 ? take_from({level, at.index}, order, most) : 0;
     if (starts != 0) {
       if (!first) mine.store(at.index + 1, relaxed, device);
@@ -225,7 +225,7 @@ WARPHEAP_COLD_FN inline auto buddy_tree::glance(std::uint32_t level, std::uint32
     }
     if (!first) top = read_on(level, top.index);
     if (top.bits == 0 && !first) return {{level, 0}, 0};
-    at = look_around(level, top, seated, order, most);
+    at = look_around(level, top, cached, order, most);
   }
 }
 

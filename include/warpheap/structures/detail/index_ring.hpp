@@ -31,8 +31,8 @@ WARPHEAP_FN inline auto index_ring::draw_tickets(lane_mask group, const unit_cou
   return {shuffle(group, taken.first, leader(group)), shuffle(group, taken.count, leader(group))};
 }
 
-// The lanes of a draw leave the loop together: a compiler that lets lanes reconverge after it moves nothing across the
-// vote, so no lane waits there for another one, of its draw or of its warp, with its slot still to be used.
+// The lanes of a draw leave by a vote, across which a compiler moves nothing. So no lane stands at the reconvergence
+// barrier after the loop, where it waits for all lanes of its warp, with its slot still to be used.
 WARPHEAP_FN inline bool index_ring::push(lane_mask group, std::uint32_t value) const {
   const draw taken = draw_tickets(group, room(), state_->pushes, values());
   const auto rank = static_cast<std::uint32_t>(group_rank(group));
@@ -85,11 +85,13 @@ WARPHEAP_FN inline bool index_ring::pop(lane_mask group, std::uint32_t& value) c
   stop_point("index_ring.pop.drawn");
   bool done = false;
   for (backoff wait;; wait.pause()) {  // for the push, whose ticket is taken
-    const std::uint64_t seen = done ? 0 : place.load(memory_order::acquire, thread_scope::device);
-    if (!done && static_cast<std::uint32_t>(seen >> 32) == turn) {
-      value = static_cast<std::uint32_t>(seen);
-      place.store(std::uint64_t{next_turn(turn)} << 32, memory_order::relaxed, thread_scope::device);
-      done = true;
+    if (!done) {
+      const std::uint64_t seen = place.load(memory_order::acquire, thread_scope::device);
+      done = static_cast<std::uint32_t>(seen >> 32) == turn;
+      if (done) {
+        value = static_cast<std::uint32_t>(seen);
+        place.store(std::uint64_t{next_turn(turn)} << 32, memory_order::relaxed, thread_scope::device);
+      }
     }
     if (all(drawn, done)) return true;
   }

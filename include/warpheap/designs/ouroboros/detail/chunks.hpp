@@ -64,10 +64,13 @@ class ouroboros_chunks {
   }
   /// The chunks as pages of a heap.
   WARPHEAP_FN chunk_heap heap() const { return {data_, free_chunks()}; }
-  /// The lanes of `group` with the same page size of the same heap: lanes of one warp may use
-  /// several heaps.
-  WARPHEAP_FN lane_mask same_class(lane_mask group, std::uint32_t q) const {
-    return warp_request::of(group, &of_class(q)).lanes;
+  /// Runs `work(lanes)` for the lanes that came with the caller and use page size q of the same
+  /// heap; groups of other sizes or heaps that came with them have their turns before or after. A
+  /// lane for which `work` returns false has another turn. Any lanes.
+  template <class Work>
+  WARPHEAP_FN void in_turns(std::uint32_t q, Work work, call_site site = call_site::current()) const {
+    const lane_mask together = active_group(site);
+    one_group_at_a_time(together, warp_request::of(together, &of_class(q), 0, site).lanes, work);
   }
   /// Takes a span of `least` to `most` free chunks whose address is a multiple of `alignment`
   /// chunks; its count is 0 if there is no such span. One lane, which holds the heap's lock.

@@ -6,7 +6,8 @@
 
 // free. The record of the block's chunk names the size. The page's number is queued (P), or the
 // free is deferred: the page's bit is set and a hint to the chunk is queued (C). A free for
-// which the queue has no room is deferred, too.
+// which the queue has no room is deferred, too. Groups of lanes have turns, as in malloc: a push may
+// wait for the opener of a segment.
 
 namespace warpheap {
 
@@ -17,10 +18,8 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free(void* block) const 
   const std::uint32_t q = owner - 1;
   // A number that does not fit an entry, as above 64 GiB of 16-byte pages, is not queued.
   if (owner <= chunk_record::run_base && (!layout::stores_pages(q) || offset >> layout::entry_shift(q) >> 32 == 0)) {
-    const lane_mask together = active_group();
-    const lane_mask same = chunks().same_class(together, q);
     bool is_freed = true;
-    one_group_at_a_time(together, same, [&](lane_mask lanes) {
+    chunks().in_turns(q, [&](lane_mask lanes) {
       if (layout::stores_pages(q)) {
         is_freed = push_page(q, lanes, static_cast<std::uint32_t>(offset >> layout::entry_shift(q)));
       } else {
@@ -72,9 +71,7 @@ WARPHEAP_FN void basic_ouroboros<Items, Kind, Options>::free_otherwise(void* blo
   const std::uint64_t chunk = offset >> layout::chunk_shift;
   const std::uint32_t owner = chunks().owner_of(chunk);
   if (owner > chunk_record::run_base) return free_run(chunk, owner - chunk_record::run_base);
-  const lane_mask together = active_group();
-  const lane_mask same = chunks().same_class(together, owner - 1);
-  one_group_at_a_time(together, same, [&](lane_mask lanes) {
+  chunks().in_turns(owner - 1, [&](lane_mask lanes) {
     defer(lanes, owner - 1, offset);
     return true;
   });

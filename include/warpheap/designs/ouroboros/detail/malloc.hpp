@@ -6,7 +6,8 @@
 
 // malloc. Lanes that want one size of one heap draw tickets together, and each finds its unit in a
 // batch. The group with the first ticket without a unit refills the supply. Groups that came
-// together have their turns, so that no lane has a unit or a ticket while it stands at a barrier.
+// together have turns, so that no lane has a unit or a ticket while it stands at a reconvergence
+// barrier.
 // Where entries are hints (C) allocation has two stages: a unit names a chunk, then its holder
 // takes a page from the chunk's count, then a bit. A block above the largest page is a span of
 // chunks, found under the heap's lock.
@@ -17,10 +18,8 @@ template <class Items, class Kind, ouroboros_options Options>
 WARPHEAP_FN void* basic_ouroboros<Items, Kind, Options>::malloc(std::uint64_t bytes) const {
   if (bytes > Options.largest_page) return cold_call([*this, bytes] { return malloc_run(bytes, Options.chunk_bytes); });
   const std::uint32_t q = bytes <= 16 ? 0 : highest_bit(static_cast<std::uint32_t>(bytes) - 1) + 1 - layout::page_shift;
-  const lane_mask together = active_group();
-  const lane_mask same = chunks().same_class(together, q);
   void* page = nullptr;
-  one_group_at_a_time(together, same, [&](lane_mask lanes) { return take_page(q, lanes, page); });
+  chunks().in_turns(q, [&](lane_mask lanes) { return take_page(q, lanes, page); });
   return page;
 }
 
