@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <structures/queue_user.hpp>
 #include <support/random.hpp>
+#include <support/random_groups.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <vector>
@@ -110,12 +111,8 @@ struct storm_kernel {
       const std::uint64_t value =
           grid_thread_index() * static_cast<std::uint64_t>(rounds) + static_cast<unsigned>(round);
       const std::uint64_t which = random.below(queues);
-      const bool is_alone = random.below(5) == 0;
-      const lane_mask together = active_group();
-      const lane_mask others = match(together, is_alone ? queues : which);
-      const lane_mask group = is_alone ? lane_bit() : others;
       bool pushed = false;
-      one_group_at_a_time(together, group, [&](lane_mask lanes) {
+      random_groups::draw(random, 5, which).in_turns([&](lane_mask lanes) {
         pushed = user.push(which, lanes, value);
         return true;
       });

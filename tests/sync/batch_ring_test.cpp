@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <support/random.hpp>
+#include <support/random_groups.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
 #include <sync/numbered_units.hpp>
@@ -47,11 +48,7 @@ struct storm_kernel {
     random_stream random{seed, grid_thread_index()};
     for (std::uint64_t round = 0; round < 3; ++round) {
       const std::uint64_t which = (grid_thread_index() + round) % 3;
-      const bool is_alone = random.below(4) == 0;
-      const lane_mask together = active_group();
-      const lane_mask others = match(together, is_alone ? 3 : which);
-      const lane_mask group = is_alone ? lane_bit() : others;
-      one_group_at_a_time(together, group, [&](lane_mask lanes) { return get(which, lanes, random); });
+      random_groups::draw(random, 4, which).in_turns([&](lane_mask lanes) { return get(which, lanes, random); });
     }
   }
 
@@ -251,11 +248,7 @@ struct nothing_kernel {
     const atomic_view out{from->epoch};
     for (int round = 0; round < rounds; ++round) {
       const std::uint64_t before = out.load(memory_order::acquire, thread_scope::device);
-      const bool is_alone = random.below(3) == 0;
-      const lane_mask together = active_group();
-      const lane_mask others = ballot(together, !is_alone);
-      const lane_mask group = is_alone ? lane_bit() : others;
-      one_group_at_a_time(together, group, [&](lane_mask lanes) { return ask(from, units, lanes, before); });
+      random_groups::draw(random, 3).in_turns([&](lane_mask lanes) { return ask(from, units, lanes, before); });
     }
   }
 
