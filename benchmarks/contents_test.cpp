@@ -12,10 +12,10 @@
 #include <allocator/reference.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <support/child_process.hpp>
 #include <support/scale.hpp>
+#include <support/temporary_file.hpp>
 #include <vector>
 #include <warpheap/allocator.hpp>
 #include <warpheap/designs/bump/bump.hpp>
@@ -98,16 +98,6 @@ run_options options_of(const char* mode, std::uint64_t threads = 300, std::uint6
   return small_run(mode, threads, size, std::uint64_t{1} << 20, 2);
 }
 
-run_options replay_of(const std::string& phases, int operations) {
-  run_options options = options_of("");
-  options.trace_file = testing::TempDir() + "warpheap_contents_" +
-                       testing::UnitTest::GetInstance()->current_test_info()->name() + ".trace";
-  std::FILE* const file = std::fopen(options.trace_file.c_str(), "w");
-  std::fprintf(file, "warpheap trace 1\n%send %d\n", phases.c_str(), operations);
-  std::fclose(file);
-  return options;
-}
-
 template <class Case, class A>
 std::string reason_of(const run_options& options, std::string* text = nullptr) {
   json_object record;
@@ -145,12 +135,14 @@ TEST_F(contents_cases, find_contents_that_are_lost) {
 
 // In the first phase blocks come and go, so that no look between the phases sees them.
 TEST_F(contents_cases, find_contents_that_are_lost_within_a_phase) {
-  std::string phases = "phase\n";
+  std::string text = "warpheap trace 1\nphase\n";
   for (int i = 0; i < 64; ++i) {
     const std::string place = std::to_string(i);
-    phases += place + " +" + place + ":35 -" + place + "\n";
+    text += place + " +" + place + ":35 -" + place + "\n";
   }
-  const run_options options = replay_of(phases, 128);
+  const test::temporary_file trace("short_lives.trace", text + "end 128\n");
+  run_options options = options_of("");
+  options.trace_file = trace.path();
   EXPECT_EQ((reason_of<trace_replay, sound>(options)), "");
   EXPECT_CAUGHT(trace_replay, test::mutants::overlapping, options, "blocks lost what was written to them");
 }

@@ -5,11 +5,13 @@
 // program did, and the shipped ones can be recorded again.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <support/temporary_file.hpp>
 #include <vector>
 #include <warpheap/designs/bump/bump.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
@@ -123,7 +125,8 @@ TEST(trace_rules, the_peak_is_that_of_the_worst_order_of_threads) {
 }
 
 TEST(trace_file, is_written_and_read) {
-  const std::string path = testing::TempDir() + "warpheap_trace_test.trace";
+  const test::temporary_file file("one.trace");
+  const std::string& path = file.path();
   const trace made = parse_trace(with_title("phase\n0 +0:16\nend 1\n"));
   write_trace(path, made);
   EXPECT_EQ(read_trace(path), made);
@@ -269,16 +272,16 @@ TEST(shipped_trace, is_what_its_program_does) {
 }
 
 TEST(option_trace, names_files_by_their_stems) {
-  const std::string path = testing::TempDir() + "own.trace";
-  write_trace(path, parse_trace(with_title("phase\n0 +0:16\nend 1\n")));
+  const test::temporary_file file("own.trace");
+  write_trace(file.path(), parse_trace(with_title("phase\n0 +0:16\nend 1\n")));
   run_options options;
-  options.trace_file = path;
-  EXPECT_EQ(mode_of_file(options), "file:own");
+  options.trace_file = file.path();
+  EXPECT_EQ(mode_of_file(options), "file:warpheap_" + std::to_string(getpid()) + "_own");
   EXPECT_EQ(trace_of(options).phases.size(), 1u);
   options.mode = "adjacency";
   EXPECT_THROW(mode_of_file(options), usage_error);
   options.mode.clear();
-  std::remove(path.c_str());
+  std::remove(file.path().c_str());
   EXPECT_THROW(mode_of_file(options), usage_error);
 }
 

@@ -330,46 +330,52 @@ TEST(halloc_heads, those_that_hand_out_no_block_give_way) {
   EXPECT_EQ(heap.run<detail::halloc_heads<flush_unused_heads::layout_type>>(flush_unused_heads{})[0], 1u);
 }
 
-// Thread 0 asks for what a full heap does not have while thread 1 gives a block of another class back and takes it
-// again: in each search of thread 0 something came back. Thread 0 is refused while thread 1 still runs.
+// Thread 0 asks for what a full heap does not have. The others give a block of another class back and take one again,
+// so many of them that something comes back in each search of thread 0. It is refused while they still run.
 struct ask_while_blocks_move {
-  static constexpr std::uint64_t rounds = 2000;
+  static constexpr std::uint32_t movers = 31;
+  static constexpr int rounds = 2000;
+  static constexpr std::uint32_t words_out = 2 + movers;  // thread 0 is done, movers that did not see it, and blocks
 
   std::uint64_t bytes;
   WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
     const allocator self{from};
     const atomic_view done{out[0]};
-    if (grid_thread_index() == 0) {
+    const std::uint64_t thread = grid_thread_index();
+    if (thread == 0) {
       require(self.malloc(bytes) == nullptr, "a block of a full heap");
       done.store(1, memory_order::relaxed, thread_scope::device);
       return;
     }
-    void* block = reinterpret_cast<void*>(out[1]);
-    std::uint64_t round = 0;
-    for (; round < rounds && done.load(memory_order::relaxed, thread_scope::device) == 0; ++round) {
-      self.free(block);
-      block = self.malloc(16);
-      require(block != nullptr, "the block that came back");
+    void* block = reinterpret_cast<void*>(out[1 + thread]);
+    for (int round = 0; done.load(memory_order::relaxed, thread_scope::device) == 0; ++round) {
+      if (round == rounds) {
+        atomic_view{out[1]}.fetch_add(1, memory_order::relaxed, thread_scope::device);
+        return;
+      }
+      if (block != nullptr) self.free(block);
+      block = self.malloc(16);  // null if others took what came back in each of its searches
     }
-    out[2] = round;
   }
 };
 struct fill_kernel {
   WARPHEAP_FN void operator()(const arena& from, std::uint64_t* out) const {
     const allocator self{from};
+    std::uint32_t next = 0;
     for (void* block = self.malloc(16); block != nullptr; block = self.malloc(16)) {
-      out[1] = reinterpret_cast<std::uint64_t>(block);
+      out[2 + next++ % ask_while_blocks_move::movers] = reinterpret_cast<std::uint64_t>(block);
     }
   }
 };
+// One worker: with two the system decides how many rounds the others make while thread 0 is kept from running.
 TEST(halloc_search, ends_though_blocks_come_back_for_ever) {
-  for_each_schedule([](std::uint64_t) {
+  for_each_seed(schedule::policy::random, 3, [](std::uint64_t) {
     for (const std::uint64_t bytes : {256u, 8192u}) {
       const stage heap{2};
-      const device_array<std::uint64_t> out(16);
+      const device_array<std::uint64_t> out(ask_while_blocks_move::words_out);
       launch({1, 1}, fill_kernel{}, heap.from(), out.data());
-      launch({2, 1}, ask_while_blocks_move{bytes}, heap.from(), out.data());
-      EXPECT_LT(out.at(2), ask_while_blocks_move::rounds) << bytes << " bytes were asked for as long as blocks moved";
+      launch({1 + ask_while_blocks_move::movers, 1}, ask_while_blocks_move{bytes}, heap.from(), out.data());
+      EXPECT_EQ(out.at(1), 0u) << bytes << " bytes were asked for as long as blocks moved";
     }
   });
 }

@@ -6,29 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <string>
+#include <support/temporary_file.hpp>
 #include <vector>
 #include <warpheap/graph/csr_file.hpp>
 
 namespace warpheap::test::csr_file_test {
 namespace {
-
-/// A file of its own that goes with the test.
-class temporary_file {
- public:
-  explicit temporary_file(const std::string& bytes) : path_(testing::TempDir() + "warpheap_csr_file_test.csr") {
-    std::ofstream(path_, std::ios::binary) << bytes;
-  }
-  ~temporary_file() { std::remove(path_.c_str()); }
-  temporary_file(const temporary_file&) = delete;
-  temporary_file& operator=(const temporary_file&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The bytes of a number, the lowest first.
 std::string bytes_of(std::uint64_t value, int count) {
@@ -47,7 +31,7 @@ std::string sample() {
 
 /// What the reader says of these bytes.
 std::string complaint(const std::string& bytes) {
-  const temporary_file file(bytes);
+  const temporary_file file("graph.csr", bytes);
   try {
     read_csr_file(file.path());
   } catch (const csr_file_error& error) {
@@ -60,7 +44,7 @@ std::string complaint(const std::string& bytes) {
 }
 
 TEST(csr_file, is_read_as_it_was_written) {
-  const temporary_file file(sample());
+  const temporary_file file("graph.csr", sample());
   const csr_graph graph = read_csr_file(file.path());
   EXPECT_EQ(graph.vertices, 3u);
   EXPECT_TRUE(graph.directed);
@@ -70,7 +54,7 @@ TEST(csr_file, is_read_as_it_was_written) {
 
 TEST(csr_file, a_graph_may_be_undirected_or_empty) {
   const std::string bytes = "wheapcsr" + bytes_of(1, 4) + bytes_of(0, 4) + bytes_of(0, 8) + bytes_of(0, 8);
-  const temporary_file file(bytes + bytes_of(0, 8));
+  const temporary_file file("graph.csr", bytes + bytes_of(0, 8));
   const csr_graph graph = read_csr_file(file.path());
   EXPECT_FALSE(graph.directed);
   EXPECT_EQ(graph.offsets, std::vector<std::uint64_t>{0});
