@@ -5,11 +5,13 @@
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from warpheap import cli, project
 
@@ -86,6 +88,30 @@ class Finished:
         self.code = code
         self.out = out
         self.err = err
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
+    """Wait until `condition` holds; return False if it does not within `seconds`.
+
+    A test waits so for what comes sooner or later, and bounds only how long a broken one takes.
+    """
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def hear_prints(monkeypatch: pytest.MonkeyPatch, hear: Callable[[str], None]) -> None:
+    """Give `hear` each text that a console has printed, in the thread that prints it."""
+    real = Console.print
+
+    def print_and_tell(console: Console, *objects: Any, **options: Any) -> None:
+        real(console, *objects, **options)
+        hear(" ".join(map(str, objects)))
+
+    monkeypatch.setattr(Console, "print", print_and_tell)
 
 
 def environment() -> dict[str, str]:

@@ -13,6 +13,11 @@ ALLOCATORS = os.environ.get("FAKE_ALLOCATORS", "good slow_free").split()
 BACKEND = os.environ.get("FAKE_BACKEND", "cuda")
 SOURCES = os.environ.get("FAKE_SOURCES", "a" * 64)
 GPU = os.environ.get("CUDA_VISIBLE_DEVICES", "0")
+# A run waits until this file exists, and until runs have begun on so many GPUs: a test says so what runs side by side,
+# where the system may start a thread late.
+UNTIL = os.environ.get("FAKE_UNTIL")
+MEET = int(os.environ.get("FAKE_MEET", "0"))
+SECONDS_TO_WAIT = 30
 # The product of all GPUs, or of each one.
 DEVICES = os.environ.get("FAKE_DEVICE", "Fake <GPU>").split("|")
 MACHINE = {
@@ -126,11 +131,23 @@ def tell(what: str, given: dict[str, str]) -> None:
         log.write(f"{what} {GPU} {given['--case']} {given['--mode']} {given['--size']} {given['--allocator']}\n")
 
 
+def may_go_on() -> bool:
+    """Whether what the test has each run wait for has come."""
+    begun = {line.split()[1] for line in Path(os.environ["FAKE_SELF"] + ".gpus").read_text().splitlines()}
+    return len(begun) >= MEET and (UNTIL is None or Path(UNTIL).exists())
+
+
 def measure(given: dict[str, str], served_before: int | None) -> int:
     name = given["--allocator"]
     if name == "minds_others" and served_before:
         os.kill(os.getpid(), signal.SIGSEGV)
     tell("begin", given)
+    end = time.monotonic() + SECONDS_TO_WAIT
+    while not may_go_on():
+        if time.monotonic() > end:
+            print("warpheap_bench: what a run waits for did not come", file=sys.stderr)
+            return 3  # which ends the survey
+        time.sleep(0.01)
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
     if name == "hangs":
         print("still waiting for a lock", file=sys.stderr, flush=True)

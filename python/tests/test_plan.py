@@ -3,6 +3,7 @@
 """From cases, presets and the command line to what the driver is asked."""
 
 import io
+import itertools
 import re
 import threading
 import time
@@ -10,10 +11,11 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import Finished
+from conftest import Finished, hear_prints, wait_until
 from rich.console import Console
 
 from warpheap import terminal
@@ -236,12 +238,24 @@ def test_what_the_driver_would_refuse_is_told_before_anything_is_measured(
 def test_a_line_at_intervals_tells_of_a_long_run_without_a_terminal(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.1)
-    point = ("--cases", "throughput", "--modes", "thread", "--threads", "32", "--sizes", "16", "--time-limit", "1")
-    done = warpheap("survey", "--driver", fake_driver(allocators="hangs"), "--out", tmp_path / "out", *point)
-    lines = [line for line in done.out.splitlines() if line.startswith("0 of 1 runs")]
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.02)
+    enough = tmp_path / "enough"
+    lines: list[str] = []
+
+    def hear(text: str) -> None:
+        # A line that comes just before the run, or at its end, names no run.
+        if text.startswith("0 of 1 runs") and text.endswith("now throughput good thread 32 x 16 B"):
+            lines.append(text)
+        if len(lines) == 2:
+            enough.touch()
+
+    hear_prints(monkeypatch, hear)
+    point = ("--cases", "throughput", "--modes", "thread", "--threads", "32", "--sizes", "16")
+    driver = fake_driver(allocators="good", until=str(enough))
+    done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", *point)
+    assert done.code == 0, done.err
     assert len(lines) >= 2
-    assert lines[0].endswith("now throughput hangs thread 32 x 16 B")
+    assert set(lines) <= set(done.out.splitlines())
 
 
 def test_a_run_that_ends_while_a_line_is_made_ends_no_lines(
@@ -309,11 +323,17 @@ def test_the_forecast_takes_an_allocator_to_use_its_limit_as_in_other_cases(fake
 
 
 def test_a_line_at_intervals_counts_down_while_a_run_takes_long(
-    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fake_driver: MakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.3)
-    point = ("--cases", "throughput", "--modes", "thread", "--threads", "32", "--sizes", "16", "--time-limit", "3")
-    done = warpheap("survey", "--driver", fake_driver(allocators="hangs"), "--out", tmp_path / "out", *point)
-    lines = [line for line in done.out.splitlines() if line.startswith("0 of 1 runs")]
-    assert "about 1 s left" in lines[0]
-    assert "about 0 s left" in lines[-1]
+    steps = steps_of(fake_driver(allocators="a"), cases="initialisation", preset="quick")[:1]
+    forecast = Forecast(steps, [{"case": "initialisation", "allocator": "a", "seconds": 4.0}])
+    # Each line reads the clock once, so the figures do not depend on when it comes.
+    clock = itertools.count()
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.02)
+    text = io.StringIO()
+    with terminal.watch(Console(file=text), steps, forecast) as progress:
+        progress.started(steps[0])
+        wait_until(lambda: text.getvalue().count("left;") >= 6)
+    left = [int(seconds) for seconds in re.findall(r"about (\d+) s left;", text.getvalue())]
+    assert left[:6] == [3, 2, 1, 0, 0, 0]

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SECONDS_TO_START
+from conftest import SECONDS_TO_START, wait_until
 
 from warpheap import process
 
@@ -35,22 +35,43 @@ def test_a_hang_ends_at_the_limit_with_what_was_said() -> None:
 
 
 def test_descendants_die_with_the_child(tmp_path: Path) -> None:
-    # The grandchild writes after the limit if it is still there.
-    late = tmp_path / "late"
-    script = f"(sleep 2; touch {late}) & wait"
-    assert process.run(["sh", "-c", script], 0.5).timed_out
-    # It also must not survive a parent that ends well.
-    assert process.run(["sh", "-c", f"(sleep 2; touch {late}) >/dev/null 2>&1 & exit 0"], 60).exit_code == 0
-    time.sleep(3)
-    assert not late.exists()
+    number = tmp_path / "number"
+    grandchild = f"sh -c 'echo $$ > {number}; exec sleep 600'"
+    assert process.run(["sh", "-c", f"{grandchild} & wait"], SECONDS_TO_START).timed_out
+    assert wait_until(lambda: has_ended(int(number.read_text())))
+    # It also must not survive a parent that ends well, here as soon as the grandchild runs.
+    number.unlink()
+    parent = f"{grandchild} >/dev/null 2>&1 & until [ -s {number} ]; do sleep 0.05; done"
+    assert process.run(["sh", "-c", parent], 60).exit_code == 0
+    assert wait_until(lambda: has_ended(int(number.read_text())))
 
 
-def test_lines_are_heard_as_they_come() -> None:
-    heard: list[tuple[str, float]] = []
-    script = "import sys, time; print('one', flush=True); time.sleep(0.5); print('two'); sys.exit('the end')"
-    outcome = process.follow([sys.executable, "-c", script], 60, lambda line: heard.append((line, time.monotonic())))
-    assert [line for line, _ in heard] == ["one", "two"]
-    assert heard[1][1] - heard[0][1] > 0.2
+def has_ended(number: int) -> bool:
+    """True if the process is gone, or only waits for its parent to learn of its end."""
+    try:
+        stat = Path(f"/proc/{number}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return stat.rpartition(")")[2].split()[0] in ("Z", "X")
+
+
+def test_lines_are_heard_as_they_come(tmp_path: Path) -> None:
+    heard: list[str] = []
+    file = tmp_path / "heard"
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        file.touch()
+
+    # The child says its second line only when the first one has been heard.
+    script = (
+        "import pathlib, sys, time\n"
+        "print('one', flush=True)\n"
+        "while not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)\n"
+        "print('two'); sys.exit('the end')"
+    )
+    outcome = process.follow([sys.executable, "-c", script, file], 60, hear)
+    assert heard == ["one", "two"]
     assert outcome.describe_end() == "ended with exit code 1: the end"
 
 
@@ -78,5 +99,5 @@ def test_a_child_that_writes_without_end_is_killed(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_a_child_leaves_running_keeps_it_until_the_limit() -> None:
-    outcome = process.run(["sh", "-c", "echo out; echo err >&2; sleep 60 & exit 0"], 1)
+    outcome = process.run(["sh", "-c", "echo out; echo err >&2; sleep 60 & exit 0"], SECONDS_TO_START)
     assert (outcome.stdout, outcome.stderr, outcome.timed_out) == ("out\n", "err\n", True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SECONDS_TO_START, Finished, environment
+from conftest import SECONDS_TO_START, Finished, environment, wait_until
 
 from warpheap import builds, project
 from warpheap.record import read_records
@@ -378,7 +378,7 @@ def test_the_sender_of_a_signal_is_not_the_only_one_to_end(fake_driver: MakeDriv
     out, _ = child.communicate(timeout=30)
     assert child.returncode == 130
     assert "0 of 2 cases" in out
-    assert not alive(driver), "a process of the case is left"
+    assert wait_until(lambda: not alive(driver)), "a process of the case is left"
 
 
 @pytest.mark.parametrize("share", [(), ("--share-process",)], ids=["alone", "shared"])
@@ -396,10 +396,7 @@ def test_whoever_ends_a_survey_ends_its_driver_on_each_gpu(
     for _ in range(2):  # as `timeout` does: to the process, and to its group
         child.send_signal(sent)
     out, _ = child.communicate(timeout=30)
-    end = time.monotonic() + 10
-    while alive(driver) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not alive(driver), "a driver goes on beside the next survey"
+    assert wait_until(lambda: not alive(driver)), "a driver goes on beside the next survey"
     if sent is signal.SIGKILL:
         return
     assert child.returncode == 130

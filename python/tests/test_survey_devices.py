@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Finished
+from conftest import Finished, hear_prints
 
 from warpheap import process, survey, terminal
 from warpheap.driver import Driver
@@ -34,7 +34,7 @@ def told(driver: Path) -> list[list[str]]:
 
 
 def test_every_gpu_works_on_one_case_at_a_time(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
-    driver = fake_driver(gpus="3", allocators="one two three", seconds="0.1")
+    driver = fake_driver(gpus="3", allocators="one two three", seconds="0.1", meet="3")
     done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "all", *POINTS)
     assert done.code == 0, done.err
     found = {(each["allocator"], each["size"]) for each in records(tmp_path / "out")}
@@ -48,7 +48,7 @@ def test_every_gpu_works_on_one_case_at_a_time(warpheap: Command, fake_driver: M
         else:
             running.remove(gpu)
         most = max(most, len(running))
-    assert most > 1, "they took turns"
+    assert most == 3, "they took turns"
     assert {gpu for _, gpu, *_ in told(driver)} == {"0", "1", "2"}
     assert "18 runs on 3 GPUs" in done.out
     assert "GPUs 0, 1, 2" in done.out
@@ -58,7 +58,7 @@ def test_every_gpu_works_on_one_case_at_a_time(warpheap: Command, fake_driver: M
 def test_all_allocators_of_a_point_run_on_one_gpu_in_turns(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
 ) -> None:
-    driver = fake_driver(gpus="2", allocators="one two three", seconds="0.02")
+    driver = fake_driver(gpus="2", allocators="one two three", seconds="0.02", meet="2")
     warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "0,1", *POINTS)
     begun = [(gpu, size, name) for what, gpu, _, _, size, name in told(driver) if what == "begin"]
     for size in {size for _, size, _ in begun}:
@@ -228,7 +228,7 @@ def test_all_devices_are_those_that_the_environment_leaves(
     used: set[str],
     error: str,
 ) -> None:
-    driver = fake_driver(gpus="3", allocators="one two")
+    driver = fake_driver(gpus="3", allocators="one two", meet=str(len(used)))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     done = warpheap("survey", "--driver", driver, "--out", tmp_path / "out", "--devices", "all", *POINTS)
     assert (done.code, error in done.err) == (2 if error else 0, True)
@@ -292,9 +292,13 @@ def test_an_interruption_ends_a_run_that_hangs_on_another_gpu(
 def test_a_line_tells_of_all_gpus(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.1)
-    driver = fake_driver(gpus="2", allocators="one two", seconds="0.3")
+    monkeypatch.setattr(terminal, "SECONDS_BETWEEN_LINES", 0.02)
+    both = tmp_path / "both"
+    # The first run of each GPU goes on once a line has told of both.
+    hear_prints(monkeypatch, lambda text: both.touch() if text.endswith(" and 1 more") else None)
+    driver = fake_driver(gpus="2", allocators="one two", seconds="0.05", until=str(both))
     done = warpheap("survey", "--driver", driver, "--out", tmp_path, "--devices", "all", *POINTS)
+    assert done.code == 0, done.err
     lines = [line for line in done.out.splitlines() if " runs, about " in line]
     assert any(line.endswith(" and 1 more") for line in lines)
     assert not any("and 2 more" in line or "and 3 more" in line for line in lines)

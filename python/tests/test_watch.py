@@ -200,10 +200,12 @@ def test_rates_are_of_the_time_between_two_looks(boards: Path) -> None:
     put(boards, POOL)
     first = look(boards)
     put(boards, (*POOL[:8], 44, 400, 110, *POOL[11:]))
-    second = look(boards, before=replace(first, at=time.monotonic() - 2))
+    earlier = replace(first, at=first.at - 2)
+    second = look(boards, before=earlier)
+    seconds = second.at - earlier.at  # two, and what passed between the looks
     (counters,) = second.processes[0].counters.values()
-    assert counters.allocations_per_second == pytest.approx(50, rel=0.2)
-    assert counters.deallocations_per_second == pytest.approx(20, rel=0.2)
+    assert counters.allocations_per_second == pytest.approx(100 / seconds)
+    assert counters.deallocations_per_second == pytest.approx(40 / seconds)
     (before,) = first.processes[0].counters.values()
     assert before.allocations_per_second is None
 
