@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <support/one_worker.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/heap.hpp>
@@ -64,6 +65,7 @@ queue_memory measure(std::uint64_t count, std::uint64_t bytes, std::uint64_t eve
 /// The three kinds of queue, with the same items.
 template <class S, class Va, class Vl>
 void expect_a_hundredth(std::uint64_t count, std::uint64_t bytes, std::uint64_t every) {
+  const scoped_schedule guard{in_turn_on_one_worker()};
   const queue_memory s = measure<S>(count, bytes, every);
   EXPECT_EQ(s.used, s.empty) << "static queues changed";
   // Ten page sizes, as the paper has, with queues of that capacity and entries of 4 bytes.

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <designs/warp_slab_kernels.hpp>
 #include <map>
+#include <support/one_worker.hpp>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>
@@ -115,6 +116,7 @@ struct come_and_go {
 // the heap's size each warp here has a record of its own of when it came.
 TEST(warp_slab_growth, a_grid_of_more_threads_than_run_does_not_take_a_block_for_each) {
   if (looks_at_orders) GTEST_SKIP() << "it counts blocks, and the sanitizer looks at accesses";
+  const scoped_schedule guard{in_turn_on_one_worker()};
   constexpr bool on_host = this_backend == backend::host;
   if (!on_host && scale_in_force() == work_scale::small) GTEST_SKIP() << "a grid of two million threads";
   constexpr std::uint64_t bytes = 64;
@@ -139,6 +141,7 @@ struct take_two {
 
 // Threads that want two sizes do not malloc and free by turns, so no class is given half as much again.
 TEST(warp_slab_growth, a_second_size_is_given_little_more_than_is_asked_for) {
+  const scoped_schedule guard{in_turn_on_one_worker()};
   constexpr std::uint64_t threads = 1 << 14;
   constexpr std::uint64_t bytes = 64;
   const heap<warp_slab> heap{std::uint64_t{256} << 20};
@@ -160,6 +163,7 @@ struct take_from {
 // A class that lost all slabs begins once more, and not in each launch from then on: other warps that ask for as many
 // blocks as are free take these.
 TEST(warp_slab_growth, a_class_that_lost_its_slabs_does_not_begin_in_each_launch) {
+  const scoped_schedule guard{in_turn_on_one_worker()};
   constexpr std::uint64_t threads = 1024;
   constexpr std::uint64_t bytes = 256;
   constexpr int launches = 12;
@@ -229,6 +233,7 @@ TEST(warp_slab_growth, a_warp_that_comes_late_gets_blocks_of_the_sizes_that_it_w
 // where a few blocks of the grid run at a time, hardly any size needs a block for each thread.
 TEST(warp_slab_growth, warps_do_not_take_new_blocks_for_each_size_that_they_want) {
   if (looks_at_orders) GTEST_SKIP() << "it counts blocks, and the sanitizer looks at accesses";
+  const scoped_schedule guard{in_turn_on_one_worker()};
   constexpr int sizes = 3;  // so many blocks of 16 to 64 bytes are less than half of the heap, if all are there at once
   const heap<warp_slab> heap{std::uint64_t{4} << 20};
   launch(grid_shape::covering(1 << 14, 256), come_and_go{}, heap.ref(), std::uint64_t{16}, sizes, 4 * sizes);

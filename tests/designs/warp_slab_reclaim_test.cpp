@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <support/one_worker.hpp>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>
@@ -72,6 +73,7 @@ std::uint64_t count_served(const device_array<void*>& kept) {
 // In a heap whose makers share regions, slabs of other sizes leave a class as much room as it finds in a new heap. An
 // H200 saw 28,320 blocks where there had been 43,680, when slabs lay wherever the last one ended.
 TEST(warp_slab_reclaim, slabs_of_other_sizes_leave_no_gaps) {
+  const scoped_schedule guard{in_turn_on_one_worker()};
   constexpr std::uint64_t size = 256 * mib;
   constexpr std::uint64_t bytes = 12288;  // slabs of 24 units
   const device_array<void*> all(size / bytes), some(2048);
