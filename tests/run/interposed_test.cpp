@@ -8,7 +8,6 @@
 
 #include <gnu/libc-version.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include <sstream>
 #include <string>
 #include <support/child_process.hpp>
+#include <support/temporary_file.hpp>
 #include <tuple>
 #include <vector>
 
@@ -38,10 +38,9 @@ fs::path library(const char* name) { return own_program().parent_path().parent_p
 
 // Runs the tests of this program that `filter` names, under the library.
 ended run_under(const std::string& mode, const std::string& variable, const std::string& filter) {
-  const fs::path out = fs::path{testing::TempDir()} / ("warpheap_interposed_" + std::to_string(getpid()));
-  std::ofstream{out};  // the library appends to a file that is there
+  const temporary_file out("interposed", "");  // the library appends to a file that is there
   const std::string command = variable + "='" + library("libwarpheap_run.so").string() + "' WARPHEAP_RUN_MODE=" + mode +
-                              " WARPHEAP_RUN_OUT='" + out.string() + "' WARPHEAP_RUN_POOL='" +
+                              " WARPHEAP_RUN_OUT='" + out.path() + "' WARPHEAP_RUN_POOL='" +
                               library("libwarpheap_pool_cuda.so").string() + "' '" + own_program().string() +
                               "' --gtest_filter='" + filter + "' 2>&1";
   ended end;
@@ -52,9 +51,8 @@ ended run_under(const std::string& mode, const std::string& variable, const std:
     end.printed.append(part.data(), bytes);
   }
   end.status = pclose(pipe);
-  std::ifstream report{out};
+  std::ifstream report{out.path()};
   for (std::string line; std::getline(report, line);) end.report.push_back(line);
-  fs::remove(out);
   return end;
 }
 
