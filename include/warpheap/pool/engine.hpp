@@ -35,10 +35,13 @@ struct segment_view {
 /// made with. Not thread-safe. A member that needs host memory for its book takes it before it changes anything, so
 /// when it throws `std::bad_alloc` the engine is as before.
 ///
-/// - `adopt(begin, bytes, state)`: takes addresses in, which it does not know yet, as one segment. It need not join
-///   segments that it knows.
+/// - `adopt(begin, bytes, state)`: takes addresses in, which it does not know yet, as a segment of that state. Unless
+///   that is live, it may merge with segments of its state that it touches, and does so with one that ends where it
+///   begins if all that the engine knows ends there. Returns the segment that the addresses then lie in.
 /// - `allocate(bytes, alignment)`: a live segment of at least `bytes` whose begin is a multiple of `alignment`, a power
 ///   of two; `no_segment` exactly if no free segment can hold it.
+/// - `allocate(bytes, alignment, most)`: as before, but the segment takes in what is free behind it, up to `most` bytes
+///   in all.
 /// - `deallocate(handle)`: makes a live segment free and merges it with free neighbours; returns what it became.
 /// - `change(handle, begin, bytes, state)`: gives a part of a segment another state: splits it off, and merges it with
 ///   neighbours of its new state, except if that is live. Returns the segment that the part then lies in.
@@ -54,6 +57,7 @@ concept segment_engine = std::constructible_from<E, std::uint64_t> &&
                                   segment_state state, void (*visit)(const segment_view&)) {
                            { engine.adopt(number, number, state) } -> std::same_as<segment_handle>;
                            { engine.allocate(number, number) } -> std::same_as<segment_handle>;
+                           { engine.allocate(number, number, number) } -> std::same_as<segment_handle>;
                            { engine.deallocate(handle) } -> std::same_as<segment_handle>;
                            { engine.change(handle, number, number, state) } -> std::same_as<segment_handle>;
                            engine.drop(handle);

@@ -61,6 +61,9 @@ class basic_pool {
   /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
   /// `may_grow` false only memory that the pool has already is looked at.
   void* try_allocate(std::uint64_t bytes, std::uint64_t alignment = 1, bool may_grow = true);
+  /// As `try_allocate`, but the block has what is free behind it, too, up to `most` bytes in all.
+  void* try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment = 1,
+                             bool may_grow = true);
   /// Takes a block back; null is ignored. Throws `unknown_block` if no block begins there; nothing has changed then.
   void deallocate(void* block);
   /// Makes two blocks of one: the first `bytes` bytes, rounded up to granules, and the rest, which it returns. Each is
@@ -112,6 +115,13 @@ class basic_pool {
     std::uint64_t bytes;
   };
 
+  // At least `bytes`, and what is free behind them up to `most`.
+  struct request {
+    std::uint64_t bytes;
+    std::uint64_t most;
+    std::uint64_t alignment;
+  };
+
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
   std::uint64_t base() const { return number(space_->data()); }
   std::uint64_t committed() const {
@@ -129,8 +139,8 @@ class basic_pool {
   };
 
   // `lock` holds `mutex_`, and does so again when these return or throw; the space is called without it.
-  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal, host_lock& lock);
-  segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal, host_lock& lock);
+  void* take(const request& wanted, bool may_grow, std::string& refusal, host_lock& lock);
+  segment_handle grow(const request& wanted, std::string& refusal, host_lock& lock);
   void commit(const std::vector<missing_part>& parts, host_lock& lock);
   host_lock lock_space(host_lock& lock);
   bool plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,

@@ -32,7 +32,8 @@ class stream_refused : public std::logic_error {
 
 /// How a stream pool deals out its memory.
 struct stream_pool_options {
-  /// A stream takes this many bytes from the pool when it has none that fit, or what it needs, if that is more.
+  /// A stream that has no memory for a request takes what it needs from the pool, and what is free behind that, up to
+  /// this many bytes in all.
   std::uint64_t span_bytes = std::uint64_t{32} << 20;
   /// As `span_bytes`, for a stream in a capture that was begun: what it does not use is kept with the capture.
   std::uint64_t capture_span_bytes = std::uint64_t{2} << 20;
@@ -85,9 +86,9 @@ struct stream_pool_statistics {
 /// host never waits but in `trim`, at the end, and when a capture takes memory that work still uses.
 ///
 /// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet.
-/// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, free memory of
-/// all streams is put together there, after an event of each, and merges before a request fails. So a request fails
-/// only if no stretch of free memory, whichever stream freed it, can hold it.
+/// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, a stretch that
+/// streams have free together is put together there, after an event of each. So a request fails only if no stretch of
+/// free memory, whichever stream freed it, can hold it.
 ///
 /// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
 /// of that thread: events and default streams are of the current device. Streams that are being captured are refused,
@@ -240,11 +241,6 @@ class basic_stream_pool {
   shard* find_or_make(std::uint64_t key, stream which);
   std::vector<shard*> all_shards() const;
 
-  // Looks for a span, or lets the pool grow by one. Null if no span is large enough. Called without a lock or with
-  // `common_`.
-  void* take_span(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
-  void* grow_span(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
-
   // Waits for marks, and lets go of them. Called without a lock.
   void await(std::vector<awaited>& unreached);
 
@@ -277,6 +273,7 @@ class basic_stream_pool {
   void drop_reached_marks();
   void gather(shard& from);
   void gather_all();
+  bool gather_for(std::uint64_t bytes, std::uint64_t alignment);
   void move_block(shard& own, void* block);
   typename span_map::iterator isolate(std::uint64_t begin, std::uint64_t bytes);
   typename span_map::iterator cut(typename span_map::iterator whole, std::uint64_t at);
@@ -287,6 +284,7 @@ class basic_stream_pool {
   mark_pointer mark_uses_of(std::uint64_t key, stream which);
   // These with the shard's lock too.
   void record_mark(shard& of);
+  bool show_mark(shard& own);
   void gather_locked(shard& from);
   void orphan_blocks(shard& of);
 
@@ -326,6 +324,7 @@ using stream_pool = basic_stream_pool<device_streams>;
 
 #include <warpheap/pool/detail/stream_captures.hpp>
 #include <warpheap/pool/detail/stream_deferral.hpp>
+#include <warpheap/pool/detail/stream_gathering.hpp>
 #include <warpheap/pool/detail/stream_pool.hpp>
 #include <warpheap/pool/detail/stream_snapshot.hpp>
 #include <warpheap/pool/detail/stream_spans.hpp>

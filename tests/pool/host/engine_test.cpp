@@ -90,6 +90,36 @@ TYPED_TEST(engine_test, sizes_beyond_all_memory_find_nothing_and_change_nothing)
   EXPECT_EQ(this->engine.segments_in(free), 1u);
 }
 
+TYPED_TEST(engine_test, a_block_takes_what_is_free_behind_it_up_to_a_limit) {
+  this->take_in(20);
+  auto& engine = this->engine;
+  EXPECT_EQ(engine.at(engine.allocate(2 * granule, 1, 5 * granule + granule - 1)).bytes, 5 * granule);
+  EXPECT_EQ(engine.at(engine.allocate(2 * granule, 1, granule)).bytes, 2 * granule) << "a limit below the request";
+  const auto aligned = engine.allocate(granule, 16 * granule, 100 * granule);
+  EXPECT_EQ(this->place(aligned), 16u);
+  EXPECT_EQ(engine.at(aligned).bytes, 4 * granule) << "no more is free";
+  EXPECT_EQ(engine.bytes_in(free), 9 * granule);
+  EXPECT_EQ(engine.allocate(10 * granule, 1, 20 * granule), no_segment);
+}
+
+TYPED_TEST(engine_test, what_is_taken_in_behind_all_that_is_known_merges_with_it) {
+  this->take_in(10);
+  auto& engine = this->engine;
+  const auto block = this->allocate(8 * granule);
+  const auto grown = engine.adopt(base + 10 * granule, 5 * granule, free);
+  EXPECT_EQ(this->place(grown), 8u);
+  EXPECT_EQ(engine.at(grown).bytes, 7 * granule);
+  const auto other = engine.adopt(base + 15 * granule, 5 * granule, live);
+  EXPECT_EQ(engine.at(other).bytes, 5 * granule) << "a live segment is one by itself";
+  engine.drop(other);  // the last, so that the free one is the last again
+  EXPECT_EQ(engine.at(engine.adopt(base + 15 * granule, granule, free)).bytes, 8 * granule);
+  engine.adopt(base + 30 * granule, granule, free);
+  EXPECT_EQ(engine.segments_in(free), 2u) << "there is a gap";
+  engine.deallocate(block);
+  EXPECT_EQ(engine.largest_free(), 16 * granule);
+  EXPECT_NE(this->allocate(16 * granule), no_segment);
+}
+
 // The list of a size may hold segments that are too small before one that is large enough. The engine must find that
 // one, however many small ones precede it.
 TYPED_TEST(engine_test, no_request_fails_while_a_segment_fits) {

@@ -41,6 +41,10 @@ struct counted_engine : Engine {
     call();
     return Engine::allocate(bytes, alignment);
   }
+  segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most) {
+    call();
+    return Engine::allocate(bytes, alignment, most);
+  }
   segment_handle change(segment_handle handle, std::uint64_t begin, std::uint64_t bytes, segment_state state) {
     call();
     return Engine::change(handle, begin, bytes, state);

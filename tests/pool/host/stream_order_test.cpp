@@ -73,6 +73,61 @@ TYPED_TEST(stream_order_test, free_memory_of_streams_merges_before_a_request_fai
   EXPECT_NE(this->allocate(*pool, 0, mib), nullptr);
 }
 
+// What a stream takes again and again lies in a row, and is one stretch.
+TYPED_TEST(stream_order_test, a_streams_spans_in_a_row_hold_a_block_larger_than_each) {
+  const auto pool = this->make(mib, 64 * kib);
+  std::vector<void*> held;
+  for (int i = 0; i < 8; ++i) held.push_back(this->allocate(*pool, 1, 40 * kib));
+  const auto before = pool->statistics();
+  for (void* const block : held) this->deallocate(*pool, 1, block);
+  EXPECT_EQ(this->allocate(*pool, 1, 8 * 40 * kib), held.front());
+  const auto now = pool->statistics();
+  EXPECT_EQ(now.committed_bytes, before.committed_bytes);
+  EXPECT_EQ(now.gatherings, 0u);
+}
+
+TYPED_TEST(stream_order_test, a_request_that_nothing_can_hold_moves_no_memory) {
+  const auto pool = this->make(mib, 64 * kib);
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(this->allocate(*pool, i % 2, 64 * kib));
+  for (int i = 0; i < 16; i += 3) this->deallocate(*pool, i % 2, held[static_cast<std::size_t>(i)]);
+  const std::string before = pool->snapshot();
+  EXPECT_THROW(pool->allocate(0, 65 * kib), out_of_memory) << "no two free blocks touch";
+  EXPECT_THROW(pool->allocate(3, 100 * kib), out_of_memory);
+  EXPECT_EQ(pool->snapshot(), before);
+  EXPECT_EQ(pool->statistics().gatherings, 0u);
+}
+
+TYPED_TEST(stream_order_test, streams_give_up_only_what_makes_a_request_fit) {
+  const auto pool = this->make(mib, 64 * kib);
+  std::vector<void*> held;
+  for (int i = 0; i < 16; ++i) held.push_back(this->allocate(*pool, i % 2, 64 * kib));
+  for (const int i : {4, 5, 10}) this->deallocate(*pool, i % 2, held[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(this->allocate(*pool, 3, 128 * kib), held[4]);
+  const auto now = pool->statistics();
+  EXPECT_EQ(now.gatherings, 1u);
+  EXPECT_EQ(now.waits, 2u) << "for both streams whose memory it is";
+  EXPECT_EQ(now.common_bytes, 0u);
+  EXPECT_EQ(now.stream_bytes, 64 * kib);
+  EXPECT_EQ(this->allocate(*pool, 0, 64 * kib), held[10]) << "it is still the stream's own";
+  EXPECT_EQ(pool->statistics().waits, 2u);
+}
+
+// Small requests would break long stretches if a stream took the longest first.
+TYPED_TEST(stream_order_test, a_small_request_takes_a_small_hole) {
+  const auto pool = this->make(mib, 64 * kib);
+  void* const small = this->allocate(*pool, 1, 4 * kib);
+  this->allocate(*pool, 1, 60 * kib);
+  void* const large = this->allocate(*pool, 1, 512 * kib);
+  this->allocate(*pool, 1, 448 * kib);
+  this->deallocate(*pool, 1, small);
+  this->deallocate(*pool, 1, large);
+  pool->forget(1);
+  EXPECT_EQ(pool->statistics().common_bytes, 516 * kib);
+  EXPECT_EQ(this->allocate(*pool, 2, 2 * kib), small);
+  EXPECT_EQ(this->allocate(*pool, 2, 512 * kib), large);
+}
+
 // The pattern that users of pools report: memory of two streams, most of it free, and a request for most of that.
 TYPED_TEST(stream_order_test, what_two_streams_have_free_serves_a_request_of_nine_tenths_of_it) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -103,11 +103,11 @@ host_lock basic_pool<Engine>::lock_space(host_lock& lock) {
 
 // What the space refuses is tried again with no more than the request needs, and then left.
 template <segment_engine Engine>
-segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal,
-                                        host_lock& lock) {
-  const std::uint64_t rounded =
-      bytes == 0 ? engine_.granule() : divide_up(bytes, engine_.granule()) * engine_.granule();
-  if (rounded < bytes) return no_segment;
+segment_handle basic_pool<Engine>::grow(const request& wanted, std::string& refusal, host_lock& lock) {
+  const std::uint64_t granule = engine_.granule();
+  const std::uint64_t rounded = wanted.bytes == 0 ? granule : divide_up(wanted.bytes, granule) * granule;
+  if (rounded < wanted.bytes) return no_segment;
+  const std::uint64_t alignment = std::max(wanted.alignment, granule);
   const host_lock space = lock_space(lock);
   if (!space) {
     refusal = "it is at work for this thread already";
@@ -120,8 +120,9 @@ segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t align
       // not a spin: each pass commits memory, until there is no more to commit
       while (true) {
         // Others may have grown the pool or taken what is free since the last look.
-        if (const segment_handle block = engine_.allocate(bytes, alignment); block != no_segment) return block;
-        if (!plan_growth(rounded, std::max(alignment, engine_.granule()), growth, parts)) return no_segment;
+        const segment_handle block = engine_.allocate(wanted.bytes, alignment, wanted.most);
+        if (block != no_segment) return block;
+        if (!plan_growth(rounded, alignment, growth, parts)) return no_segment;
         commit(parts, lock);
       }
     } catch (const std::exception& error) {

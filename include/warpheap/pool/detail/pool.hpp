@@ -50,11 +50,10 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
 }
 
 template <segment_engine Engine>
-void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal,
-                               host_lock& lock) {
-  segment_handle block = engine_.allocate(bytes, alignment);
+void* basic_pool<Engine>::take(const request& wanted, bool may_grow, std::string& refusal, host_lock& lock) {
+  segment_handle block = engine_.allocate(wanted.bytes, wanted.alignment, wanted.most);
   if (block == no_segment) {
-    if (may_grow) block = grow(bytes, alignment, refusal, lock);
+    if (may_grow) block = grow(wanted, refusal, lock);
     if (block == no_segment) return nullptr;
   }
   ++allocations_;
@@ -67,7 +66,7 @@ void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment)
   pool_detail::require_power_of_two(alignment);
   host_lock lock(mutex_);
   std::string refusal;
-  void* const block = take(bytes, alignment, true, refusal, lock);
+  void* const block = take({bytes, bytes, alignment}, true, refusal, lock);
   if (block == nullptr) fail(bytes, alignment, refusal);
   return block;
 }
@@ -77,7 +76,16 @@ void* basic_pool<Engine>::try_allocate(std::uint64_t bytes, std::uint64_t alignm
   pool_detail::require_power_of_two(alignment);
   host_lock lock(mutex_);
   std::string refusal;
-  return take(bytes, alignment, may_grow, refusal, lock);
+  return take({bytes, bytes, alignment}, may_grow, refusal, lock);
+}
+
+template <segment_engine Engine>
+void* basic_pool<Engine>::try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment,
+                                               bool may_grow) {
+  pool_detail::require_power_of_two(alignment);
+  host_lock lock(mutex_);
+  std::string refusal;
+  return take({bytes, most, alignment}, may_grow, refusal, lock);
 }
 
 template <segment_engine Engine>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <warpheap/platform.hpp>
@@ -19,19 +20,17 @@ class segment_book {
 
   segment_handle adopt(std::uint64_t begin, std::uint64_t bytes, segment_state state) {
     index_.reserve(1);
-    const segment_handle made = index_.insert(begin, bytes, no_segment);
-    with_state(state, [&]<segment_state State>() { enter<State>(made); });
-    return made;
+    const segment_handle made = index_.insert(begin, bytes, index_.predecessor(begin));
+    return with_state(state, [&]<segment_state State>() { return enter_merged<State>(made); });
   }
 
   segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 62;
-    if (bytes > most || alignment > most) return no_segment;
-    const std::uint64_t rounded = bytes == 0 ? granule() : align_up(bytes, granule());
-    index_.reserve(2);
-    const segment_handle found = index_.fit(rounded, alignment < granule() ? granule() : alignment);
-    if (found == no_segment) return no_segment;
-    return change<segment_state::free, segment_state::live>(found, align_up(index_[found].begin, alignment), rounded);
+    return allocate(bytes, alignment, [](std::uint64_t rounded, std::uint64_t) { return rounded; });
+  }
+  segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most) {
+    return allocate(bytes, alignment, [&](std::uint64_t rounded, std::uint64_t there) {
+      return std::max(rounded, std::min(align_down(most, granule()), there));
+    });
   }
 
   segment_handle deallocate(segment_handle handle) {
@@ -116,6 +115,21 @@ class segment_book {
     all.bytes -= index_[handle].bytes;
     --all.segments;
     index_.template leave<State>(handle);
+  }
+
+  // `size(rounded, there)` is how much of what is there from the block's begin on becomes the block.
+  template <class Size>
+  segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment, Size size) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 62;
+    if (bytes > most || alignment > most) return no_segment;
+    const std::uint64_t rounded = bytes == 0 ? granule() : align_up(bytes, granule());
+    index_.reserve(2);
+    const segment_handle found = index_.fit(rounded, alignment < granule() ? granule() : alignment);
+    if (found == no_segment) return no_segment;
+    const auto& record = index_[found];
+    const std::uint64_t begin = align_up(record.begin, alignment);
+    const std::uint64_t there = record.begin + record.bytes - begin;
+    return change<segment_state::free, segment_state::live>(found, begin, size(rounded, there));
   }
 
   // As the public one; two more segments are reserved.

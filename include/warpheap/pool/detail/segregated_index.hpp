@@ -40,12 +40,18 @@ class segregated_index {
     live_.reserve(segments + 1);  // the segment that is split may be the one that becomes live
   }
 
+  // The record that a new one at `begin` follows: the last of the chain that was lengthened last, if it ends no later.
+  segment_handle predecessor(std::uint64_t begin) const {
+    return last_ != no_segment && records_[last_].begin + records_[last_].bytes <= begin ? last_ : no_segment;
+  }
+
   // A record that follows `before`, or begins a chain of its own if that is no segment.
   segment_handle insert(std::uint64_t begin, std::uint64_t bytes, segment_handle before) {
     const segment_handle made = records_.take();
     chained_record& record = records_[made];
     record.begin = begin;
     record.bytes = bytes;
+    if (before == last_) last_ = made;
     if (before == no_segment) return made;
     record.before = before;
     record.after = records_[before].after;
@@ -59,6 +65,7 @@ class segregated_index {
     const chained_record& record = records_[handle];
     if (record.before != no_segment) records_[record.before].after = record.after;
     if (record.after != no_segment) records_[record.after].before = record.before;
+    if (handle == last_) last_ = record.before;
     records_.give_back(handle);
   }
 
@@ -145,6 +152,7 @@ class segregated_index {
     records_.clear();
     bins_.clear();
     absent_ = no_segment;
+    last_ = no_segment;
   }
 
  private:
@@ -189,6 +197,7 @@ class segregated_index {
 
   int granule_bits_;
   segment_handle absent_ = no_segment;
+  segment_handle last_ = no_segment;  // of one chain; none if that chain is gone
   record_table<chained_record> records_;
   block_map<record_table<chained_record>> live_;
   size_bins bins_;

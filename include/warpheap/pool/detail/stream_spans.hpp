@@ -15,38 +15,19 @@
 
 namespace warpheap {
 
-// A span for a request that the stream's own memory cannot hold: as large as the common pool has one.
-template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::take_span(std::uint64_t bytes, std::uint64_t alignment,
-                                                    std::uint64_t span_bytes) {
-  for (std::uint64_t size = span_bytes; size > bytes; size /= 2) {
-    if (void* const span = pool_.try_allocate(size, alignment, false)) return span;
-  }
-  return pool_.try_allocate(bytes, alignment, false);
-}
-
-template <stream_order Streams, segment_engine Engine>
-void* basic_stream_pool<Streams, Engine>::grow_span(std::uint64_t bytes, std::uint64_t alignment,
-                                                    std::uint64_t span_bytes) {
-  if (bytes < span_bytes) {
-    if (void* const span = pool_.try_allocate(span_bytes, alignment)) return span;
-  }
-  return pool_.try_allocate(bytes, alignment);
-}
-
-// A span by all means that there are: from the common pool as it is, by growth, and from all streams' free memory. The
-// pool grows without a lock of ours, since the driver takes its time for that.
+// A span by all means that there are: from the common pool as it is, by growth, and from what streams have free. The pool
+// grows without a lock of ours, since the driver takes its time for that.
+//
+// The span is what is free in one stretch, up to `span_bytes`, wherever the request fits best. So small requests take
+// small holes whole, and large ones find the large.
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment,
                                                       std::uint64_t span_bytes) {
-  if (void* const span = take_span(bytes, alignment, span_bytes)) return span;
+  if (void* const span = pool_.try_allocate_stretch(bytes, span_bytes, alignment, false)) return span;
   common.unlock();
-  void* span = grow_span(bytes, alignment, span_bytes);
+  void* span = pool_.try_allocate_stretch(bytes, span_bytes, alignment);
   common.lock();
-  if (span == nullptr) {
-    if (bytes <= pool_.reserved_bytes()) gather_all();
-    span = pool_.try_allocate(bytes, alignment, false);
-  }
+  if (span == nullptr && gather_for(bytes, alignment)) span = pool_.try_allocate(bytes, alignment, false);
   if (span == nullptr) {
     common.unlock();
     span = pool_.allocate(bytes, alignment);
@@ -74,17 +55,17 @@ void* basic_stream_pool<Streams, Engine>::refill(shard& own, void* begin, std::u
   try {
     if (own.of == nullptr) wait_for_marks(own);  // for a capture the host has waited
     const host_lock lock(own.mutex);
-    const segment_handle whole = own.book->adopt(number(begin), size, segment_state::free);
     // The request is the span's first part, so that it is served whatever the stream's other threads do meanwhile.
+    const std::uint64_t granule = pool_.granule_bytes();
+    const std::uint64_t part = std::max(granule, align_up(bytes, granule));
+    const segment_handle block = own.book->adopt(number(begin), part, segment_state::live);
     try {
-      const std::uint64_t granule = pool_.granule_bytes();
-      const std::uint64_t part = std::max(granule, align_up(bytes, granule));
-      own.book->change(whole, number(begin), part, segment_state::live);
-      meter_.count_allocation(part);
+      if (part != size) own.book->adopt(number(begin) + part, size - part, segment_state::free);
     } catch (...) {
-      own.book->drop(whole);
+      own.book->drop(block);
       throw;
     }
+    meter_.count_allocation(part);
   } catch (...) {
     spans_.erase(made);
     throw;
@@ -168,41 +149,6 @@ void basic_stream_pool<Streams, Engine>::record_mark(shard& of) {
   of.mark = std::move(fresh);
 }
 
-// Gives all that a stream has free to the common pool, after its mark.
-template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::gather(shard& from) {
-  const host_lock lock(from.mutex);
-  gather_locked(from);
-}
-template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::gather_locked(shard& from) {
-  from.moved = 0;
-  if (from.book->segments_in(segment_state::free) == 0) return;
-  std::vector<segment_view> idle;
-  from.book->for_each_free(pool_.granule_bytes(), [&](const segment_view& each) { idle.push_back(each); });
-  if (from.is_shared) {
-    if (streams_.is_capturing(from.name)) return;  // a mark would become a part of the graph
-    record_mark(from);
-  }
-  // A thread's own stream that took nothing back used none of this: there is no mark then.
-  from.has_mark = from.mark != nullptr;
-  hand_over(from, idle);
-}
-
-// Gives free segments of a shard to the common pool. A mark that covers them is shown already. If it throws, those that
-// are left are still the shard's.
-template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::hand_over(shard& from, const std::vector<segment_view>& idle) {
-  for (const segment_view& each : idle) {
-    auto part = isolate(each.begin, each.bytes);  // may throw; what follows does not
-    from.book->drop(each.handle);
-    while (part != spans_.end() && part->first < each.begin + each.bytes) {
-      pool_.deallocate(reinterpret_cast<void*>(part->first));
-      part = spans_.erase(part);
-    }
-  }
-}
-
 // Moves the blocks of a stream that is forgotten, and has nothing free, to the book of those that have none. If it
 // throws, nothing has changed.
 template <stream_order Streams, segment_engine Engine>
@@ -228,13 +174,6 @@ void basic_stream_pool<Streams, Engine>::orphan_blocks(shard& of) {
     auto part = std::prev(spans_.upper_bound(each.begin));
     for (; part != spans_.end() && part->first < each.begin + each.bytes; ++part) part->second.owner = orphans_.get();
   }
-}
-
-template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::gather_all() {
-  ++gatherings_;
-  gather_deferred();
-  for (shard* each : all_shards()) gather(*each);
 }
 
 // The shard whose span the address lies in.
@@ -296,33 +235,6 @@ void basic_stream_pool<Streams, Engine>::move_block(shard& own, void* block) {
     // The block is taken back, so the caller must not hear of this. What was not gathered stays with the stream, and is
     // gathered when memory is short.
   }
-}
-
-// Cuts spans so that one begins and one ends with the given part of a segment; returns the first in it. (There may be
-// several, since spans that were cut stay so.) If it throws, spans may be cut and nothing else has changed.
-template <stream_order Streams, segment_engine Engine>
-auto basic_stream_pool<Streams, Engine>::isolate(std::uint64_t begin, std::uint64_t bytes) ->
-    typename span_map::iterator {
-  const std::uint64_t end = begin + bytes;
-  auto first = std::prev(spans_.upper_bound(begin));
-  if (first->first != begin) first = cut(first, begin);
-  const auto last = std::prev(spans_.lower_bound(end));
-  if (last->first + last->second.bytes != end) cut(last, end);
-  return first;
-}
-template <stream_order Streams, segment_engine Engine>
-auto basic_stream_pool<Streams, Engine>::cut(typename span_map::iterator whole, std::uint64_t at) ->
-    typename span_map::iterator {
-  const std::uint64_t first = at - whole->first;
-  const auto rest = spans_.emplace(at, span{whole->second.bytes - first, whole->second.owner}).first;
-  try {
-    pool_.split(reinterpret_cast<void*>(whole->first), first);
-  } catch (...) {
-    spans_.erase(rest);
-    throw;
-  }
-  whole->second.bytes = first;
-  return rest;
 }
 
 }  // namespace warpheap

@@ -58,6 +58,7 @@ class tree_index {
 
   void reserve(std::uint32_t segments) { records_.reserve(segments); }
 
+  segment_handle predecessor(std::uint64_t) const { return no_segment; }
   segment_handle insert(std::uint64_t begin, std::uint64_t bytes, segment_handle) {
     const segment_handle made = records_.take();
     records_[made].begin = begin;
