@@ -16,14 +16,15 @@
 
 namespace warpheap::bench {
 
-/// The stream pool over device memory that it takes as it needs it, in pieces of 2 MiB, as finely as devices map it.
-/// So it never has more than it may.
+/// The stream pool over device memory that it takes as it needs it, in pieces of 2 MiB, as finely as devices map it. It
+/// has twice as many addresses as memory, so that pieces can move before a request fails.
 class recorded_stream_pool : public numbered_stream_pool {
  public:
   static constexpr bool has_budget = true;
   recorded_stream_pool(std::uint64_t most, int streams)
-      : numbered_stream_pool(streams, std::make_unique<device_space>(std::max(most / piece * piece, piece),
-                                                                     range_options{.piece_bytes = piece})) {}
+      : numbered_stream_pool(
+            streams, std::make_unique<device_space>(2 * std::max(most, piece), range_options{.piece_bytes = piece}),
+            {.pool = {.most_bytes = most}}) {}
   std::optional<std::uint64_t> reserved_peak() const { return pool().statistics().peak_committed_bytes; }
   void look() {}
 

@@ -87,8 +87,9 @@ std::unique_ptr<wh_pool> make(const wh_pool_options& asked, const device_context
   std::uint64_t reserved = asked.reserve_bytes;
   if (reserved == 0) {
     require(!plain, "a pool of plain memory takes all of it at once: set reserve_bytes");
-    // Other pools and heaps of the process need addresses, too.
-    reserved = std::min(warpheap::describe_machine().memory_bytes, warpheap::address_limit() / 4);
+    // Twice the memory, so that pieces of it can move when no stretch is long enough. Other pools and heaps of the
+    // process need addresses, too.
+    reserved = std::min(2 * warpheap::describe_machine().memory_bytes, warpheap::address_limit() / 4);
   }
   warpheap::stream_pool_options how;
   how.counts_usage = true;

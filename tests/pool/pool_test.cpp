@@ -157,6 +157,28 @@ TYPED_TEST(pool_test, grows_in_place_and_by_no_more_than_it_must) {
   EXPECT_EQ(this->seen.committed, mib);
 }
 
+TYPED_TEST(pool_test, has_no_more_memory_than_it_may) {
+  const auto blocks = this->make(4 * mib, {.growth_bytes = 256 * kib, .most_bytes = 400 * kib});
+  void* const a = blocks->allocate(200 * kib);
+  void* const b = blocks->allocate(100 * kib);  // 64 KiB of the first growth are left
+  EXPECT_EQ(this->seen.committed, 320 * kib) << "what it needs, as it may not have what it would like";
+  try {
+    blocks->allocate(200 * kib);
+    FAIL() << "it has more than it may";
+  } catch (const out_of_memory& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("can grow by 81920 more"), std::string::npos) << text;
+    EXPECT_NE(text.find("most_bytes"), std::string::npos) << text;
+  }
+  EXPECT_EQ(this->seen.committed, 320 * kib);
+  blocks->deallocate(a);
+  blocks->deallocate(b);
+  blocks->trim();
+  EXPECT_EQ(blocks->unused_bytes(), 400 * kib);
+  EXPECT_NE(blocks->allocate(384 * kib), nullptr);
+  EXPECT_THROW(this->make(mib, {.initial_bytes = 128 * kib, .most_bytes = 64 * kib}), std::invalid_argument);
+}
+
 TYPED_TEST(pool_test, a_stretch_is_a_block_with_what_is_free_behind_it) {
   const auto blocks = this->make(mib);
   EXPECT_EQ(blocks->try_allocate_stretch(kib, mib, 1, false), nullptr) << "the pool has no memory yet";

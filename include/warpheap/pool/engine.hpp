@@ -40,7 +40,7 @@ struct segment_view {
 ///   begins if all that the engine knows ends there. Returns the segment that the addresses then lie in.
 /// - `allocate(bytes, alignment)`: a live segment of at least `bytes` whose begin is a multiple of `alignment`, a power
 ///   of two; `no_segment` exactly if no free segment can hold it.
-/// - `allocate(bytes, alignment, most)`: as before, but the segment takes in what is free behind it, up to `most` bytes
+/// - `allocate(bytes, alignment, most)`: as before, but the segment takes in what is free after it, up to `most` bytes
 ///   in all.
 /// - `deallocate(handle)`: makes a live segment free and merges it with free neighbours; returns what it became.
 /// - `change(handle, begin, bytes, state)`: gives a part of a segment another state: splits it off, and merges it with

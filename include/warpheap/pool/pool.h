@@ -57,9 +57,10 @@ enum {
 /** How a pool is made. `struct_bytes` is the size of the structure as the caller knows it; zeros are the defaults. */
 typedef struct wh_pool_options {
   uint64_t struct_bytes;  /**< sizeof(wh_pool_options) */
-  uint64_t reserve_bytes; /**< addresses to reserve, as far as the pool can grow; 0: as the device has memory */
+  uint64_t reserve_bytes; /**< addresses to reserve, as far as the pool can grow; 0: twice the device's memory,
+                             so that free memory in pieces can move where addresses lie in a row */
   uint64_t initial_bytes; /**< memory to take when the pool is made */
-  uint64_t span_bytes;    /**< a stream takes this many bytes from the pool at once; 0: 32 MiB */
+  uint64_t span_bytes;    /**< the most that a stream takes at once, unless a block needs more; 0: 32 MiB */
   uint64_t piece_bytes;   /**< the pool takes memory and gives it back in pieces of this size; 0: 32 MiB */
   uint32_t flags;         /**< WH_POOL_PLAIN, WH_POOL_SHARED */
   int32_t device;         /**< number of the device; -1: the current one */

@@ -27,6 +27,9 @@ struct pool_options {
   std::uint64_t initial_bytes = 0;
   /// The pool grows by at least this many bytes where addresses and memory allow, else by what a request needs.
   std::uint64_t growth_bytes = 0;
+  /// The pool never has more memory than this many bytes, where the space takes memory piece by piece. Addresses may be
+  /// more: memory that is given back in one place can then be had in another.
+  std::uint64_t most_bytes = ~std::uint64_t{0};
 };
 
 /// A pool: hands out parts of one range of memory, of any kind, from the host.
@@ -61,7 +64,7 @@ class basic_pool {
   /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
   /// `may_grow` false only memory that the pool has already is looked at.
   void* try_allocate(std::uint64_t bytes, std::uint64_t alignment = 1, bool may_grow = true);
-  /// As `try_allocate`, but the block has what is free behind it, too, up to `most` bytes in all.
+  /// As `try_allocate`, but the block has what is free after it, too, up to `most` bytes in all.
   void* try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment = 1,
                              bool may_grow = true);
   /// Takes a block back; null is ignored. Throws `unknown_block` if no block begins there; nothing has changed then.
@@ -104,6 +107,19 @@ class basic_pool {
   const void* data() const { return reinterpret_cast<const void*>(static_cast<std::uintptr_t>(begin_)); }
   /// Bytes of addresses that the pool hands out at most.
   std::uint64_t reserved_bytes() const { return end_ - begin_; }
+  /// Memory is taken from the space and given back in multiples of this many bytes; 0 if the space takes all at once.
+  std::uint64_t piece_bytes() const { return space_->can_map() ? space_->piece_bytes() : 0; }
+  /// Bytes of whole pieces in `[begin, begin + bytes)`, addresses of the pool: what `trim` gives back if it is free.
+  std::uint64_t bytes_in_pieces(std::uint64_t begin, std::uint64_t bytes) const {
+    const std::uint64_t first = begin == begin_ ? begin_ : piece_above(begin);
+    const std::uint64_t end = piece_below(begin + bytes);
+    return end - std::min(first, end);
+  }
+  /// Bytes that the pool may commit beside those that it has.
+  std::uint64_t unused_bytes() const {
+    const host_lock lock(mutex_);
+    return may_commit();
+  }
   /// Sizes are rounded up to multiples of this many bytes.
   std::uint64_t granule_bytes() const { return engine_.granule(); }
 
@@ -115,7 +131,7 @@ class basic_pool {
     std::uint64_t bytes;
   };
 
-  // At least `bytes`, and what is free behind them up to `most`.
+  // At least `bytes`, and what is free after them up to `most`.
   struct request {
     std::uint64_t bytes;
     std::uint64_t most;
@@ -127,6 +143,7 @@ class basic_pool {
   std::uint64_t committed() const {
     return engine_.bytes_in(segment_state::live) + engine_.bytes_in(segment_state::free);
   }
+  std::uint64_t may_commit() const { return options_.most_bytes - std::min(options_.most_bytes, committed()); }
   // Addresses rounded to borders of pieces, kept inside the range.
   std::uint64_t piece_above(std::uint64_t address) const;
   std::uint64_t piece_below(std::uint64_t address) const;

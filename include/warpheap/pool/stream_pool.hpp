@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 #include <warpheap/platform.hpp>
+#include <warpheap/pool/detail/joined_stretch.hpp>
 #include <warpheap/pool/detail/noted_uses.hpp>
 #include <warpheap/pool/detail/usage_meter.hpp>
 #include <warpheap/pool/pool.hpp>
@@ -32,7 +34,7 @@ class stream_refused : public std::logic_error {
 
 /// How a stream pool deals out its memory.
 struct stream_pool_options {
-  /// A stream that has no memory for a request takes what it needs from the pool, and what is free behind that, up to
+  /// A stream that has no memory for a request takes what it needs from the pool, and what is free after that, up to
   /// this many bytes in all.
   std::uint64_t span_bytes = std::uint64_t{32} << 20;
   /// As `span_bytes`, for a stream in a capture that was begun: what it does not use is kept with the capture.
@@ -83,12 +85,14 @@ struct stream_pool_statistics {
 ///
 /// Memory that is taken back on a stream can be handed out on that stream at once, as work there runs in order. Another
 /// stream gets it only after an event: its work waits, on the device, until the work is done that came before. The
-/// host never waits but in `trim`, at the end, and when a capture takes memory that work still uses.
+/// host never waits but in `trim`, at the end, when a capture takes memory that work still uses, and before a request
+/// would fail.
 ///
 /// Each stream has spans of addresses with a book and a lock of its own, so threads on different streams seldom meet.
 /// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, a stretch that
-/// streams have free together is put together there, after an event of each. So a request fails only if no stretch of
-/// free memory, whichever stream freed it, can hold it.
+/// streams have free together is put together there, after an event of each. If there is no such stretch, the host
+/// waits for the work that used what is free, and whole pieces of it go where addresses lie in a row. So a request
+/// fails only if the space has no memory for it, and what is free can hold it neither where it is nor in whole pieces.
 ///
 /// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
 /// of that thread: events and default streams are of the current device. Streams that are being captured are refused,
@@ -219,6 +223,12 @@ class basic_stream_pool {
     shard* of;  // null for a mark of `left_marks_`
     mark_pointer mark;
   };
+  // Free and absent segments, and which books they are in.
+  struct idle_memory {
+    std::vector<shard*> shards;
+    std::vector<host_lock> locks;
+    std::vector<pool_detail::idle_part> parts;  // book `i` is shard `i - 1`
+  };
   struct span {
     std::uint64_t bytes;
     shard* owner;
@@ -254,6 +264,9 @@ class basic_stream_pool {
   // These let go of `common_` meanwhile.
   void* obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
   void await_all_marks(host_lock& common);
+  void free_pieces_for(host_lock& common, std::uint64_t bytes, std::uint64_t alignment);
+  template <class Keep>
+  std::uint64_t trim_after_marks(host_lock& common, Keep keep_bytes);
 
   void* refill(shard& own, void* span, std::uint64_t bytes);
   void* refill_or_return(stream on, void* span, std::uint64_t bytes, private_pool* of);
@@ -265,7 +278,7 @@ class basic_stream_pool {
   void defer(shard& owner, std::uint64_t begin, uses until);
   void release_deferred();
   bool give_on(deferred_block& each);
-  void gather_deferred();
+  bool gather_deferred();
   void hand_over(shard& from, const std::vector<segment_view>& idle);
   void drop_orphans_without_blocks();
   std::vector<awaited> unreached_marks();
@@ -274,6 +287,8 @@ class basic_stream_pool {
   void gather(shard& from);
   void gather_all();
   bool gather_for(std::uint64_t bytes, std::uint64_t alignment);
+  idle_memory look_at_idle();
+  void hand_over(const idle_memory& idle, std::span<const pool_detail::idle_part> parts);
   void move_block(shard& own, void* block);
   typename span_map::iterator isolate(std::uint64_t begin, std::uint64_t bytes);
   typename span_map::iterator cut(typename span_map::iterator whole, std::uint64_t at);

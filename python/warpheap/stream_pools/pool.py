@@ -45,12 +45,12 @@ class Pool(MadeObject):
     ) -> None:
         """A pool of its own, on the GPU with the number `device`; None is the current one.
 
-        `reserve_bytes`: addresses to reserve, as far as the pool can grow; 0: as the device has memory.
-        `initial_bytes`: memory to take at once. `span_bytes`: what a stream takes from the pool at once; 0: 32 MiB.
-        `piece_bytes`: the pool takes memory and gives it back in pieces of this size; 0: 32 MiB. `plain`: memory that
-        is not mapped, all of it taken at once. `shared`: as `plain`, and other processes can map it: for `export`; say
-        by `reserve_bytes` how much. `backend`: "cuda" or "host"; None takes a GPU if the library for it is
-        built and a GPU answers.
+        `reserve_bytes`: addresses to reserve, as far as the pool can grow; 0: twice the device's memory.
+        `initial_bytes`: memory to take at once. `span_bytes`: the most that a stream takes at once, unless a
+        block needs more; 0: 32 MiB. `piece_bytes`: the pool takes memory and gives it back in pieces of this
+        size; 0: 32 MiB. `plain`: memory that is not mapped, all of it taken at once. `shared`: as `plain`, and
+        other processes can map it: for `export`; say by `reserve_bytes` how much. `backend`: "cuda" or "host";
+        None takes a GPU if the library for it is built and a GPU answers.
 
         Raises `ValueError` for what cannot be right, `OverflowError` for more bytes than addresses, `MemoryError` or
         `PoolError` if the machine refuses, and `UsageError` if the library is not built.

@@ -17,6 +17,7 @@ struct space_watch {
   std::atomic<std::uint64_t> calls{0};    ///< commits and decommits so far
   std::atomic<std::uint64_t> fail_at{0};  ///< the call with this number throws
   std::function<void()> on_commit = [] {};
+  std::function<void(const void*, std::uint64_t)> on_decommit = [](const void*, std::uint64_t) {};  ///< of these bytes
   std::function<void()> on_end = [] {};  ///< before the memory is given back
 };
 
@@ -34,6 +35,7 @@ class failing_space final : public pool_space {
   }
   void decommit(std::uint64_t offset, std::uint64_t bytes) override {
     call();
+    watch_.on_decommit(data() + offset, bytes);
     range_.decommit(offset, bytes);
   }
 

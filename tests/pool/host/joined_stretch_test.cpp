@@ -62,6 +62,15 @@ TEST(joined_stretch, has_absent_parts_only_where_it_may_and_then_the_most_free_m
   EXPECT_EQ(joined(parts, 60, 1, true), (stretch{300, 830}));
 }
 
+TEST(joined_stretch, longest_is_what_an_aligned_request_can_have_in_a_row) {
+  std::vector<idle_part> parts = {part(330, 70, common_book, absent), part(300, 30, 1), part(100, 90, 2)};
+  EXPECT_EQ(pool_detail::longest_stretch(parts, 1), 100u);
+  EXPECT_EQ(pool_detail::longest_stretch(parts, 64), 80u);
+  EXPECT_EQ(pool_detail::longest_stretch(parts, 512), 0u);
+  parts.clear();
+  EXPECT_EQ(pool_detail::longest_stretch(parts, 1), 0u);
+}
+
 // Against a walk over single addresses.
 TEST(joined_stretch, agrees_with_a_map_of_addresses) {
   for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {

@@ -67,10 +67,18 @@ class stream_faults : public testing::Test {
   test::usage_watch watch{world};
   test::space_watch space;
 
-  std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib) {
-    return std::make_unique<pool_type>(std::make_unique<test::failing_space>(bytes, space),
-                                       stream_pool_options{.span_bytes = span_bytes, .capture_span_bytes = span_bytes},
-                                       test::watched_streams(world));
+  void SetUp() override {
+    space.on_decommit = [this](const void* memory, std::uint64_t bytes) {
+      EXPECT_TRUE(watch.is_unused(memory, bytes)) << "memory is given back that is in use";
+    };
+  }
+  std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib,
+                                  std::uint64_t most_bytes = ~std::uint64_t{0}) {
+    return std::make_unique<pool_type>(
+        std::make_unique<test::failing_space>(bytes, space),
+        stream_pool_options{
+            .span_bytes = span_bytes, .capture_span_bytes = span_bytes, .pool = {.most_bytes = most_bytes}},
+        test::watched_streams(world));
   }
   void* allocate(pool_type& pool, int stream, std::uint64_t bytes) {
     void* block = nullptr;
@@ -157,18 +165,53 @@ class stream_faults : public testing::Test {
     EXPECT_EQ(world.records_in_capture, 0);
     EXPECT_EQ(world.waits_in_capture, 0);
   }
-  // Runs both kinds of steps, with each call that `calls` counts failing in turn; there are more than `least`.
+  // Sixteen pieces, each a block; every other one is taken back.
+  std::vector<void*> hold_every_other_piece(pool_type& pool) {
+    std::vector<void*> held;
+    for (int i = 0; i < 16; ++i) held.push_back(allocate(pool, i % 3, 64 * kib));
+    for (std::size_t i = 0; i < held.size(); i += 2) {
+      deallocate(pool, static_cast<int>(i) % 3, held[i]);
+      held[i] = nullptr;
+    }
+    return held;
+  }
+  void take_back(pool_type& pool, const std::vector<void*>& held) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (held[i] != nullptr) deallocate(pool, static_cast<int>(i) % 3, held[i]);
+    }
+  }
+  // Steps in which a request fits nowhere, so that pieces are given back and taken where addresses lie in a row. The
+  // pool has a MiB at most, and more addresses.
+  void steps_with_moves(pool_type& pool) {
+    const std::vector<void*> held = hold_every_other_piece(pool);
+    void* const a = allocate(pool, 0, 300 * kib);
+    EXPECT_LE(pool.statistics().peak_committed_bytes, mib);
+    deallocate(pool, 1, a);
+    void* const b = allocate(pool, 1'000, 500 * kib);
+    EXPECT_LE(pool.statistics().peak_committed_bytes, mib);
+    deallocate(pool, 2, b);
+    take_back(pool, held);
+    again(pool, [&] { pool.trim(); });
+  }
+  // Runs each kind of steps, with each call that `calls` counts failing in turn; there are more than `least`.
   void each_call_fails_in_turn(std::atomic<std::uint64_t>& calls, std::atomic<std::uint64_t>& fail_at,
                                std::uint64_t least) {
-    for (const auto steps : {&stream_faults::all_kinds_of_steps, &stream_faults::steps_with_uses_and_a_capture}) {
-      SCOPED_TRACE(steps == &stream_faults::all_kinds_of_steps ? "without uses" : "with uses and a capture");
+    struct kind {
+      const char* name;
+      void (stream_faults::*steps)(pool_type&);
+      std::uint64_t addresses;
+    };
+    for (const kind& each : {kind{"without uses", &stream_faults::all_kinds_of_steps, mib},
+                             kind{"with uses and a capture", &stream_faults::steps_with_uses_and_a_capture, mib},
+                             kind{"with moves", &stream_faults::steps_with_moves, 2 * mib}}) {
+      SCOPED_TRACE(each.name);
       std::uint64_t count = 1;
       for (std::uint64_t at = 0; at <= count && !this->HasFailure(); ++at) {
         SCOPED_TRACE(at);
-        const auto pool = make(mib);
+        const auto pool = make(each.addresses, 64 * kib, mib);
         calls = 0;
         fail_at = at;  // the first time none
-        (this->*steps)(*pool);
+        (this->*each.steps)(*pool);
         if (at == 0) count = calls;
         fail_at = 0;
         expect_all_restored(*pool);
@@ -329,8 +372,8 @@ TYPED_TEST(stream_faults, other_threads_go_on_while_trim_waits) {
   bool has_waited = false;
   this->world.on_synchronise = [&] {
     if (std::exchange(has_waited, true)) return;
-    EXPECT_TRUE(other.ends([&] { pool->deallocate(2, mine); })) << "a stream's own memory";
-    EXPECT_TRUE(other.ends([&] { pool->deallocate(3, pool->allocate(3, 200 * kib)); })) << "a span";
+    EXPECT_TRUE(other.ends([&] { this->deallocate(*pool, 2, mine); })) << "a stream's own memory";
+    EXPECT_TRUE(other.ends([&] { this->deallocate(*pool, 3, this->allocate(*pool, 3, 200 * kib)); })) << "a span";
     EXPECT_TRUE(other.ends([&] { pool->forget(1); }));
   };
   pool->trim();
@@ -356,6 +399,53 @@ TYPED_TEST(stream_faults, trim_gives_nothing_back_that_is_in_use) {
   this->world.on_synchronise = [] {};
   EXPECT_GT(pool->trim(), 0u);
   EXPECT_EQ(pool->statistics().committed_bytes, 0u);
+}
+
+TYPED_TEST(stream_faults, memory_in_whole_pieces_goes_where_a_request_fits) {
+  const auto pool = this->make(2 * mib, 64 * kib, mib);
+  const std::vector<void*> held = this->hold_every_other_piece(*pool);
+  int waits = 0;
+  this->world.on_synchronise = [&] { ++waits; };
+  void* const a = this->allocate(*pool, 3, 400 * kib);
+  EXPECT_GT(waits, 0);
+  EXPECT_LE(pool->statistics().peak_committed_bytes, mib);
+  this->deallocate(*pool, 3, a);
+  waits = 0;
+  EXPECT_EQ(this->allocate(*pool, 3, 400 * kib), a);
+  EXPECT_EQ(waits, 0) << "it was moved already";
+  this->deallocate(*pool, 3, a);
+  this->take_back(*pool, held);
+}
+
+TYPED_TEST(stream_faults, memory_stays_where_moving_it_would_not_help) {
+  const auto pool = this->make(2 * mib, 64 * kib, mib);
+  const std::vector<void*> held = this->hold_every_other_piece(*pool);
+  const std::string before = pool->snapshot();
+  EXPECT_THROW(pool->allocate(3, 513 * kib), out_of_memory) << "only 512 KiB are free";
+  EXPECT_EQ(pool->snapshot(), before);
+  const auto full = this->make(mib, 64 * kib, mib);
+  const std::vector<void*> others = this->hold_every_other_piece(*full);
+  const std::string as_it_is = full->snapshot();
+  EXPECT_THROW(full->allocate(3, 128 * kib), out_of_memory) << "no two free pieces, nor addresses, lie in a row";
+  EXPECT_EQ(full->snapshot(), as_it_is);
+  this->take_back(*pool, held);
+  this->take_back(*full, others);
+}
+
+// Another thread may put memory together after marks of its own while the host waits.
+TYPED_TEST(stream_faults, other_streams_go_on_while_memory_moves) {
+  const auto pool = this->make(2 * mib, 64 * kib, mib);
+  const std::vector<void*> held = this->hold_every_other_piece(*pool);
+  int passes = 0;
+  this->world.on_synchronise = [&] {
+    if (++passes != 1) return;
+    this->deallocate(*pool, 5, this->allocate(*pool, 5, 10 * kib));
+    pool->forget(5);
+  };
+  void* const a = this->allocate(*pool, 3, 300 * kib);
+  EXPECT_GT(passes, 1);
+  this->deallocate(*pool, 3, a);
+  this->take_back(*pool, held);
 }
 
 TYPED_TEST(stream_faults, other_threads_go_on_while_the_pool_grows) {

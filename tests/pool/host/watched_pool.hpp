@@ -23,8 +23,10 @@ class watched_pool : public testing::Test {
   stream_world world;
   usage_watch watch{world};
 
-  std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib) {
+  std::unique_ptr<pool_type> make(std::uint64_t bytes, std::uint64_t span_bytes = 64 * kib,
+                                  std::uint64_t most_bytes = ~std::uint64_t{0}) {
     stream_pool_options options;
+    options.pool.most_bytes = most_bytes;
     options.span_bytes = options.capture_span_bytes = span_bytes;
     options.counts_usage = true;
     return std::make_unique<pool_type>(std::make_unique<host_space>(bytes, 64 * kib), options, watched_streams(world));

@@ -189,6 +189,17 @@ class usage_watch {
     uses_[begin] = {bytes, stream, number, true, world_.now(stream), {}};
     return ordered;
   }
+  /// True if nothing uses the memory: no block there is live, and all work that used one is done.
+  bool is_unused(const void* memory, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    for (auto at = first_touching(begin); at != uses_.end() && at->first < begin + bytes; ++at) {
+      stream_world::clocks users = at->second.beside;
+      users[at->second.stream] = std::max(users[at->second.stream], at->second.number);
+      if (at->second.live || !world_.is_finished(users)) return false;
+    }
+    return true;
+  }
   /// The block is used on `stream`, after it was handed out and beside whatever uses it then.
   void use_beside(int stream, const void* block) {
     const std::lock_guard lock(mutex_);

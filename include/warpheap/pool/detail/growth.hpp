@@ -123,6 +123,9 @@ segment_handle basic_pool<Engine>::grow(const request& wanted, std::string& refu
         const segment_handle block = engine_.allocate(wanted.bytes, alignment, wanted.most);
         if (block != no_segment) return block;
         if (!plan_growth(rounded, alignment, growth, parts)) return no_segment;
+        std::uint64_t more = 0;
+        for (const missing_part& part : parts) more += part.bytes;
+        if (more > may_commit()) throw std::runtime_error("it is given no more than the pool's most_bytes");
         commit(parts, lock);
       }
     } catch (const std::exception& error) {
@@ -142,9 +145,9 @@ std::uint64_t basic_pool<Engine>::trim(std::uint64_t keep_bytes) {
   std::vector<missing_part> idle;
   std::uint64_t left = committed() - std::min(committed(), keep_bytes);
   engine_.for_each_free(engine_.granule(), [&](const segment_view& each) {
-    std::uint64_t begin = each.begin == begin_ ? begin_ : piece_above(each.begin);
+    const std::uint64_t whole = bytes_in_pieces(each.begin, each.bytes);
     const std::uint64_t end = piece_below(each.begin + each.bytes);
-    if (begin < end && end - begin > left) begin = piece_above(end - left);
+    const std::uint64_t begin = whole > left ? piece_above(end - left) : end - whole;
     if (begin >= end) return;
     idle.push_back({each.handle, begin, end - begin});
     left -= end - begin;

@@ -45,6 +45,9 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
   if (options.initial_bytes > space_->bytes()) {
     throw std::invalid_argument("warpheap: initial_bytes exceeds the space: give the pool a larger one");
   }
+  if (options.initial_bytes > options.most_bytes) {
+    throw std::invalid_argument("warpheap: initial_bytes exceeds most_bytes: let the pool have more");
+  }
   host_lock lock(mutex_);
   commit({{whole, begin_, piece_above(begin_ + options.initial_bytes - 1) - begin_}}, lock);
 }
@@ -180,7 +183,7 @@ template <segment_engine Engine>
 void basic_pool<Engine>::fail(std::uint64_t bytes, std::uint64_t alignment, const std::string& refusal) {
   ++failures_;
   const std::uint64_t free = engine_.bytes_in(segment_state::free);
-  const std::uint64_t absent = engine_.bytes_in(segment_state::absent);
+  const std::uint64_t absent = std::min(engine_.bytes_in(segment_state::absent), may_commit());
   std::string message = "warpheap: no memory for a block of " + std::to_string(bytes) + " bytes";
   if (alignment > engine_.granule()) message += " at a multiple of " + std::to_string(alignment);
   message += ": " + std::to_string(free) + " bytes are free, at most " + std::to_string(engine_.largest_free()) +

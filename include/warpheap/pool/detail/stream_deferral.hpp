@@ -124,7 +124,8 @@ bool basic_stream_pool<Streams, Engine>::give_on(deferred_block& each) {
 // Gives deferred blocks to the common pool though their uses go on, where each has a mark: as the marks of forgotten
 // streams, these are waited for by who takes the memory. Those of captures stay, since a graph could not wait.
 template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::gather_deferred() {
+bool basic_stream_pool<Streams, Engine>::gather_deferred() {
+  const std::size_t before = deferred_.size();
   for (std::size_t i = 0; i < deferred_.size();) {
     deferred_block& each = deferred_[i];
     each.until.mark(streams_);
@@ -138,6 +139,7 @@ void basic_stream_pool<Streams, Engine>::gather_deferred() {
     if (i + 1 != deferred_.size()) std::swap(each, deferred_.back());
     deferred_.pop_back();
   }
+  return deferred_.size() != before;
 }
 
 template <stream_order Streams, segment_engine Engine>

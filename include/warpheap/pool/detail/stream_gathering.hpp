@@ -18,8 +18,8 @@
 
 namespace warpheap {
 
-// True if `own`, whose lock is held, shows a mark that covers what it has free; its memory may then be handed over. False
-// for a stream that is being captured, where a mark would become a part of the graph.
+// True if `own`, whose lock is held, shows a mark that covers what it has free; its memory may then be handed over.
+// False for a stream that is being captured, where a mark would become a part of the graph.
 template <stream_order Streams, segment_engine Engine>
 bool basic_stream_pool<Streams, Engine>::show_mark(shard& own) {
   if (own.is_shared) {
@@ -67,40 +67,93 @@ void basic_stream_pool<Streams, Engine>::gather_all() {
   for (shard* each : all_shards()) gather(*each);
 }
 
-// Puts together, for a request that no book can hold, one stretch that several books have: streams give the common pool
-// what they have of it, after their marks. What is free elsewhere stays where it is, since small requests would break
-// long stretches if all small ones lay in the common pool. False if there is no such stretch; nothing has changed then,
-// except that deferred blocks may have been given on.
+// All that is free or absent, outside of captures and of streams that are being captured, and the locks under which it
+// stays so, as far as it is streams'.
+template <stream_order Streams, segment_engine Engine>
+auto basic_stream_pool<Streams, Engine>::look_at_idle() -> idle_memory {
+  idle_memory idle;
+  idle.shards = all_shards();
+  std::erase_if(idle.shards, [&](const shard* each) { return each->is_shared && streams_.is_capturing(each->name); });
+  std::sort(idle.shards.begin(), idle.shards.end(), std::less<>{});  // the order in which all take several locks
+  idle.locks.reserve(idle.shards.size());
+  for (shard* each : idle.shards) idle.locks.emplace_back(each->mutex);
+  for (const segment_view& each : pool_.segments()) {
+    if (each.state != segment_state::live) idle.parts.push_back({each, pool_detail::common_book});
+  }
+  for (std::size_t i = 0; i < idle.shards.size(); ++i) {
+    const auto note = [&](const segment_view& each) { idle.parts.push_back({each, i + 1}); };
+    idle.shards[i]->book->for_each_free(pool_.granule_bytes(), note);
+  }
+  return idle;
+}
+
+// Streams give the common pool those of the parts that are theirs, after their marks.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::hand_over(const idle_memory& idle,
+                                                   std::span<const pool_detail::idle_part> parts) {
+  ++gatherings_;
+  for (std::size_t i = 0; i < idle.shards.size(); ++i) {
+    std::vector<segment_view> own;
+    for (const pool_detail::idle_part& each : parts) {
+      if (each.book == i + 1) own.push_back(each.where);
+    }
+    if (!own.empty() && show_mark(*idle.shards[i])) hand_over(*idle.shards[i], own);
+  }
+}
+
+// Puts together, for a request that no book can hold, one stretch that several books have. What is free elsewhere stays
+// where it is, since small requests would break long stretches if all small ones lay in the common pool. False if there
+// is no such stretch; nothing has changed then.
 template <stream_order Streams, segment_engine Engine>
 bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::uint64_t alignment) {
-  gather_deferred();
-  std::vector<shard*> all = all_shards();
-  std::erase_if(all, [&](const shard* each) { return each->is_shared && streams_.is_capturing(each->name); });
-  std::sort(all.begin(), all.end(), std::less<>{});  // the order in which all who hold several locks take them
-  std::vector<host_lock> locks;
-  locks.reserve(all.size());
-  for (shard* each : all) locks.emplace_back(each->mutex);
-
-  std::vector<pool_detail::idle_part> parts;
-  for (const segment_view& each : pool_.segments()) {
-    if (each.state != segment_state::live) parts.push_back({each, pool_detail::common_book});
-  }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto note = [&](const segment_view& each) { parts.push_back({each, i + 1}); };
-    all[i]->book->for_each_free(pool_.granule_bytes(), note);
-  }
-  auto stretch = pool_detail::joined_stretch(parts, bytes, alignment, false);
-  if (stretch.empty()) stretch = pool_detail::joined_stretch(parts, bytes, alignment, true);
+  idle_memory idle = look_at_idle();
+  auto stretch = pool_detail::joined_stretch(idle.parts, bytes, alignment, false);
+  if (stretch.empty()) stretch = pool_detail::joined_stretch(idle.parts, bytes, alignment, true);
   if (stretch.empty()) return false;
-  ++gatherings_;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::vector<segment_view> idle;
-    for (const pool_detail::idle_part& each : stretch) {
-      if (each.book == i + 1) idle.push_back(each.where);
-    }
-    if (!idle.empty() && show_mark(*all[i])) hand_over(*all[i], idle);
-  }
+  hand_over(idle, stretch);
   return true;
+}
+
+// Gives idle memory back to the machine in whole pieces, as much as a request needs, so that the pool can grow by as
+// much where enough addresses lie in a row. Waits for the work that used the memory, without the lock. Where that would
+// not help, nothing changes.
+template <stream_order Streams, segment_engine Engine>
+void basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std::uint64_t bytes,
+                                                         std::uint64_t alignment) {
+  const std::uint64_t piece = pool_.piece_bytes();
+  if (piece == 0 || bytes > pool_.reserved_bytes()) return;
+  {
+    idle_memory idle = look_at_idle();
+    if (pool_detail::longest_stretch(idle.parts, alignment) < bytes) return;  // growth would find no addresses
+    std::uint64_t found = 0;
+    std::erase_if(idle.parts, [&](const pool_detail::idle_part& each) {
+      const bool is_free = each.where.state == segment_state::free;
+      const std::uint64_t whole = is_free ? pool_.bytes_in_pieces(each.where.begin, each.where.bytes) : 0;
+      found += whole;
+      return whole == 0;
+    });
+    if (found == 0 || (bytes > found && bytes - found > pool_.unused_bytes())) return;
+    hand_over(idle, idle.parts);
+  }
+  // A request that begins within a piece needs a part of one more.
+  const std::uint64_t wanted = (divide_up(bytes, piece) + 1) * piece;
+  trim_after_marks(common, [&] {
+    const std::uint64_t has = pool_.statistics().committed_bytes;
+    return has - std::min(has, wanted);
+  });
+}
+
+// Trims the common pool when no mark is shown. Others may put memory together while marks are awaited, after marks of
+// their own, so it looks again, four times at most; then it gives nothing back.
+template <stream_order Streams, segment_engine Engine>
+template <class Keep>
+std::uint64_t basic_stream_pool<Streams, Engine>::trim_after_marks(host_lock& common, Keep keep_bytes) {
+  constexpr int passes = 4;
+  for (int pass = 0; pass < passes; ++pass) {
+    if (unreached_marks().empty()) return pool_.trim(keep_bytes());
+    await_all_marks(common);
+  }
+  return 0;
 }
 
 // Cuts spans so that one begins and one ends with the given part of a segment; returns the first in it. (There may be

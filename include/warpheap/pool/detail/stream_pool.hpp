@@ -190,17 +190,9 @@ void basic_stream_pool<Streams, Engine>::forget(stream which) {
 
 template <stream_order Streams, segment_engine Engine>
 std::uint64_t basic_stream_pool<Streams, Engine>::trim(std::uint64_t keep_bytes) {
-  // Others may put memory together while the marks are awaited, after marks of its own.
-  constexpr int passes = 4;
-  for (int pass = 0; pass < passes; ++pass) {
-    host_lock lock(common_);
-    if (pass == 0) gather_all();
-    std::vector<awaited> unreached = unreached_marks();
-    if (unreached.empty()) return pool_.trim(keep_bytes);
-    lock.unlock();
-    await(unreached);
-  }
-  return 0;
+  host_lock lock(common_);
+  gather_all();
+  return trim_after_marks(lock, [&] { return keep_bytes; });
 }
 
 template <stream_order Streams, segment_engine Engine>

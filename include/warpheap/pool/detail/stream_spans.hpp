@@ -15,8 +15,8 @@
 
 namespace warpheap {
 
-// A span by all means that there are: from the common pool as it is, by growth, and from what streams have free. The pool
-// grows without a lock of ours, since the driver takes its time for that.
+// A span by all means that there are: from the common pool as it is, by growth, and from what streams have free. The
+// pool grows without a lock of ours, since the driver takes its time for that.
 //
 // The span is what is free in one stretch, up to `span_bytes`, wherever the request fits best. So small requests take
 // small holes whole, and large ones find the large.
@@ -24,15 +24,24 @@ template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment,
                                                       std::uint64_t span_bytes) {
   if (void* const span = pool_.try_allocate_stretch(bytes, span_bytes, alignment, false)) return span;
-  common.unlock();
-  void* span = pool_.try_allocate_stretch(bytes, span_bytes, alignment);
-  common.lock();
-  if (span == nullptr && gather_for(bytes, alignment)) span = pool_.try_allocate(bytes, alignment, false);
-  if (span == nullptr) {
+  const auto grow = [&](std::uint64_t most) {
     common.unlock();
-    span = pool_.allocate(bytes, alignment);
+    void* const span = pool_.try_allocate_stretch(bytes, most, alignment);
     common.lock();
+    return span;
+  };
+  if (void* const span = grow(span_bytes)) return span;
+  if (gather_deferred()) {
+    if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
   }
+  if (gather_for(bytes, alignment)) {
+    if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
+    if (void* const span = grow(bytes)) return span;  // a part of the stretch had no memory
+  }
+  free_pieces_for(common, bytes, alignment);
+  common.unlock();
+  void* const span = pool_.allocate(bytes, alignment);  // or says why it fails
+  common.lock();
   return span;
 }
 
