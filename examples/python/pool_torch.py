@@ -110,6 +110,23 @@ def out_of_memory(torch: Any) -> str:
     return text[:90]
 
 
+def memory_fraction(torch: Any) -> str:
+    """A process that may have a fraction of the memory gets no more, and all of it serves again."""
+    torch.cuda.empty_cache()
+    count = torch.cuda.memory_reserved() + 256 * MEBIBYTE
+    torch.cuda.set_per_process_memory_fraction(0.0)
+    try:
+        torch.empty(count, device="cuda", dtype=torch.uint8)
+    except torch.OutOfMemoryError as error:
+        text = str(error).splitlines()[0]
+    else:
+        raise AssertionError("a tensor above the fraction")
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert torch.empty(count, device="cuda", dtype=torch.uint8).numel() == count
+    return text[:90]
+
+
 def cudnn_benchmark(torch: Any) -> None:
     """cuDNN tries its algorithms, for which it asks how much memory there is."""
     layer = torch.nn.Conv2d(8, 8, 3, device="cuda")
@@ -294,7 +311,7 @@ def all_checks(checks: Checks, depth: str, torch: Any, pool: Any) -> None:
             checks.refused(name, lambda check=check: check(torch), text)  # type: ignore[misc]
     if depth == "full":
         checks.refused("history", torch.cuda.memory._record_memory_history, "history of memory is not recorded")
-        checks.refused("fraction", lambda: torch.cuda.set_per_process_memory_fraction(0.5), "no limit")
+        checks.served("fraction", lambda: memory_fraction(torch))
     if not whole:
         checks.refused("graph", lambda: graph(torch), "captur")
         return

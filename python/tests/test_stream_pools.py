@@ -116,6 +116,22 @@ def test_memory_goes_back_but_for_what_is_kept() -> None:
         assert pool.statistics().committed_bytes == 0
 
 
+def test_a_limit_holds_and_moves_free_memory() -> None:
+    with made(piece_bytes=2 * MEBIBYTE, span_bytes=2 * MEBIBYTE) as pool:
+        pool.limit(16 * MEBIBYTE)
+        blocks = [pool.allocate(2 * MEBIBYTE) for _ in range(8)]
+        with pytest.raises(MemoryError, match="most_bytes"):
+            pool.allocate(1)
+        for block in blocks[::2]:
+            pool.deallocate(block)
+        pool.deallocate(pool.allocate(6 * MEBIBYTE))
+        assert pool.statistics().peak_committed_bytes <= 16 * MEBIBYTE
+        pool.limit(None)
+        pool.deallocate(pool.allocate(20 * MEBIBYTE))
+        with pytest.raises(ValueError):
+            pool.limit(-1)
+
+
 def test_a_snapshot_has_all_addresses(pool: Pool) -> None:
     blocks = {pool.allocate(1000, 5): 1024, pool.allocate(MEBIBYTE, 6): MEBIBYTE}
     taken = pool.snapshot()

@@ -58,7 +58,8 @@ def out_of_memory(pool: Pool) -> None:
 def out_of_memory_with_a_graph_that_ended(pool: Pool) -> None:
     """Memory of private pools that nothing uses serves when there is no other."""
     torch.cuda.reset_accumulated_memory_stats()
-    most = pool.statistics().reserved_bytes // 8 * 7
+    pool.limit(1 << 30)
+    most = (1 << 30) // 8 * 7
     C._cuda_beginAllocateCurrentThreadToPool(0, (0, 77))
     tensor = torch.empty(most, device="cuda", dtype=torch.uint8)
     C._cuda_endAllocateToPool(0, (0, 77))
@@ -68,6 +69,7 @@ def out_of_memory_with_a_graph_that_ended(pool: Pool) -> None:
     tensor = torch.empty(most, device="cuda", dtype=torch.uint8)
     figures = torch.cuda.memory_stats()
     assert (figures["num_ooms"], figures["num_alloc_retries"]) == (1, 1), figures
+    pool.limit(None)
     assert pool.statistics().captures == 0
     del tensor
 
@@ -164,12 +166,21 @@ def checkpoints(pool: Pool) -> None:
     assert pool.statistics().captures == 0
 
 
+def memory_fraction(pool: Pool) -> None:
+    """A fraction of the memory limits the pool, and all of it limits it no more."""
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction(0.0)
+    count = pool.statistics().committed_bytes + (1 << 20)
+    assert "most_bytes" in raised(torch.OutOfMemoryError, empty, count)
+    torch.cuda.set_per_process_memory_fraction(1.0)
+    assert empty(count).numel() == count
+
+
 def refusals(pool: Pool) -> None:
     """What is not served says so."""
     assert "not recorded" in raised(NotImplementedError, torch.cuda.memory._record_memory_history)
     torch.cuda.memory._record_memory_history(None)
     assert C._cuda_isHistoryEnabled() is False
-    assert "no limit" in raised(NotImplementedError, torch.cuda.set_per_process_memory_fraction, 0.5)
     assert "does not serve others" in raised(NotImplementedError, lambda: torch.cuda.MemPool(use_on_oom=True))
     assert "kept whole" in raised(NotImplementedError, lambda: torch.cuda.MemPool(no_split=True))
     assert "nothing uses" in raised(RuntimeError, C._cuda_releasePool, 0, (0, 12345))
@@ -191,6 +202,7 @@ if __name__ == "__main__":
             snapshot,
             checkpoints,
             refusals,
+            memory_fraction,
             out_of_memory_with_a_graph_that_ended,
         ):
             check(of_process)

@@ -262,6 +262,10 @@ wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_
   return on(pool, [&](warpheap::stream_pool& now) { tell(given_back, now.trim(keep_bytes)); });
 }
 
+wh_pool_status wh_pool_limit(wh_pool* pool, uint64_t most_bytes) {
+  return on(pool, [&](warpheap::stream_pool& now) { now.limit(most_bytes); });
+}
+
 wh_pool_status wh_pool_allow_peer(wh_pool* pool, int32_t device) {
   return on(pool, [&](warpheap::stream_pool& now) { now.allow_peer(device); });
 }

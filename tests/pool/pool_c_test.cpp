@@ -13,6 +13,8 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 #include <warpheap.hpp>
 
 #include "pool_c_fixture.hpp"
@@ -53,10 +55,29 @@ TEST_F(pool_c, options_are_kept) {
   EXPECT_EQ(figures().committed_bytes, 0u);
 }
 
+// Every other piece is free, so that a larger block fits only where memory can go to.
+TEST_F(pool_c, a_limit_holds_and_moves_free_memory) {
+  make();  // pieces of 2 MiB
+  ASSERT_EQ(wh_pool_limit(pool_, 16 * mebibyte), WH_POOL_OK) << wh_pool_error();
+  std::vector<void*> held;
+  for (int i = 0; i < 8; ++i) held.push_back(allocate(2 * mebibyte));
+  void* block = nullptr;
+  EXPECT_EQ(wh_pool_allocate(pool_, 1, 1, nullptr, &block), WH_POOL_OUT_OF_MEMORY);
+  EXPECT_TRUE(told("most_bytes")) << wh_pool_error();
+  for (std::size_t i = 0; i < held.size(); i += 2) deallocate(std::exchange(held[i], nullptr));
+  deallocate(allocate(6 * mebibyte));
+  EXPECT_LE(figures().peak_committed_bytes, 16 * mebibyte);
+  EXPECT_EQ(wh_pool_limit(pool_, ~std::uint64_t{0}), WH_POOL_OK);
+  deallocate(allocate(20 * mebibyte));
+  for (void* const each : held) deallocate(each);
+}
+
 TEST_F(pool_c, plain_memory_is_taken_at_once_and_kept) {
   wh_pool_options how = options(4 * mebibyte);
   how.flags = WH_POOL_PLAIN;
   make(how);
+  EXPECT_EQ(wh_pool_limit(pool_, mebibyte), WH_POOL_INVALID_ARGUMENT);
+  EXPECT_TRUE(told("smaller space")) << wh_pool_error();
   EXPECT_EQ(figures().committed_bytes, figures().reserved_bytes);
   deallocate(allocate(mebibyte));
   std::uint64_t given_back = 1;
@@ -103,7 +124,7 @@ TEST_F(pool_c, a_null_pool_is_refused_by_each_function) {
   for (const wh_pool_status how :
        {wh_pool_allocate(nullptr, 1, 0, nullptr, &block), wh_pool_deallocate(nullptr, nullptr, nullptr),
         wh_pool_note_use(nullptr, nullptr, nullptr), wh_pool_forget(nullptr, nullptr),
-        wh_pool_trim(nullptr, 0, nullptr), wh_pool_allow_peer(nullptr, 0),
+        wh_pool_trim(nullptr, 0, nullptr), wh_pool_limit(nullptr, 0), wh_pool_allow_peer(nullptr, 0),
         wh_pool_block_bytes(nullptr, nullptr, nullptr), wh_pool_statistics_of(nullptr, &figures),
         wh_pool_reset_peaks(nullptr), wh_pool_snapshot(nullptr, nullptr, 0, nullptr),
         wh_pool_begin_capture(nullptr, 0, 0, nullptr, nullptr, nullptr), wh_pool_end_capture(nullptr, 0, 0),

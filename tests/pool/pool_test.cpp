@@ -176,7 +176,16 @@ TYPED_TEST(pool_test, has_no_more_memory_than_it_may) {
   blocks->trim();
   EXPECT_EQ(blocks->unused_bytes(), 400 * kib);
   EXPECT_NE(blocks->allocate(384 * kib), nullptr);
+  blocks->limit(100 * kib);
+  EXPECT_EQ(blocks->unused_bytes(), 0u);
+  EXPECT_EQ(this->seen.committed, 384 * kib) << "it keeps what it has";
+  EXPECT_EQ(blocks->try_allocate(1), nullptr);
+  blocks->limit(mib);
+  EXPECT_NE(blocks->allocate(512 * kib), nullptr);
   EXPECT_THROW(this->make(mib, {.initial_bytes = 128 * kib, .most_bytes = 64 * kib}), std::invalid_argument);
+  char some[1024];
+  basic_pool<TypeParam> plain(std::make_unique<borrowed_space>(some, sizeof some));
+  EXPECT_THROW(plain.limit(512), std::invalid_argument);
 }
 
 TYPED_TEST(pool_test, a_stretch_is_a_block_with_what_is_free_behind_it) {

@@ -92,6 +92,7 @@ _CALLS: dict[str, tuple[Any, ...]] = {
     "begin_capture": (_POOL, c_uint64, c_uint64, _STREAM, c_void_p, c_void_p),
     "end_capture": (_POOL, c_uint64, c_uint64),
     "release_capture": (_POOL, c_uint64, c_uint64, _STREAM),
+    "limit": (_POOL, c_uint64),
     "allow_peer": (_POOL, c_int32),
     "export": (_POOL, _BLOCK, POINTER(c_char)),
     "import": (POINTER(c_char), c_int32, POINTER(c_void_p), POINTER(c_uint64)),

@@ -183,6 +183,16 @@ class Pool(MadeObject):
         self._library.trim(self._open(), byte_count(keep_bytes, "keep_bytes", 0), byref(given_back))
         return given_back.value
 
+    def limit(self, most_bytes: int | None) -> None:
+        """Let the pool take no more memory while it has `most_bytes`; None: no limit but its addresses.
+
+        What it has above that it keeps until `trim`. Before a request fails for the limit, whole pieces of free memory
+        go where they make it fit, after the work that used them. Raises `ValueError` for a pool with `plain` or
+        `shared`, which has all its memory already.
+        """
+        most = (1 << 64) - 1 if most_bytes is None else byte_count(most_bytes, "most_bytes", 0)
+        self._library.limit(self._open(), most)
+
     def block_bytes(self, block: int) -> int:
         """Size of the live block that begins at an address, rounding included; 0 if no live block begins there."""
         found = c_uint64()

@@ -136,8 +136,10 @@ class pool_allocator final : public CUDAPluggableAllocator {
     }
   }
 
-  void setMemoryFraction(double, c10::DeviceIndex) override {
-    TORCH_CHECK_NOT_IMPLEMENTED(false, "warpheap: a pool has no limit that can be set to a fraction of the memory");
+  void setMemoryFraction(double fraction, c10::DeviceIndex device) override {
+    TORCH_CHECK(fraction >= 0 && fraction <= 1, "warpheap: the fraction of the memory must lie between 0 and 1");
+    const auto all = static_cast<double>(getMemoryInfo(device).second);
+    must(functions_.limit(state_of(device).blocks.pool(), static_cast<std::uint64_t>(fraction * all)));
   }
 
   // --- Counts ---------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ struct pool_functions {
   decltype(&wh_pool_deallocate) deallocate;
   decltype(&wh_pool_note_use) note_use;
   decltype(&wh_pool_trim) trim;
+  decltype(&wh_pool_limit) limit;
   decltype(&wh_pool_owns) owns;
   decltype(&wh_pool_statistics_of) statistics_of;
   decltype(&wh_pool_reset_peaks) reset_peaks;
@@ -53,6 +54,7 @@ struct pool_functions {
     find(deallocate, "wh_pool_deallocate");
     find(note_use, "wh_pool_note_use");
     find(trim, "wh_pool_trim");
+    find(limit, "wh_pool_limit");
     find(owns, "wh_pool_owns");
     find(statistics_of, "wh_pool_statistics_of");
     find(reset_peaks, "wh_pool_reset_peaks");

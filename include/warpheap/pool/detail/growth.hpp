@@ -179,6 +179,15 @@ std::uint64_t basic_pool<Engine>::trim(std::uint64_t keep_bytes) {
 }
 
 template <segment_engine Engine>
+void basic_pool<Engine>::limit(std::uint64_t most_bytes) {
+  if (!space_->can_map()) {
+    throw std::invalid_argument("warpheap: this pool has all its memory from the start: make it over a smaller space");
+  }
+  const host_lock lock(mutex_);
+  options_.most_bytes = most_bytes;
+}
+
+template <segment_engine Engine>
 void basic_pool<Engine>::allow_peer(int device) {
   host_lock lock(mutex_);
   const host_lock space = lock_space(lock);
