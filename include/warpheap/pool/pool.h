@@ -141,8 +141,8 @@ wh_pool_status wh_pool_trim(wh_pool* pool, uint64_t keep_bytes, uint64_t* given_
 
 /** From now on the pool takes no more memory while it has `most_bytes`; what it has above that it keeps until
  * `wh_pool_trim`. UINT64_MAX: no limit but the addresses. Before a request fails for the limit, whole pieces of free
- * memory go where they make it fit, after the work that used them. A pool of WH_POOL_PLAIN or WH_POOL_SHARED has all its
- * memory already: WH_POOL_INVALID_ARGUMENT. */
+ * memory go where they make it fit, after the work that used them. A pool of WH_POOL_PLAIN or WH_POOL_SHARED has all
+ * its memory already: WH_POOL_INVALID_ARGUMENT. */
 wh_pool_status wh_pool_limit(wh_pool* pool, uint64_t most_bytes);
 
 /** Lets the device with the number `device` reach all blocks of the pool, those that are handed out later too. Where

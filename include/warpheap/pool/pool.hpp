@@ -84,8 +84,8 @@ class basic_pool {
   /// bytes that is.
   std::uint64_t release();
 
-  /// From now on the pool grows to no more than this many bytes, as if they were `pool_options::most_bytes`. What it has
-  /// above that it keeps until `trim`. Throws `std::invalid_argument` where the space takes all memory at once.
+  /// From now on the pool grows to no more than this many bytes, as if they were `pool_options::most_bytes`. What it
+  /// has above that it keeps until `trim`. Throws `std::invalid_argument` where the space takes all memory at once.
   void limit(std::uint64_t most_bytes);
 
   /// Lets another device reach all blocks, those that are handed out later too. Throws what the space throws.

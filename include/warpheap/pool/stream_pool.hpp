@@ -161,9 +161,9 @@ class basic_stream_pool {
   /// theirs. Waits without a lock, so other threads go on; if they put memory together again and again meanwhile,
   /// nothing is given back.
   std::uint64_t trim(std::uint64_t keep_bytes = 0);
-  /// From now on the pool grows to no more than this many bytes; what it has above that it keeps until `trim`. Before a
-  /// request fails for that, whole pieces of free memory go where they make it fit. Throws `std::invalid_argument` where
-  /// the space takes all memory at once.
+  /// From now on the pool grows to no more than this many bytes; what it has above that it keeps until `trim`. Before
+  /// a request fails for that, whole pieces of free memory go where they make it fit. Throws `std::invalid_argument`
+  /// where the space takes all memory at once.
   void limit(std::uint64_t most_bytes) { pool_.limit(most_bytes); }
   /// Lets another device reach all blocks, those that are handed out later too. Its streams are still none of the
   /// pool's: their work comes between that of streams that are. Throws what the space throws.
