@@ -188,6 +188,20 @@ TYPED_TEST(pool_test, has_no_more_memory_than_it_may) {
   EXPECT_THROW(plain.limit(512), std::invalid_argument);
 }
 
+TYPED_TEST(pool_test, provides_memory_without_handing_it_out) {
+  const auto blocks = this->make(mib, {.most_bytes = 512 * kib});
+  EXPECT_TRUE(blocks->provide(100 * kib));
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  EXPECT_EQ(blocks->statistics().live_blocks, 0u);
+  EXPECT_TRUE(blocks->provide(128 * kib)) << "it is there";
+  EXPECT_EQ(this->seen.committed, 128 * kib);
+  EXPECT_FALSE(blocks->provide(600 * kib));
+  EXPECT_THROW(blocks->provide(1, 3), std::invalid_argument);
+  EXPECT_NE(blocks->try_allocate(128 * kib, 1, false), nullptr);
+  EXPECT_EQ(blocks->statistics().allocations, 1u);
+  EXPECT_EQ(blocks->statistics().failures, 0u);
+}
+
 TYPED_TEST(pool_test, a_stretch_is_a_block_with_what_is_free_behind_it) {
   const auto blocks = this->make(mib);
   EXPECT_EQ(blocks->try_allocate_stretch(kib, mib, 1, false), nullptr) << "the pool has no memory yet";

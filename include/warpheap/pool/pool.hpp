@@ -64,6 +64,9 @@ class basic_pool {
   /// As `allocate`, but returns null where that throws `out_of_memory`, and does not count as a failure. With
   /// `may_grow` false only memory that the pool has already is looked at.
   void* try_allocate(std::uint64_t bytes, std::uint64_t alignment = 1, bool may_grow = true);
+  /// Grows until a free segment can hold a block of that size and alignment, but hands out none. False where
+  /// `try_allocate` would return null.
+  bool provide(std::uint64_t bytes, std::uint64_t alignment = 1);
   /// As `try_allocate`, but the block has what is free after it, too, up to `most` bytes in all.
   void* try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment = 1,
                              bool may_grow = true);
@@ -118,6 +121,11 @@ class basic_pool {
     const std::uint64_t first = begin == begin_ ? begin_ : piece_above(begin);
     const std::uint64_t end = piece_below(begin + bytes);
     return end - std::min(first, end);
+  }
+  /// Blocks ever handed out.
+  std::uint64_t allocations() const {
+    const host_lock lock(mutex_);
+    return allocations_;
   }
   /// Bytes that the pool may commit beside those that it has.
   std::uint64_t unused_bytes() const {

@@ -268,7 +268,7 @@ class basic_stream_pool {
   // These let go of `common_` meanwhile.
   void* obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t span_bytes);
   void await_all_marks(host_lock& common);
-  void free_pieces_for(host_lock& common, std::uint64_t bytes, std::uint64_t alignment);
+  bool free_pieces_for(host_lock& common, std::uint64_t bytes, std::uint64_t alignment);
   template <class Keep>
   std::uint64_t trim_after_marks(host_lock& common, Keep keep_bytes);
 

@@ -6,13 +6,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <barrier>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <support/other_thread.hpp>
+#include <support/random.hpp>
+#include <support/scale.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 #include <warpheap/pool.hpp>
@@ -446,6 +452,51 @@ TYPED_TEST(stream_faults, other_streams_go_on_while_memory_moves) {
   EXPECT_GT(passes, 1);
   this->deallocate(*pool, 3, a);
   this->take_back(*pool, held);
+}
+
+// Each thread has a share of the pieces, and asks for whole pieces of it. So enough pieces are free whenever a thread
+// asks, whoever has them: where blocks are of one piece, and where they are of several and addresses are many.
+TYPED_TEST(stream_faults, no_request_fails_while_other_threads_have_its_pieces_free) {
+  constexpr std::uint64_t threads = 4;
+  constexpr std::uint64_t share = 4;
+  constexpr std::uint64_t piece = 64 * kib;
+  struct shape {
+    std::uint64_t addresses;
+    std::uint64_t most_pieces;  // of a block
+  };
+  for (const auto [addresses, most_pieces] : {shape{mib, 1}, shape{2 * mib, 1}, shape{64 * mib, share}}) {
+    SCOPED_TRACE(most_pieces);
+    const auto pool = this->make(addresses, share * piece, threads * share * piece);
+    std::barrier together(static_cast<std::ptrdiff_t>(threads));
+    const auto work = [&](int stream) {
+      together.arrive_and_wait();
+      test::random_stream random(7, static_cast<std::uint64_t>(stream));
+      std::vector<std::pair<void*, std::uint64_t>> held;
+      std::uint64_t left = share;
+      const auto give_back = [&] {
+        left += held.back().second;
+        this->deallocate(*pool, stream, held.back().first);
+        held.pop_back();
+      };
+      for (std::uint64_t i = 0, steps = test::scaled_up_to(10'000, 200'000); i < steps; ++i) {
+        if (left != 0 && random.below(2) == 0) {
+          const std::uint64_t pieces = 1 + random.below(std::min(left, most_pieces));
+          held.emplace_back(this->allocate(*pool, stream, pieces * piece), pieces);
+          left -= pieces;
+        } else if (!held.empty()) {
+          std::swap(held[random.below(held.size())], held.back());
+          give_back();
+        }
+      }
+      while (!held.empty()) give_back();
+    };
+    std::vector<std::thread> running;
+    for (int t = 0; t < static_cast<int>(threads); ++t) running.emplace_back(work, t);
+    for (std::thread& one : running) one.join();
+    EXPECT_EQ(pool->statistics().failures, 0u);
+    EXPECT_LE(pool->statistics().peak_committed_bytes, threads * share * piece);
+    this->world.finish_all();  // the next pool may lie at the same addresses
+  }
 }
 
 TYPED_TEST(stream_faults, other_threads_go_on_while_the_pool_grows) {

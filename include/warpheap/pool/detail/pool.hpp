@@ -83,6 +83,18 @@ void* basic_pool<Engine>::try_allocate(std::uint64_t bytes, std::uint64_t alignm
 }
 
 template <segment_engine Engine>
+bool basic_pool<Engine>::provide(std::uint64_t bytes, std::uint64_t alignment) {
+  pool_detail::require_power_of_two(alignment);
+  host_lock lock(mutex_);
+  std::string refusal;
+  segment_handle block = engine_.allocate(bytes, alignment);
+  if (block == no_segment) block = grow({bytes, bytes, alignment}, refusal, lock);
+  if (block == no_segment) return false;
+  engine_.deallocate(block);  // under the same lock: nobody has seen it live
+  return true;
+}
+
+template <segment_engine Engine>
 void* basic_pool<Engine>::try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment,
                                                bool may_grow) {
   pool_detail::require_power_of_two(alignment);

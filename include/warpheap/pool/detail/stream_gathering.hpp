@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <vector>
 #include <warpheap/pool/detail/joined_stretch.hpp>
 #include <warpheap/pool/stream_pool.hpp>
@@ -115,24 +116,29 @@ bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::ui
 }
 
 // Gives idle memory back to the machine in whole pieces, as much as a request needs, so that the pool can grow by as
-// much where enough addresses lie in a row. Waits for the work that used the memory, without the lock. Where that would
-// not help, nothing changes.
+// much where enough addresses lie in a row. Waits for the work that used the memory, without the lock. False, with nothing
+// changed, if all that is idle is too little, or no addresses in a row are enough.
 template <stream_order Streams, segment_engine Engine>
-void basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std::uint64_t bytes,
+bool basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std::uint64_t bytes,
                                                          std::uint64_t alignment) {
   const std::uint64_t piece = pool_.piece_bytes();
-  if (piece == 0 || bytes > pool_.reserved_bytes()) return;
+  if (piece == 0 || bytes > pool_.reserved_bytes()) return false;
   {
+    // Asked for first: what another thread commits meanwhile is counted twice, never left out.
+    std::uint64_t there = pool_.unused_bytes();
+    const bool is_limited = there < pool_.reserved_bytes();
     idle_memory idle = look_at_idle();
-    if (pool_detail::longest_stretch(idle.parts, alignment) < bytes) return;  // growth would find no addresses
-    std::uint64_t found = 0;
+    if (pool_detail::longest_stretch(idle.parts, alignment) < bytes) return false;
     std::erase_if(idle.parts, [&](const pool_detail::idle_part& each) {
       const bool is_free = each.where.state == segment_state::free;
       const std::uint64_t whole = is_free ? pool_.bytes_in_pieces(each.where.begin, each.where.bytes) : 0;
-      found += whole;
+      there += std::min(whole, ~there);
       return whole == 0;
     });
-    if (found == 0 || (bytes > found && bytes - found > pool_.unused_bytes())) return;
+    if (there < bytes) return false;
+    // Where nothing is idle, growth may still find what another thread has just given back, if only the limit was in its
+    // way.
+    if (idle.parts.empty()) return is_limited;
     hand_over(idle, idle.parts);
   }
   // A request that begins within a piece needs a part of one more.
@@ -141,6 +147,7 @@ void basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std:
     const std::uint64_t has = pool_.statistics().committed_bytes;
     return has - std::min(has, wanted);
   });
+  return true;
 }
 
 // Trims the common pool when no mark is shown. Others may put memory together while marks are awaited, after marks of

@@ -20,25 +20,39 @@ namespace warpheap {
 //
 // The span is what is free in one stretch, up to `span_bytes`, wherever the request fits best. So small requests take
 // small holes whole, and large ones find the large.
+//
+// Invariant: a span is taken and given to its shard without letting go of `common_`, except for a capture. So whoever
+// looks for free memory in all books, with the lock, sees all that there is.
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment,
                                                       std::uint64_t span_bytes) {
-  if (void* const span = pool_.try_allocate_stretch(bytes, span_bytes, alignment, false)) return span;
-  const auto grow = [&](std::uint64_t most) {
-    common.unlock();
-    void* const span = pool_.try_allocate_stretch(bytes, most, alignment);
-    common.lock();
-    return span;
+  const auto take = [&](std::uint64_t most) { return pool_.try_allocate_stretch(bytes, most, alignment, false); };
+  const auto take_or_grow = [&](std::uint64_t most) -> void* {
+    // not a spin: a pass follows one in which the pool had memory for the request, which another thread took
+    while (true) {
+      if (void* const span = take(most)) return span;
+      common.unlock();
+      const bool is_there = pool_.provide(bytes, alignment);
+      common.lock();
+      if (!is_there) return nullptr;
+    }
   };
-  if (void* const span = grow(span_bytes)) return span;
+  if (void* const span = take_or_grow(span_bytes)) return span;
   if (gather_deferred()) {
-    if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
+    if (void* const span = take(bytes)) return span;
   }
   if (gather_for(bytes, alignment)) {
-    if (void* const span = pool_.try_allocate(bytes, alignment, false)) return span;
-    if (void* const span = grow(bytes)) return span;  // a part of the stretch had no memory
+    if (void* const span = take_or_grow(bytes)) return span;  // a part of the stretch may have no memory yet
   }
-  free_pieces_for(common, bytes, alignment);
+  // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few. In those the
+  // device refused what had been given back, since others use it, too.
+  constexpr int most_refusals = 4;
+  for (int refusals = 0; refusals < most_refusals;) {
+    const std::uint64_t taken = pool_.allocations();
+    if (!free_pieces_for(common, bytes, alignment)) break;
+    if (void* const span = take_or_grow(bytes)) return span;
+    if (pool_.allocations() == taken) ++refusals;
+  }
   common.unlock();
   void* const span = pool_.allocate(bytes, alignment);  // or says why it fails
   common.lock();
