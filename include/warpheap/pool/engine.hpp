@@ -36,8 +36,8 @@ struct segment_view {
 /// when it throws `std::bad_alloc` the engine is as before.
 ///
 /// - `adopt(begin, bytes, state)`: takes addresses in, which it does not know yet, as a segment of that state. Unless
-///   that is live, it may merge with segments of its state that it touches, and does so with one that ends where it
-///   begins if all that the engine knows ends there. Returns the segment that the addresses then lie in.
+///   that is live, it may merge with segments of its state that it touches. Returns the segment that the addresses then
+///   lie in.
 /// - `allocate(bytes, alignment)`: a live segment of at least `bytes` whose begin is a multiple of `alignment`, a power
 ///   of two; `no_segment` exactly if no free segment can hold it.
 /// - `allocate(bytes, alignment, most)`: as before, but the segment takes in what is free after it, up to `most` bytes

@@ -27,8 +27,9 @@ struct pool_options {
   std::uint64_t initial_bytes = 0;
   /// The pool grows by at least this many bytes where addresses and memory allow, else by what a request needs.
   std::uint64_t growth_bytes = 0;
-  /// The pool never has more memory than this many bytes, where the space takes memory piece by piece. Addresses may be
-  /// more: memory that is given back in one place can then be had in another.
+  /// The pool never commits more than this many bytes, where the space takes memory piece by piece. (What the space
+  /// fails to give back does not count.) Addresses may be more: memory that is given back in one place can then be had
+  /// in another.
   std::uint64_t most_bytes = ~std::uint64_t{0};
 };
 
@@ -155,7 +156,11 @@ class basic_pool {
   std::uint64_t committed() const {
     return engine_.bytes_in(segment_state::live) + engine_.bytes_in(segment_state::free);
   }
-  std::uint64_t may_commit() const { return options_.most_bytes - std::min(options_.most_bytes, committed()); }
+  // In whole pieces, since no less is committed.
+  std::uint64_t may_commit() const {
+    const std::uint64_t left = options_.most_bytes - std::min(options_.most_bytes, committed());
+    return space_->can_map() ? left / space_->piece_bytes() * space_->piece_bytes() : left;
+  }
   // Addresses rounded to borders of pieces, kept inside the range.
   std::uint64_t piece_above(std::uint64_t address) const;
   std::uint64_t piece_below(std::uint64_t address) const;

@@ -92,7 +92,8 @@ struct stream_pool_statistics {
 /// What its spans cannot hold is taken from a pool in common, which grows; when that has nothing either, a stretch that
 /// streams have free together is put together there, after an event of each. If there is no such stretch, the host
 /// waits for the work that used what is free, and whole pieces of it go where addresses lie in a row. So a request
-/// fails only if the space has no memory for it, and what is free can hold it neither where it is nor in whole pieces.
+/// fails only if the space has no memory for it, and what is free can hold it neither where it is nor in whole pieces,
+/// unless others outside of the pool take what was given back.
 ///
 /// All members can be called by any host thread at any time. For memory of a GPU the memory's device is the current one
 /// of that thread: events and default streams are of the current device. Streams that are being captured are refused,
@@ -114,8 +115,8 @@ class basic_stream_pool {
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
   /// granule. For a stream that belongs to a capture that was begun it is the capture's own. Throws `out_of_memory` if
-  /// nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, and `stream_refused` for
-  /// another stream that is being captured.
+  /// nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, `stream_refused` for another
+  /// stream that is being captured, and what the streams and the space throw while memory moves for it.
   void* allocate(stream on, std::uint64_t bytes, std::uint64_t alignment = 1);
   /// Takes a block back, after all work that `on` was given so far; null is ignored. It need not be the stream that
   /// the block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It
@@ -290,7 +291,7 @@ class basic_stream_pool {
   void drop_reached_marks();
   void gather(shard& from);
   void gather_all();
-  bool gather_for(std::uint64_t bytes, std::uint64_t alignment);
+  bool gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most);
   idle_memory look_at_idle();
   void hand_over(const idle_memory& idle, std::span<const pool_detail::idle_part> parts);
   void move_block(shard& own, void* block);

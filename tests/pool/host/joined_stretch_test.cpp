@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which stretch of several books is put together for a request.
+// Which free and absent parts of several books are put together for a request.
 
 #include <gtest/gtest.h>
 
@@ -21,54 +21,54 @@ using enum segment_state;
 idle_part part(std::uint64_t begin, std::uint64_t bytes, std::size_t book, segment_state state = free) {
   return {{no_segment, begin, bytes, state}, book};
 }
-
-struct stretch {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  bool operator==(const stretch&) const = default;
-};
-stretch joined(std::vector<idle_part> parts, std::uint64_t bytes, std::uint64_t alignment = 1,
-               bool with_absent = false) {
-  const auto found = pool_detail::joined_stretch(parts, bytes, alignment, with_absent);
-  if (found.empty()) return {};
-  return {found.front().where.begin, found.back().where.begin + found.back().where.bytes};
+std::vector<std::uint64_t> begins(const std::vector<idle_part>& parts) {
+  std::vector<std::uint64_t> found;
+  for (const idle_part& each : parts) found.push_back(each.where.begin);
+  return found;
 }
+using numbers = std::vector<std::uint64_t>;
 
 TEST(joined_stretch, is_the_smallest_that_holds_the_request) {
-  const std::vector<idle_part> parts = {part(900, 50, 1),           part(100, 10, 1), part(110, 20, 2),
-                                        part(130, 10, common_book), part(300, 30, 2), part(330, 30, 1)};
-  EXPECT_EQ(joined(parts, 35), (stretch{100, 140}));
-  EXPECT_EQ(joined(parts, 41), (stretch{900, 950}));
-  EXPECT_EQ(joined(parts, 51), (stretch{300, 360}));
-  EXPECT_EQ(joined(parts, 61), stretch{});
-  EXPECT_EQ(joined({}, 1), stretch{});
+  const std::vector<idle_part> parts = {part(100, 10, 1), part(110, 20, 2), part(130, 10, common_book),
+                                        part(300, 30, 2), part(330, 30, 1), part(900, 50, 1)};
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 35, 1, 0)), (numbers{100, 110, 130}));
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 41, 1, 0)), (numbers{900}));
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 51, 1, 0)), (numbers{300, 330}));
+  EXPECT_TRUE(pool_detail::parts_to_join(parts, 61, 1, 0).empty());
+  EXPECT_TRUE(pool_detail::parts_to_join({}, 1, 1, 0).empty());
+}
+
+TEST(joined_stretch, is_followed_by_larger_ones_up_to_a_limit) {
+  const std::vector<idle_part> parts = {part(100, 10, 1), part(200, 12, 2), part(300, 5, 2), part(400, 30, 1),
+                                        part(500, 11, 3)};
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 6, 1, 33)), (numbers{100, 500, 200}));
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 6, 1, 32)), (numbers{100, 500}));
+  EXPECT_EQ(begins(pool_detail::parts_to_join(parts, 6, 1, 1000)), (numbers{100, 500, 200, 400}));
 }
 
 TEST(joined_stretch, begins_where_the_alignment_allows) {
-  EXPECT_EQ(joined({part(100, 10, 1), part(110, 20, 2)}, 2, 64), (stretch{100, 130}));
-  EXPECT_EQ(joined({part(100, 10, 1), part(110, 20, 2)}, 3, 64), stretch{});
-  EXPECT_EQ(joined({part(100, 10, 1), part(110, 20, 2)}, 1, 256), stretch{});
+  const std::vector<idle_part> parts = {part(100, 10, 1), part(110, 20, 2)};
+  EXPECT_EQ(pool_detail::parts_to_join(parts, 2, 64, 0).size(), 2u);
+  EXPECT_TRUE(pool_detail::parts_to_join(parts, 3, 64, 0).empty());
+  EXPECT_TRUE(pool_detail::parts_to_join(parts, 1, 256, 0).empty());
+  EXPECT_TRUE(pool_detail::parts_to_join(parts, 1, std::uint64_t{1} << 63, 0).empty());
 }
 
-TEST(joined_stretch, has_a_part_that_is_not_in_the_common_book) {
-  EXPECT_EQ(joined({part(100, 10, common_book), part(200, 20, 1)}, 5), (stretch{200, 220}));
-  EXPECT_EQ(joined({part(100, 10, common_book), part(110, 90, common_book, absent)}, 50, 1, true), stretch{});
+TEST(joined_stretch, has_a_part_that_is_not_at_hand) {
+  EXPECT_EQ(begins(pool_detail::parts_to_join(std::vector{part(100, 10, common_book), part(200, 20, 1)}, 5, 1, 0)),
+            (numbers{200}));
+  const std::vector<idle_part> at_hand = {part(100, 10, common_book), part(110, 90, common_book, absent)};
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(at_hand, 50, 1, 1000).empty());
 }
 
-TEST(joined_stretch, has_absent_parts_only_where_it_may_and_then_the_most_free_memory) {
+TEST(joined_stretch, has_absent_parts_where_the_pool_may_grow_enough) {
   const std::vector<idle_part> parts = {part(100, 10, 1), part(110, 90, common_book, absent), part(300, 30, 1),
                                         part(330, 500, common_book, absent)};
-  EXPECT_EQ(joined(parts, 60), stretch{});
-  EXPECT_EQ(joined(parts, 60, 1, true), (stretch{300, 830}));
-}
-
-TEST(joined_stretch, longest_is_what_an_aligned_request_can_have_in_a_row) {
-  std::vector<idle_part> parts = {part(330, 70, common_book, absent), part(300, 30, 1), part(100, 90, 2)};
-  EXPECT_EQ(pool_detail::longest_stretch(parts, 1), 100u);
-  EXPECT_EQ(pool_detail::longest_stretch(parts, 64), 80u);
-  EXPECT_EQ(pool_detail::longest_stretch(parts, 512), 0u);
-  parts.clear();
-  EXPECT_EQ(pool_detail::longest_stretch(parts, 1), 0u);
+  EXPECT_TRUE(pool_detail::parts_to_join(parts, 60, 1, 0).empty());
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 50)), (numbers{300, 330})) << "it has more memory";
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 30)), (numbers{300, 330}));
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 60, 1, 29).empty());
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 531, 1, ~std::uint64_t{0}).empty());
 }
 
 // Against a walk over single addresses.
@@ -86,7 +86,6 @@ TEST(joined_stretch, agrees_with_a_map_of_addresses) {
       }
       at += bytes;
     }
-    for (std::size_t i = parts.size(); i > 1; --i) std::swap(parts[i - 1], parts[random.below(i)]);
     const std::uint64_t bytes = 1 + random.below(60);
     const std::uint64_t alignment = std::uint64_t{1} << random.below(5);
     std::uint64_t least = 0;
@@ -98,9 +97,9 @@ TEST(joined_stretch, agrees_with_a_map_of_addresses) {
       if (joins && align_up(first, alignment) + bytes <= end && (least == 0 || end - first < least))
         least = end - first;
     }
-    const stretch found = joined(parts, bytes, alignment);
-    ASSERT_EQ(found.end - found.begin, least) << "seed " << seed;
-    ASSERT_TRUE(least == 0 || align_up(found.begin, alignment) + bytes <= found.end) << "seed " << seed;
+    std::uint64_t found = 0;
+    for (const idle_part& each : pool_detail::parts_to_join(parts, bytes, alignment, 0)) found += each.where.bytes;
+    ASSERT_EQ(found, least) << "seed " << seed;
   }
 }
 

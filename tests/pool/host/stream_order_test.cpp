@@ -98,6 +98,85 @@ TYPED_TEST(stream_order_test, a_request_that_nothing_can_hold_moves_no_memory) {
   EXPECT_EQ(pool->statistics().gatherings, 0u);
 }
 
+// As above, where the pool has addresses for more, and a limit, or a request that is nothing but aligned.
+TYPED_TEST(stream_order_test, a_request_above_the_limit_moves_no_memory) {
+  struct shape {
+    std::uint64_t most;
+    std::uint64_t bytes;
+    std::uint64_t alignment;
+  };
+  for (const auto [most, bytes, alignment] :
+       {shape{mib, 512 * kib, 1}, shape{mib + 36 * kib, 164 * kib, 1}, shape{mib, 0, std::uint64_t{1} << 63}}) {
+    const auto pool = this->make(4 * mib, 64 * kib, most);
+    std::vector<void*> held;
+    for (int i = 0; i < 16; ++i) held.push_back(this->allocate(*pool, i % 2, 64 * kib));
+    this->deallocate(*pool, 1, held[3]);
+    this->deallocate(*pool, 1, held[15]);  // addresses without memory follow
+    const std::string before = pool->snapshot();
+    EXPECT_THROW(pool->allocate(3, bytes, alignment), out_of_memory);
+    EXPECT_EQ(pool->snapshot(), before);
+    EXPECT_EQ(pool->statistics().gatherings, 0u);
+    for (int i = 0; i < 16; ++i) {
+      if (i != 3 && i != 15) this->deallocate(*pool, i % 2, held[static_cast<std::size_t>(i)]);
+    }
+    this->world.finish_all();
+  }
+}
+
+// Each piece is half one stream's and half the other's.
+TYPED_TEST(stream_order_test, pieces_that_streams_have_together_move) {
+  const auto pool = this->make(4 * mib, 32 * kib, mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 32; ++i) held.push_back(this->allocate(*pool, i % 2, 32 * kib));
+  for (int i = 0; i < 32; ++i) {
+    if (i % 4 < 2) this->deallocate(*pool, i % 2, held[static_cast<std::size_t>(i)]);
+  }
+  EXPECT_NO_THROW(this->allocate(*pool, 3, 128 * kib));
+  EXPECT_LE(pool->statistics().peak_committed_bytes, mib);
+}
+
+// Two stretches hold the request if the pool grows. It may grow by one piece, which is enough for one of them.
+TYPED_TEST(stream_order_test, the_next_stretch_is_tried_if_the_pool_may_not_grow_over_one) {
+  constexpr std::uint64_t piece = 64 * kib;
+  const auto pool = this->make(64 * piece, 4 * kib, 13 * piece);
+  const auto take = [&](std::uint64_t bytes) { return this->allocate(*pool, 1, bytes); };
+  take(24 * kib);
+  void* const a = take(40 * kib);
+  void* const b = take(3 * piece);
+  void* const c = take(40 * kib);
+  take(24 * kib);
+  take(4 * kib);
+  void* const d = take(60 * kib);
+  void* const e = take(3 * piece);
+  take(4 * piece);
+  for (void* const each : {b, e}) this->deallocate(*pool, 1, each);
+  pool->trim();
+  take(5 * piece);
+  EXPECT_EQ(pool->statistics().committed_bytes, 12 * piece);
+  for (void* const each : {a, c, d}) this->deallocate(*pool, 1, each);
+  EXPECT_EQ(this->allocate(*pool, 3, 114 * kib), d);
+}
+
+TYPED_TEST(stream_order_test, few_streams_lose_memory_for_a_request) {
+  constexpr std::uint64_t piece = 64 * kib;
+  const auto pool = this->make(16 * mib, piece, 4 * mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 64; ++i) held.push_back(this->allocate(*pool, i % 4, piece));
+  for (int i = 0; i < 64; i += 2) this->deallocate(*pool, i % 4, held[static_cast<std::size_t>(i)]);
+  this->allocate(*pool, 9, 5 * piece);
+  EXPECT_GE(pool->statistics().stream_bytes, (32 - 6) * piece);
+}
+
+// A stream that has nothing takes small blocks from what another has in many places: a look serves many requests.
+TYPED_TEST(stream_order_test, many_small_requests_from_another_streams_memory_need_few_looks) {
+  const auto pool = this->make(4 * mib, 256 * kib);
+  std::vector<void*> held;
+  for (int i = 0; i < 1'024; ++i) held.push_back(this->allocate(*pool, 1, 4 * kib));
+  for (std::size_t i = 0; i < held.size(); i += 2) this->deallocate(*pool, 1, held[i]);
+  for (int i = 0; i < 512; ++i) this->allocate(*pool, 2, 4 * kib);
+  EXPECT_LE(pool->statistics().gatherings, 8u) << "a span of each 64";
+}
+
 TYPED_TEST(stream_order_test, streams_give_up_only_what_makes_a_request_fit) {
   const auto pool = this->make(mib, 64 * kib);
   std::vector<void*> held;

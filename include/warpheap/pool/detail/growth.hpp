@@ -47,10 +47,11 @@ bool basic_pool<Engine>::cover(segment_handle first, std::uint64_t bytes, std::u
     const segment_view each = engine_.at(at);
     if (each.state == segment_state::live) return false;
     const std::uint64_t end = each.begin + each.bytes;
-    if (each.state == segment_state::absent) {
-      const std::uint64_t until =
-          std::max(piece_above(wanted), piece_above(each.begin + std::min(growth, end_ - each.begin)));
-      parts.push_back({at, each.begin, std::min(end, until) - each.begin});
+    // What lies before an aligned begin needs no memory.
+    if (const std::uint64_t from = std::max(each.begin, piece_below(begin));
+        each.state == segment_state::absent && from < end) {
+      const std::uint64_t until = std::max(piece_above(wanted), piece_above(from + std::min(growth, end_ - from)));
+      parts.push_back({at, from, std::min(end, until) - from});
     }
     if (end >= wanted) return true;
   }

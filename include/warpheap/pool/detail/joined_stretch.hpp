@@ -18,52 +18,70 @@ struct idle_part {
   std::size_t book;
 };
 inline constexpr std::size_t common_book = 0;  // the only one that has absent segments, and whose free ones are at hand
-inline bool lies_before(const idle_part& a, const idle_part& b) { return a.where.begin < b.where.begin; }
 
-// Of all stretches that the parts form across books, and that hold the request, the one to put together: with free
-// parts alone the smallest; with absent ones, too, the one that has the most free memory, so that the least must be
-// committed. Sorts the parts by address and returns a range of them; an empty one if no stretch with a part outside the
-// common book holds the request.
-inline std::span<const idle_part> joined_stretch(std::vector<idle_part>& parts, std::uint64_t bytes,
-                                                 std::uint64_t alignment, bool with_absent) {
-  std::sort(parts.begin(), parts.end(), lies_before);
-  const auto is_wanted = [&](const idle_part& each) { return with_absent || each.where.state == segment_state::free; };
-  std::span<const idle_part> best;
-  std::uint64_t best_free = 0;
-  for (auto first = parts.begin(); first != parts.end();) {
-    std::uint64_t end = first->where.begin;
-    std::uint64_t free = 0;
-    bool joins_books = false;
-    auto last = first;
-    for (; last != parts.end() && last->where.begin == end && is_wanted(*last); ++last) {
-      end += last->where.bytes;
-      if (last->where.state == segment_state::free) free += last->where.bytes;
-      joins_books |= last->book != common_book;
-    }
-    const std::uint64_t begin = align_up(first->where.begin, alignment);
-    const bool holds = joins_books && begin <= end && end - begin >= bytes;
-    if (holds && (best.empty() || (with_absent ? free > best_free : free < best_free))) {
-      best = {first, last};
-      best_free = free;
-    }
-    first = std::max(last, first + 1);
-  }
-  return best;
-}
-
-// The most bytes that a request can have in a row of free and absent addresses, whichever book has them. Sorts the
-// parts by address.
-inline std::uint64_t longest_stretch(std::vector<idle_part>& parts, std::uint64_t alignment) {
-  std::sort(parts.begin(), parts.end(), lies_before);
-  std::uint64_t longest = 0;
+// Parts whose addresses lie in a row, with no more of them on either side.
+struct stretch {
+  std::span<const idle_part> parts = {};
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  for (const idle_part& each : parts) {
-    if (each.where.begin != end) begin = align_up(each.where.begin, alignment);
-    end = each.where.begin + each.where.bytes;
-    longest = std::max(longest, end - std::min(begin, end));
+  std::uint64_t free = 0;  // bytes with memory
+  bool is_at_hand = true;  // all of it is the common book's
+
+  bool holds(std::uint64_t bytes, std::uint64_t alignment) const {
+    const std::uint64_t first = align_up(begin, alignment);
+    return first <= end && end - first >= bytes;
   }
-  return longest;
+};
+
+// Calls `visit(stretch)` for each stretch of parts that are sorted by address: of free parts, or of absent ones, too.
+template <class Visit>
+void for_each_stretch(std::span<const idle_part> parts, bool with_absent, Visit visit) {
+  for (std::size_t first = 0; first < parts.size();) {
+    stretch found{.begin = parts[first].where.begin, .end = parts[first].where.begin};
+    std::size_t last = first;
+    for (; last < parts.size() && parts[last].where.begin == found.end; ++last) {
+      const idle_part& each = parts[last];
+      const bool is_free = each.where.state == segment_state::free;
+      if (!is_free && !with_absent) break;
+      found.end += each.where.bytes;
+      found.free += is_free ? each.where.bytes : 0;
+      found.is_at_hand &= each.book == common_book;
+    }
+    found.parts = parts.subspan(first, last - first);
+    if (last != first) visit(found);
+    first = std::max(last, first + 1);
+  }
+}
+
+// Parts of free stretches that hold the request and that several books have: of the smallest, and of the next ones up to
+// `most` bytes in all, since other small requests follow a small one, and each look takes time with all parts.
+inline std::vector<idle_part> parts_to_join(std::span<const idle_part> parts, std::uint64_t bytes,
+                                            std::uint64_t alignment, std::uint64_t most) {
+  std::vector<stretch> found;
+  for_each_stretch(parts, false, [&](const stretch& each) {
+    if (!each.is_at_hand && each.holds(bytes, alignment)) found.push_back(each);
+  });
+  std::sort(found.begin(), found.end(), [](const stretch& a, const stretch& b) { return a.free < b.free; });
+  std::vector<idle_part> chosen;
+  std::uint64_t total = 0;
+  for (const stretch& each : found) {
+    if (total != 0 && total + each.free > most) break;
+    chosen.insert(chosen.end(), each.parts.begin(), each.parts.end());
+    total += each.free;
+  }
+  return chosen;
+}
+
+// Parts of the stretch, of free and absent addresses, that holds the request and has the most memory, unless that and
+// `more` bytes are too little. None if no such stretch has a part that is not at hand.
+inline std::vector<idle_part> parts_to_grow_over(std::span<const idle_part> parts, std::uint64_t bytes,
+                                                 std::uint64_t alignment, std::uint64_t more) {
+  stretch best;
+  for_each_stretch(parts, true, [&](const stretch& each) {
+    const bool is_enough = each.free >= bytes || bytes - each.free <= more;
+    if (!each.is_at_hand && is_enough && each.holds(bytes, alignment) && each.free > best.free) best = each;
+  });
+  return {best.parts.begin(), best.parts.end()};
 }
 
 }  // namespace warpheap::pool_detail

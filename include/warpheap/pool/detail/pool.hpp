@@ -45,7 +45,7 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
   if (options.initial_bytes > space_->bytes()) {
     throw std::invalid_argument("warpheap: initial_bytes exceeds the space: give the pool a larger one");
   }
-  if (options.initial_bytes > options.most_bytes) {
+  if (divide_up(options.initial_bytes, space_->piece_bytes()) * space_->piece_bytes() > options.most_bytes) {
     throw std::invalid_argument("warpheap: initial_bytes exceeds most_bytes: let the pool have more");
   }
   host_lock lock(mutex_);

@@ -40,7 +40,8 @@ class segregated_index {
     live_.reserve(segments + 1);  // the segment that is split may be the one that becomes live
   }
 
-  // The record that a new one at `begin` follows: the last of the chain that was lengthened last, if it ends no later.
+  // The record that a new one at `begin` may follow: the last of one chain, if it ends no later. Addresses that are
+  // taken in one after another, upwards, so lie in one chain.
   segment_handle predecessor(std::uint64_t begin) const {
     return last_ != no_segment && records_[last_].begin + records_[last_].bytes <= begin ? last_ : no_segment;
   }

@@ -68,8 +68,8 @@ void basic_stream_pool<Streams, Engine>::gather_all() {
   for (shard* each : all_shards()) gather(*each);
 }
 
-// All that is free or absent, outside of captures and of streams that are being captured, and the locks under which it
-// stays so, as far as it is streams'.
+// All that is free or absent, outside of captures and of streams that are being captured, in the order of addresses,
+// and the locks under which it stays so, as far as it is streams'.
 template <stream_order Streams, segment_engine Engine>
 auto basic_stream_pool<Streams, Engine>::look_at_idle() -> idle_memory {
   idle_memory idle;
@@ -85,6 +85,8 @@ auto basic_stream_pool<Streams, Engine>::look_at_idle() -> idle_memory {
     const auto note = [&](const segment_view& each) { idle.parts.push_back({each, i + 1}); };
     idle.shards[i]->book->for_each_free(pool_.granule_bytes(), note);
   }
+  std::sort(idle.parts.begin(), idle.parts.end(),
+            [](const auto& a, const auto& b) { return a.where.begin < b.where.begin; });
   return idle;
 }
 
@@ -93,56 +95,69 @@ template <stream_order Streams, segment_engine Engine>
 void basic_stream_pool<Streams, Engine>::hand_over(const idle_memory& idle,
                                                    std::span<const pool_detail::idle_part> parts) {
   ++gatherings_;
+  std::vector<std::vector<segment_view>> of(idle.shards.size() + 1);
+  for (const pool_detail::idle_part& each : parts) of[each.book].push_back(each.where);
   for (std::size_t i = 0; i < idle.shards.size(); ++i) {
-    std::vector<segment_view> own;
-    for (const pool_detail::idle_part& each : parts) {
-      if (each.book == i + 1) own.push_back(each.where);
-    }
-    if (!own.empty() && show_mark(*idle.shards[i])) hand_over(*idle.shards[i], own);
+    if (!of[i + 1].empty() && show_mark(*idle.shards[i])) hand_over(*idle.shards[i], of[i + 1]);
   }
 }
 
-// Puts together, for a request that no book can hold, one stretch that several books have. What is free elsewhere stays
+// Puts together, for a request that no book can hold, a stretch that several books have. What is too small for it stays
 // where it is, since small requests would break long stretches if all small ones lay in the common pool. False if there
 // is no such stretch; nothing has changed then.
 template <stream_order Streams, segment_engine Engine>
-bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::uint64_t alignment) {
-  idle_memory idle = look_at_idle();
-  auto stretch = pool_detail::joined_stretch(idle.parts, bytes, alignment, false);
-  if (stretch.empty()) stretch = pool_detail::joined_stretch(idle.parts, bytes, alignment, true);
-  if (stretch.empty()) return false;
-  hand_over(idle, stretch);
+bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most) {
+  const idle_memory idle = look_at_idle();
+  auto parts = pool_detail::parts_to_join(idle.parts, bytes, alignment, most);
+  if (parts.empty()) parts = pool_detail::parts_to_grow_over(idle.parts, bytes, alignment, pool_.unused_bytes());
+  if (parts.empty()) return false;
+  hand_over(idle, parts);
   return true;
 }
 
 // Gives idle memory back to the machine in whole pieces, as much as a request needs, so that the pool can grow by as
-// much where enough addresses lie in a row. Waits for the work that used the memory, without the lock. False, with nothing
-// changed, if all that is idle is too little, or no addresses in a row are enough.
+// much where enough addresses lie in a row. Waits for the work that used the memory, without the lock. False, with
+// nothing changed, if all that is idle is too little for the limit, or no addresses in a row are enough.
 template <stream_order Streams, segment_engine Engine>
 bool basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std::uint64_t bytes,
                                                          std::uint64_t alignment) {
   const std::uint64_t piece = pool_.piece_bytes();
-  if (piece == 0 || bytes > pool_.reserved_bytes()) return false;
+  if (piece == 0) return false;
+  // A request that begins within a piece needs a part of one more.
+  const std::uint64_t wanted = (divide_up(bytes, piece) + 1) * piece;
   {
     // Asked for first: what another thread commits meanwhile is counted twice, never left out.
     std::uint64_t there = pool_.unused_bytes();
     const bool is_limited = there < pool_.reserved_bytes();
-    idle_memory idle = look_at_idle();
-    if (pool_detail::longest_stretch(idle.parts, alignment) < bytes) return false;
-    std::erase_if(idle.parts, [&](const pool_detail::idle_part& each) {
-      const bool is_free = each.where.state == segment_state::free;
-      const std::uint64_t whole = is_free ? pool_.bytes_in_pieces(each.where.begin, each.where.bytes) : 0;
-      there += std::min(whole, ~there);
-      return whole == 0;
+    const idle_memory idle = look_at_idle();
+    bool has_addresses = false;
+    pool_detail::for_each_stretch(
+        idle.parts, true, [&](const pool_detail::stretch& each) { has_addresses |= each.holds(bytes, alignment); });
+    if (!has_addresses) return false;
+    const auto pieces = [&](const pool_detail::stretch& of) {
+      return pool_.bytes_in_pieces(of.begin, of.end - of.begin);
+    };
+    std::vector<pool_detail::stretch> found;
+    pool_detail::for_each_stretch(idle.parts, false, [&](const pool_detail::stretch& each) {
+      if (pieces(each) == 0) return;
+      found.push_back(each);
+      there += std::min(pieces(each), ~there);
     });
     if (there < bytes) return false;
-    // Where nothing is idle, growth may still find what another thread has just given back, if only the limit was in its
-    // way.
-    if (idle.parts.empty()) return is_limited;
-    hand_over(idle, idle.parts);
+    // Where nothing is idle, growth may still find what another thread has just given back, if only the limit was in
+    // its way.
+    if (found.empty()) return is_limited;
+    // The longest first, so that few streams lose memory.
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.free > b.free; });
+    std::vector<pool_detail::idle_part> parts;
+    std::uint64_t chosen = 0;
+    for (const pool_detail::stretch& each : found) {
+      if (chosen >= wanted) break;
+      parts.insert(parts.end(), each.parts.begin(), each.parts.end());
+      chosen += pieces(each);
+    }
+    hand_over(idle, parts);
   }
-  // A request that begins within a piece needs a part of one more.
-  const std::uint64_t wanted = (divide_up(bytes, piece) + 1) * piece;
   trim_after_marks(common, [&] {
     const std::uint64_t has = pool_.statistics().committed_bytes;
     return has - std::min(has, wanted);
