@@ -115,8 +115,8 @@ class basic_stream_pool {
 
   /// A block of at least `bytes` bytes for work on `on`, at a multiple of `alignment`, a power of two, and of the
   /// granule. For a stream that belongs to a capture that was begun it is the capture's own. Throws `out_of_memory` if
-  /// nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, `stream_refused` for another
-  /// stream that is being captured, and what the streams and the space throw while memory moves for it.
+  /// nothing can hold it, `std::invalid_argument` for an alignment that is no power of two, `stream_refused` for
+  /// another stream that is being captured, and what the streams and the space throw while memory moves for it.
   void* allocate(stream on, std::uint64_t bytes, std::uint64_t alignment = 1);
   /// Takes a block back, after all work that `on` was given so far; null is ignored. It need not be the stream that
   /// the block was handed out on, but work of others that uses the block must come before, as for a launch on `on`. (It

@@ -53,8 +53,8 @@ void for_each_stretch(std::span<const idle_part> parts, bool with_absent, Visit 
   }
 }
 
-// Parts of free stretches that hold the request and that several books have: of the smallest, and of the next ones up to
-// `most` bytes in all, since other small requests follow a small one, and each look takes time with all parts.
+// Parts of free stretches that hold the request and that several books have: of the smallest, and of the next ones up
+// to `most` bytes in all, since other small requests follow a small one, and each look takes time with all parts.
 inline std::vector<idle_part> parts_to_join(std::span<const idle_part> parts, std::uint64_t bytes,
                                             std::uint64_t alignment, std::uint64_t most) {
   std::vector<stretch> found;
