@@ -41,21 +41,22 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
   if (gather_deferred()) {
     if (void* const span = take(bytes)) return span;
   }
-  const std::uint64_t granule = pool_.granule_bytes();
-  const std::uint64_t rounded = std::max(granule, align_up(bytes, granule));
-  const bool may_be_there = bytes <= pool_.reserved_bytes();
-  while (may_be_there && gather_for(rounded, alignment, span_bytes)) {
-    // A part of the stretch may have no memory yet, and get none; then the next one is looked for.
-    if (void* const span = take_or_grow(bytes)) return span;
-  }
-  // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few. In those
-  // the device refused what had been given back, since others use it, too.
-  constexpr int most_refusals = 4;
-  for (int refusals = 0; may_be_there && refusals < most_refusals;) {
-    const std::uint64_t taken = pool_.allocations();
-    if (!free_pieces_for(common, rounded, alignment)) break;
-    if (void* const span = take_or_grow(bytes)) return span;
-    if (pool_.allocations() == taken) ++refusals;
+  if (bytes <= pool_.reserved_bytes()) {
+    const std::uint64_t rounded = std::max(pool_.granule_bytes(), align_up(bytes, pool_.granule_bytes()));
+    constexpr int most_refusals = 4;
+    // A part of a stretch may have no memory yet, and get none; then the next stretch is tried.
+    for (int refusals = 0; refusals < most_refusals; ++refusals) {
+      if (!gather_for(rounded, alignment, span_bytes)) break;
+      if (void* const span = take_or_grow(bytes)) return span;
+    }
+    // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few. In those
+    // the device refused what had been given back, since others use it, too.
+    for (int refusals = 0; refusals < most_refusals;) {
+      const std::uint64_t taken = pool_.allocations();
+      if (!free_pieces_for(common, rounded, alignment)) break;
+      if (void* const span = take_or_grow(bytes)) return span;
+      if (pool_.allocations() == taken) ++refusals;
+    }
   }
   common.unlock();
   void* const span = pool_.allocate(bytes, alignment);  // or says why it fails
