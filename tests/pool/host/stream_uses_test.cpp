@@ -319,7 +319,7 @@ TYPED_TEST(stream_uses_test, a_snapshot_tells_of_each_segment_once) {
 
 // A pool that is too small for its streams, so that deferred memory is given on before its uses are over.
 TYPED_TEST(stream_uses_test, random_uses_keep_the_order) {
-  const auto pool = this->make(4 * mib, 128 * kib);
+  const auto pool = this->make(2 * mib, 128 * kib);
   test::random_stream random(3, 0);
   std::vector<std::pair<int, void*>> held;
   std::uint64_t failures = 0;
