@@ -49,13 +49,13 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
       if (!gather_for(rounded, alignment, span_bytes)) break;
       if (void* const span = take_or_grow(bytes)) return span;
     }
-    // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few. In those
-    // the device refused what had been given back, since others use it, too.
+    // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few in a row.
+    // In those the device refused what had been given back, since others use it, too.
     for (int refusals = 0; refusals < most_refusals;) {
       const std::uint64_t taken = pool_.allocations();
       if (!free_pieces_for(common, rounded, alignment)) break;
       if (void* const span = take_or_grow(bytes)) return span;
-      if (pool_.allocations() == taken) ++refusals;
+      refusals = pool_.allocations() == taken ? refusals + 1 : 0;
     }
   }
   common.unlock();
