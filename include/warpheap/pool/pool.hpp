@@ -68,9 +68,9 @@ class basic_pool {
   /// Grows until a free segment can hold a block of that size and alignment, but hands out none. False where
   /// `try_allocate` would return null.
   bool provide(std::uint64_t bytes, std::uint64_t alignment = 1);
-  /// As `try_allocate`, but the block has what is free after it, too, up to `most` bytes in all.
-  void* try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment = 1,
-                             bool may_grow = true);
+  /// As `try_allocate` where the pool may not grow, but the block has what is free after it, too, up to `most` bytes in
+  /// all.
+  void* try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment = 1);
   /// Takes a block back; null is ignored. Throws `unknown_block` if no block begins there; nothing has changed then.
   void deallocate(void* block);
   /// Makes two blocks of one: the first `bytes` bytes, rounded up to granules, and the rest, which it returns. Each is
@@ -144,13 +144,6 @@ class basic_pool {
     std::uint64_t bytes;
   };
 
-  // At least `bytes`, and what is free after them up to `most`.
-  struct request {
-    std::uint64_t bytes;
-    std::uint64_t most;
-    std::uint64_t alignment;
-  };
-
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
   std::uint64_t base() const { return number(space_->data()); }
   std::uint64_t committed() const {
@@ -173,14 +166,16 @@ class basic_pool {
   };
 
   // `lock` holds `mutex_`, and does so again when these return or throw; the space is called without it.
-  void* take(const request& wanted, bool may_grow, std::string& refusal, host_lock& lock);
-  segment_handle grow(const request& wanted, std::string& refusal, host_lock& lock);
+  void* take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal, host_lock& lock);
+  segment_handle grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal, host_lock& lock);
   void commit(const std::vector<missing_part>& parts, host_lock& lock);
   host_lock lock_space(host_lock& lock);
   bool plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
                    std::vector<missing_part>& parts) const;
   bool cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
              std::vector<missing_part>& parts) const;
+  // Counts a block that the engine made live; null for `no_segment`. Called with `mutex_`.
+  void* hand_out(segment_handle block);
   segment_handle must_find(const void* block) const;
   [[noreturn]] void fail(std::uint64_t bytes, std::uint64_t alignment, const std::string& refusal);
 

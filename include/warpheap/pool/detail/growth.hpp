@@ -104,14 +104,15 @@ host_lock basic_pool<Engine>::lock_space(host_lock& lock) {
 
 // What the space refuses is tried again with no more than the request needs, and then left.
 template <segment_engine Engine>
-segment_handle basic_pool<Engine>::grow(const request& wanted, std::string& refusal, host_lock& lock) {
+segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t alignment, std::string& refusal,
+                                        host_lock& lock) {
   const std::uint64_t granule = engine_.granule();
-  const std::uint64_t rounded = wanted.bytes == 0 ? granule : divide_up(wanted.bytes, granule) * granule;
-  if (rounded < wanted.bytes) return no_segment;
-  const std::uint64_t alignment = std::max(wanted.alignment, granule);
+  const std::uint64_t rounded = bytes == 0 ? granule : divide_up(bytes, granule) * granule;
+  if (rounded < bytes) return no_segment;
+  alignment = std::max(alignment, granule);
   const host_lock space = lock_space(lock);
   if (!space) {
-    refusal = "it is at work for this thread already";
+    refusal = "its space is at work for this thread already";
     return no_segment;
   }
   const space_use use(space_user_);
@@ -121,12 +122,15 @@ segment_handle basic_pool<Engine>::grow(const request& wanted, std::string& refu
       // not a spin: each pass commits memory, until there is no more to commit
       while (true) {
         // Others may have grown the pool or taken what is free since the last look.
-        const segment_handle block = engine_.allocate(wanted.bytes, alignment, wanted.most);
+        const segment_handle block = engine_.allocate(bytes, alignment);
         if (block != no_segment) return block;
         if (!plan_growth(rounded, alignment, growth, parts)) return no_segment;
         std::uint64_t more = 0;
         for (const missing_part& part : parts) more += part.bytes;
-        if (more > may_commit()) throw std::runtime_error("it is given no more than the pool's most_bytes");
+        if (more > may_commit()) {
+          refusal = "most_bytes is " + std::to_string(options_.most_bytes) + ": raise that limit, or take blocks back";
+          break;
+        }
         commit(parts, lock);
       }
     } catch (const std::exception& error) {

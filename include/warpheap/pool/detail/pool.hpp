@@ -53,12 +53,16 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
 }
 
 template <segment_engine Engine>
-void* basic_pool<Engine>::take(const request& wanted, bool may_grow, std::string& refusal, host_lock& lock) {
-  segment_handle block = engine_.allocate(wanted.bytes, wanted.alignment, wanted.most);
-  if (block == no_segment) {
-    if (may_grow) block = grow(wanted, refusal, lock);
-    if (block == no_segment) return nullptr;
-  }
+void* basic_pool<Engine>::take(std::uint64_t bytes, std::uint64_t alignment, bool may_grow, std::string& refusal,
+                               host_lock& lock) {
+  segment_handle block = engine_.allocate(bytes, alignment);
+  if (block == no_segment && may_grow) block = grow(bytes, alignment, refusal, lock);
+  return hand_out(block);
+}
+
+template <segment_engine Engine>
+void* basic_pool<Engine>::hand_out(segment_handle block) {
+  if (block == no_segment) return nullptr;
   ++allocations_;
   peak_ = std::max(peak_, engine_.bytes_in(segment_state::live));
   return reinterpret_cast<void*>(engine_.at(block).begin);
@@ -69,7 +73,7 @@ void* basic_pool<Engine>::allocate(std::uint64_t bytes, std::uint64_t alignment)
   pool_detail::require_power_of_two(alignment);
   host_lock lock(mutex_);
   std::string refusal;
-  void* const block = take({bytes, bytes, alignment}, true, refusal, lock);
+  void* const block = take(bytes, alignment, true, refusal, lock);
   if (block == nullptr) fail(bytes, alignment, refusal);
   return block;
 }
@@ -79,7 +83,7 @@ void* basic_pool<Engine>::try_allocate(std::uint64_t bytes, std::uint64_t alignm
   pool_detail::require_power_of_two(alignment);
   host_lock lock(mutex_);
   std::string refusal;
-  return take({bytes, bytes, alignment}, may_grow, refusal, lock);
+  return take(bytes, alignment, may_grow, refusal, lock);
 }
 
 template <segment_engine Engine>
@@ -88,19 +92,17 @@ bool basic_pool<Engine>::provide(std::uint64_t bytes, std::uint64_t alignment) {
   host_lock lock(mutex_);
   std::string refusal;
   segment_handle block = engine_.allocate(bytes, alignment);
-  if (block == no_segment) block = grow({bytes, bytes, alignment}, refusal, lock);
+  if (block == no_segment) block = grow(bytes, alignment, refusal, lock);
   if (block == no_segment) return false;
   engine_.deallocate(block);  // under the same lock: nobody has seen it live
   return true;
 }
 
 template <segment_engine Engine>
-void* basic_pool<Engine>::try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment,
-                                               bool may_grow) {
+void* basic_pool<Engine>::try_allocate_stretch(std::uint64_t bytes, std::uint64_t most, std::uint64_t alignment) {
   pool_detail::require_power_of_two(alignment);
-  host_lock lock(mutex_);
-  std::string refusal;
-  return take({bytes, most, alignment}, may_grow, refusal, lock);
+  const host_lock lock(mutex_);
+  return hand_out(engine_.allocate(bytes, alignment, most));
 }
 
 template <segment_engine Engine>
@@ -201,7 +203,7 @@ void basic_pool<Engine>::fail(std::uint64_t bytes, std::uint64_t alignment, cons
   message += ": " + std::to_string(free) + " bytes are free, at most " + std::to_string(engine_.largest_free()) +
              " in one stretch, and the pool can grow by " + std::to_string(absent) + " more";
   message +=
-      refusal.empty() ? "; take blocks back or make the pool over a larger space" : "; its space refused: " + refusal;
+      refusal.empty() ? "; take blocks back or make the pool over a larger space" : "; it could not grow: " + refusal;
   throw out_of_memory(bytes, message);
 }
 

@@ -198,7 +198,7 @@ class segregated_index {
 
   int granule_bits_;
   segment_handle absent_ = no_segment;
-  segment_handle last_ = no_segment;  // of one chain; none if that chain is gone
+  segment_handle last_ = no_segment;  // no record follows it; none when the chain that it ended is gone
   record_table<chained_record> records_;
   block_map<record_table<chained_record>> live_;
   size_bins bins_;

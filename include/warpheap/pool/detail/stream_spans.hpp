@@ -26,7 +26,7 @@ namespace warpheap {
 template <stream_order Streams, segment_engine Engine>
 void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::uint64_t bytes, std::uint64_t alignment,
                                                       std::uint64_t span_bytes) {
-  const auto take = [&](std::uint64_t most) { return pool_.try_allocate_stretch(bytes, most, alignment, false); };
+  const auto take = [&](std::uint64_t most) { return pool_.try_allocate_stretch(bytes, most, alignment); };
   const auto take_or_grow = [&](std::uint64_t most) -> void* {
     // not a spin: a pass follows one in which the pool had memory for the request, which another thread took
     while (true) {
