@@ -90,6 +90,15 @@ def test_a_library_that_is_not_there_is_asked_once(monkeypatch: pytest.MonkeyPat
     assert [(each["case"], each["status"], each["reason"]) for each in records] == [("sizes", "absent", "no torch")]
 
 
+def test_a_record_names_a_log_without_its_folder(driver: Path, tmp_path: Path) -> None:
+    log = tmp_path / "my.log"
+    log.write_text("+ 1 16 8\n- 1\n")
+    program = str(driver / "warpheap_pool_bench_host")
+    step = Step("replay", "pool", (program, "--case", "replay", "--subject", "pool", "--log", str(log)))
+    records = list(measure.measure([step], 30, lambda *_: None))
+    assert [(each["status"], each["log"]) for each in records] == [("ok", "my.log")]
+
+
 def test_there_is_no_driver(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

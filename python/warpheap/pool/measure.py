@@ -117,7 +117,7 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
             except ParseError:
                 continue  # the end of a line that a killed process did not finish
             try:
-                yield validate({**said, "status": "ok"} if isinstance(said, dict) else said, NEEDS)
+                yield _without_folder(validate({**said, "status": "ok"} if isinstance(said, dict) else said, NEEDS))
             except RecordError as problem:
                 tell(step, f"failed: {problem}")
                 yield without_result(step.case, step.subject, "failed", f"a record breaks the format: {problem}")
@@ -125,6 +125,11 @@ def measure(steps: Sequence[Step], budget: float, tell: Callable[[Step, str], No
             status = "timeout" if outcome.timed_out else "failed"
             tell(step, status)
             yield without_result(step.case, step.subject, status, outcome.describe_end())
+
+
+def _without_folder(record: Record) -> Record:
+    """A record names the log, and not where it lay on the machine that replayed it."""
+    return {**record, "log": str(record["log"]).rpartition("/")[2]} if "log" in record else record
 
 
 def own_python() -> str:
