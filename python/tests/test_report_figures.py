@@ -232,7 +232,7 @@ def _crowd(slow: float) -> list[Panel]:
 def test_one_allocator_far_above_does_not_squash_the_others() -> None:
     scale = shared_scales(_crowd(1e5))[0]
     assert scale.share(3 * 64) > 0.8
-    assert beyond(_crowd(1e5)) == {"slow": 64e5}
+    assert beyond(_crowd(1e5)) == {"slow": "6.4 s"}
     page = svg.draw(_crowd(1e5)[0], shared_x_scales(_crowd(1e5))[0], scale, looks_of_names(["a", "b", "c", "slow"]))
     assert page.count('class="beyond"') == 2
     assert 'data-y="6.4e+06"' in page
@@ -251,6 +251,11 @@ def test_the_panels_of_a_picture_fill_its_rows(panels: int, rows: int, columns: 
 def test_an_allocator_that_is_a_little_above_stays_within_the_axis() -> None:
     assert beyond(_crowd(6)) == {}
     assert shared_scales(_crowd(6))[0].share(6 * 64) <= 1
+
+
+def test_what_runs_out_is_told_in_the_unit_of_its_panel() -> None:
+    ratios = [Panel("", _crowd(3)[0].lines, "ratio", scale="other")]
+    assert beyond([*ratios, *_crowd(1e5)]) == {"slow": "6.4 s"}
 
 
 def test_of_few_allocators_none_runs_out() -> None:
@@ -281,3 +286,29 @@ def test_a_design_with_no_result_is_not_the_fastest_of_its_family() -> None:
     lost = record(case="throughput", allocator="scatter", status="crashed", measures={})
     slow = record(case="throughput", allocator="flatter_scatter", measures={"malloc": measure(900.0)})
     assert throughput.fastest_of_families([lost, slow]).allocators == ["flatter_scatter"]
+
+
+def test_a_design_that_lost_its_slow_points_is_not_the_fastest_of_its_family() -> None:
+    def of(name: str, size: int, time: float) -> Record:
+        return record(case="throughput", allocator=name, size=size, measures={"malloc": measure(time)})
+
+    late = record(case="throughput", allocator="scatter", size=4096, status="timeout", measures={})
+    records = [of("scatter", 16, 5.0), late, of("flatter_scatter", 16, 6.0), of("flatter_scatter", 4096, 900.0)]
+    assert throughput.fastest_of_families(records).allocators == ["flatter_scatter"]
+
+
+def test_the_papers_figures_leave_out_what_another_preset_added() -> None:
+    def share(heap: int, size: int, value: float) -> Record:
+        found = measure(value, unit="ratio", better="higher", timing=False)
+        return record(case="out_of_memory", threads=100_000, size=size, heap_bytes=heap, measures={"share": found})
+
+    def made(vertices: int) -> Record:
+        return record(case="graph_init", mode="delaunay", threads=vertices, measures={"init": measure(5.0)})
+
+    heaps = [share(heap, size, value) for heap, value in ((1 << 28, 0.5), (1 << 31, 0.9)) for size in (16, 64)]
+    drawn, _ = paper.charts(RecordSet([*heaps, made(1 << 16), made(1 << 20)]))
+    panels = {panel.title[:13]: panel for chart in drawn for panel in chart.panels}
+    assert [point.y for line in panels["as Figure 11b"].lines for point in line.points] == [0.9, 0.9]
+    assert isinstance(panels["as Figure 11f"], Bars), "one size of graph: no axis"
+    _, missing = paper.charts(RecordSet([made(1 << 16)]))
+    assert "case graph_init, mode delaunay was not run at 1,048,576 vertices" in [each.why for each in missing]

@@ -63,6 +63,8 @@ def write_report(
         counts=_counts(newest),
         replaced=len(records) - len(newest),
         judged=any(record.get("rounds_judged") for record in newest),
+        shared=sum(bool(record.get("shared_process")) for record in newest),
+        runs=len(newest),
         parts=parts_of(newest),
         chapters=[*chapters.chapters(newest), *chapters.named(extra)],
         verified=failures.verified_grid(newest, list(CASES)),

@@ -32,6 +32,7 @@ _COLUMNS = 3
 _LEGEND = 5
 # Letters of a panel's title in one line.
 _TITLE = 38
+_TITLE_BESIDE_NAMES = 28  # where the names of bars take room from the panels
 _INK, _SOFT, _RULE, _BAD = "#1a1e23", "#57616d", "#d5dae0", "#b3261e"
 _MARKERS = {
     "circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "cross": "P", "pentagon": "p", "left": "<",
@@ -61,7 +62,7 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
         cells = iter(grid.flat)
         for panel, scale in zip(chart.panels, shared_scales(chart.panels), strict=True):
             axes = next(cells)
-            axes.set_title(textwrap.fill(panel.title, _TITLE))
+            axes.set_title(textwrap.fill(panel.title, _TITLE if not tallest else _TITLE_BESIDE_NAMES))
             if isinstance(panel, Bars):
                 _bars(axes, panel, scale, looks)
             else:
@@ -119,7 +120,7 @@ def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Look
         above = [point.x for point in line.points if point.y > y_scale.high]
         axes.plot(above, [1.0] * len(above), transform=axes.get_xaxis_transform(), marker="^", markersize=5,
                   linestyle="none", color=look.light, clip_on=False)  # fmt: skip
-        _crosses(axes, line, look, losers)
+        _crosses(axes, line, look, losers, len(x_values([panel])))
 
 
 def _stroke(axes: Axes, points: Sequence[Point], look: Look, crowded: bool) -> None:
@@ -132,11 +133,13 @@ def _stroke(axes: Axes, points: Sequence[Point], look: Look, crowded: bool) -> N
         axes.vlines(x, [point.low for point in points], [point.high for point in points], color=look.light, linewidth=1)
 
 
-def _crosses(axes: Axes, line: Line, look: Look, losers: Sequence[str]) -> None:
+def _crosses(axes: Axes, line: Line, look: Look, losers: Sequence[str], places: int) -> None:
     if not line.lost:
         return
-    # Above the panel; allocators that are lost at the same place stand side by side, so that none hides another.
-    points = min(5.0, 24 / len(losers)) * (losers.index(line.allocator) - (len(losers) - 1) / 2)
+    # Above the panel; allocators that are lost at the same place stand side by side, so that none hides another, and
+    # together they stay nearer to their place than to the next one.
+    room = 0.85 * 72 * axes.get_window_extent().width / axes.figure.dpi / max(places, 1)
+    points = min(5.0, min(24.0, room) / len(losers)) * (losers.index(line.allocator) - (len(losers) - 1) / 2)
     beside = ScaledTranslation(points / 72, 5 / 72, axes.figure.dpi_scale_trans)
     axes.plot(
         [gap.x for gap in line.lost], [1.0] * len(line.lost), transform=axes.get_xaxis_transform() + beside, marker="x",
@@ -186,7 +189,7 @@ def _legend_of(chart: Chart, panels: Sequence[Panel], looks: Looks) -> list[Line
     for name in dict.fromkeys(panel.reference_name for panel in panels if panel.reference):
         handles.append(Line2D([], [], color=_SOFT, linestyle=(0, (4, 2)), label=name))
     for name, most in beyond(panels).items():
-        above = f"{name}: above, up to {numbers.show(most, panels[0].unit)}"
+        above = f"{name}: above, up to {most}"
         handles.append(Line2D([], [], color=looks[name].light, marker="^", linestyle="none", markersize=5, label=above))
     if any(line.lost for panel in panels for line in panel.lines):
         handles.append(Line2D([], [], color=_SOFT, marker="x", linestyle="none", markersize=4.5, label="no result"))

@@ -5,7 +5,7 @@
 from collections.abc import Iterator
 from html import escape
 
-from warpheap.report import numbers, svg, svg_bars
+from warpheap.report import svg, svg_bars
 from warpheap.report.chart import Bars, Chart, Panel
 from warpheap.report.looks import Looks
 from warpheap.report.scale import Scale, beyond, shared_scales, shared_x_scales
@@ -35,10 +35,9 @@ def _references(chart: Chart) -> str:
 
 
 def _beyond(chart: Chart) -> str:
-    unit = next((panel.unit for panel in chart.panels), "")
     return "".join(
         f'<p class="key">\N{BLACK UP-POINTING TRIANGLE} {escape(name)} runs out above the axis, up to '
-        f"{numbers.show(most, unit)}: the axis is that of the others.</p>"
+        f"{most}: the axis is that of the others.</p>"
         for name, most in beyond(chart.panels).items()
     )
 

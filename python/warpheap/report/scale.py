@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from warpheap.report import numbers
 from warpheap.report.chart import Bars, Panel
 
 # Bars of values that span more than this cannot be told apart on a linear axis.
@@ -94,15 +95,19 @@ def _stretching(group: Sequence[Panel | Bars], whole: Scale) -> str:
     return highest if whole.share(max(high for _, high in others)) < _CROWDED else ""
 
 
-def beyond(panels: Sequence[Panel | Bars]) -> dict[str, float]:
-    """Return the allocators whose lines run out above their axis, and the highest value of each."""
-    found: dict[str, float] = {}
+def beyond(panels: Sequence[Panel | Bars]) -> dict[str, str]:
+    """Return the allocators whose lines run out above their axis, and the highest value of each unit with that unit."""
+    found: dict[tuple[str, str], float] = {}
     for panel, scale in zip(panels, shared_scales(panels), strict=True):
         for line in panel.lines if isinstance(panel, Panel) else ():
             above = [point.y for point in line.points if point.y > scale.high]
             if above:
-                found[line.allocator] = max([found.get(line.allocator, 0.0), *above])
-    return found
+                place = line.allocator, panel.unit
+                found[place] = max([found.get(place, 0.0), *above])
+    texts: dict[str, list[str]] = {}
+    for (allocator, unit), most in found.items():
+        texts.setdefault(allocator, []).append(numbers.show(most, unit))
+    return {allocator: " and ".join(each) for allocator, each in texts.items()}
 
 
 def shared_x_scales(panels: Sequence[Panel]) -> list[Scale]:

@@ -67,7 +67,8 @@ def memory_chart(records: RecordSet) -> Chart | None:
 
 
 def fastest_of_families(records: Sequence[Record]) -> RecordSet:
-    """The records of one allocator of each family: of the one whose times are, in the geometric mean, the shortest.
+    """The records of one allocator of each family: of the one that lacks the fewest times, and among these of the one
+    whose times are, in the geometric mean, the shortest.
 
     An allocator that no table of families knows is a family by itself. A family without any result is there with its
     first allocator, so that the picture shows that it has no time.
@@ -78,13 +79,14 @@ def fastest_of_families(records: Sequence[Record]) -> RecordSet:
     for name in own.allocators:
         family = family_of(name)
         known = fastest.setdefault(family.name if family else name, name)
-        if _mean(found[name]) < _mean(found[known]):
+        if _standing(found[name]) < _standing(found[known]):
             fastest[family.name if family else name] = name
     return own.only(lambda each: each["allocator"] in fastest.values())
 
 
-def _mean(score: ranking.Score) -> float:
-    return math.inf if score.mean is None else score.mean
+def _standing(score: ranking.Score) -> tuple[int, float]:
+    # A mean over the points that are left would favour who ran out of time at the slow ones.
+    return score.lost, math.inf if score.mean is None else score.mean
 
 
 def against_size(records: Sequence[Record], title: str = "") -> Canvas:
