@@ -80,6 +80,19 @@ def test_other_sources_are_measured_anew_and_old_records_kept(
     assert len(read_records(tmp_path / "out" / "survey.other.jsonl")) == 4
 
 
+def test_what_was_moved_aside_comes_back_with_its_sources(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path
+) -> None:
+    arguments = ("--out", tmp_path / "out", *SMALL)
+    first = fake_driver()
+    warpheap("survey", "--driver", first, *arguments)
+    before = records(tmp_path / "out")
+    warpheap("survey", "--driver", fake_driver(sources="b" * 64), *arguments)
+    assert "4 of 4 cases are in" in warpheap("survey", "--driver", fake_driver(), *arguments).out
+    assert records(tmp_path / "out") == before
+    assert "4 of 4 cases are in" not in warpheap("survey", "--driver", fake_driver(), *arguments, "--fresh").out
+
+
 def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="hangs crashes babbles contradicts overlaps good")
     done = warpheap(

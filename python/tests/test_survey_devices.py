@@ -4,12 +4,13 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Finished, hear_prints
+from records import record
 
 from warpheap import process, survey, terminal
 from warpheap.driver import Driver
@@ -17,6 +18,7 @@ from warpheap.errors import INTERRUPTED
 from warpheap.forecast import Forecast
 from warpheap.plan import Wishes, make_plan
 from warpheap.record import RecordFile, read_records, write_records
+from warpheap.record import file as file_module
 from warpheap.workers import _Queue, points_of
 
 Command = Callable[..., Finished]
@@ -161,19 +163,38 @@ def test_what_cannot_be_merged_stays_with_the_workers(
     warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ("survey", "--driver", fake_driver(gpus="2"), "--out", tmp_path / "out", "--devices", "0,1", *POINTS)
-    append = RecordFile.append
+    extend = RecordFile.extend
 
-    def full(file: RecordFile, record: dict[str, Any]) -> None:
-        if file.path.name == survey.RECORD_NAME and len(file) == 3:
+    def full(file: RecordFile, found: Iterable[dict[str, Any]]) -> None:
+        if any(True for _ in found):
             raise OSError(28, "No space left on device")
-        append(file, record)
 
-    monkeypatch.setattr(RecordFile, "append", full)
+    monkeypatch.setattr(RecordFile, "extend", full)
     done = warpheap(*words)
     assert done.code == 2
     assert f"{tmp_path / 'out' / 'survey.jsonl'} cannot be written: No space left on device" in done.err
-    monkeypatch.setattr(RecordFile, "append", append)
+    monkeypatch.setattr(RecordFile, "extend", extend)
     assert "12 of 12 cases are in" in warpheap(*words).out
+
+
+def test_workers_leave_what_is_known_already_and_it_is_merged_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = [record(size=size, time_limit_s=10.0) for size in range(16, 316)]
+    write_records(tmp_path / survey.RECORD_NAME, known)
+    slower = record(size=16, status="timeout", reason="still running", measures={}, time_limit_s=1.0)
+    write_records(tmp_path / "survey.gpu-0.jsonl", [*known[:200], record(size=4096)])
+    write_records(tmp_path / "survey.gpu-1.jsonl", [*known[100:], {**known[0], "seconds": 9.0}, slower])
+    file = RecordFile.open(tmp_path / survey.RECORD_NAME)
+    writes: list[Path] = []
+    real = file_module.write_records
+    monkeypatch.setattr(file_module, "write_records", lambda path, each: (writes.append(path), real(path, each)))
+    survey.adopt(file)
+    assert len(writes) == 1
+    assert sorted(each.name for each in tmp_path.iterdir()) == [survey.RECORD_NAME]
+    assert len(file) == 301
+    assert read_records(tmp_path / survey.RECORD_NAME) == list(file)
+    assert all(each["status"] == "ok" for each in file)
 
 
 def test_hangs_and_crashes_are_results_on_each_gpu(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:

@@ -130,6 +130,9 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
             console.print(f"  {going_on}", markup=False, highlight=False, soft_wrap=True)
             return INTERRUPTED
         records = survey.of_plan(plan.steps, file, driver)
+        names = _allocators(plan.steps)
+        # What cannot run here another machine may have measured.
+        records += [each for each in file if each["case"] in plan.left_out and each["allocator"] in names]
         summary.print_summary(console, records)
         report = folder / survey.REPORT_NAME
         write_page(report, records, again, folder)

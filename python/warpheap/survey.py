@@ -47,9 +47,15 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
                 each.unlink(missing_ok=True)
         file = RecordFile.open(path)
         adopt(file)
-        others = file.set_aside(
-            lambda each: each["sources"] == driver.sources and each["device"] == driver.device, OTHERS_NAME
-        )
+
+        def is_ours(record: Record) -> bool:
+            return bool(record["sources"] == driver.sources and record["device"] == driver.device)
+
+        others = file.set_aside(is_ours, OTHERS_NAME)
+        if (folder / OTHERS_NAME).exists() and not fresh:
+            # A survey on another device, or of other sources, may have moved ours there.
+            aside = read_records(folder / OTHERS_NAME)
+            file.extend(each for each in aside if is_ours(each) and file.find(key(each)) is None)
         add_facts(folder, driver.machine)
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
@@ -61,11 +67,13 @@ def adopt(file: RecordFile) -> None:
 
     Raises `UsageError` if `file` cannot be written; what it lacks stays in the records of workers.
     """
-    for path in sorted(file.path.parent.glob(WORKER_RECORDS)):
-        for record in read_records(path):
-            known = file.find(key(record))
-            if known is None or known["time"] <= record["time"]:
-                keep(file, record)
+    paths = sorted(file.path.parent.glob(WORKER_RECORDS))
+    wanted = sorted((record for path in paths for record in read_records(path)), key=lambda each: str(each["time"]))
+    try:
+        file.extend(each for each in wanted if _is_news(file.find(key(each)), each))
+    except OSError as problem:
+        raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
+    for path in paths:
         path.unlink()
 
 
@@ -156,8 +164,7 @@ def keep(file: RecordFile, record: Record) -> None:
 
     What ran out of time tells nothing of a case that is known to end in more time, and is left out.
     """
-    known = file.find(key(record))
-    if known is not None and _ended_in_more_time(known, record):
+    if _ended_in_more_time(file.find(key(record)), record):
         return
     try:
         file.append(record)
@@ -165,9 +172,14 @@ def keep(file: RecordFile, record: Record) -> None:
         raise UsageError(f"{file.path} cannot be written: {problem.strerror}") from problem
 
 
-def _ended_in_more_time(known: Record, record: Record) -> bool:
+def _is_news(known: Record | None, record: Record) -> bool:
+    return known is None or (known["time"] <= record["time"] and not _ended_in_more_time(known, record))
+
+
+def _ended_in_more_time(known: Record | None, record: Record) -> bool:
     return bool(
-        known["status"] == "ok"
+        known is not None
+        and known["status"] == "ok"
         and known["sources"] == record["sources"]
         and out_of_time(record)
         and float(record.get("time_limit_s") or 0) < float(known.get("time_limit_s") or 0)

@@ -68,6 +68,22 @@ class RecordFile:
             stream.flush()
             os.fsync(stream.fileno())
 
+    def extend(self, records: Iterable[Record]) -> None:
+        """Adds valid records, each in place of one with its key: an interruption leaves all of them on disk, or none.
+
+        One write for all: to replace records one by one writes the whole file for each.
+        """
+        added = {key(validate(each)): each for each in records}
+        if all(self._records.get(own) == each for own, each in added.items()):
+            return
+        before = self._records
+        self._records = before | added
+        try:
+            self._rewrite()
+        except BaseException:
+            self._records = before
+            raise
+
     def set_aside(self, keep: Callable[[Record], bool], name: str) -> int:
         """Moves records that `keep` refuses to the file `name` beside this one; returns how many."""
         others = [record for record in self if not keep(record)]
