@@ -59,3 +59,12 @@ def test_what_is_lost_is_apart_from_what_a_design_cannot_do() -> None:
 def test_of_one_point_the_latest_record_stays() -> None:
     old, new = record(time="2026-01-01T00:00:00Z"), record(time="2026-01-02T00:00:00Z")
     assert list(RecordSet([new, old]).latest()) == [new]
+
+
+def test_a_run_that_ended_is_not_replaced_by_one_that_ran_out_of_time() -> None:
+    ended = record(time="2026-01-01T00:00:00Z")
+    late = record(time="2026-01-02T00:00:00Z", status="timeout", reason="still running", measures={})
+    assert list(RecordSet([ended, late]).latest()) == [ended]
+    assert list(RecordSet([late, ended]).latest()) == [ended]
+    hangs = {**late, "sources": "b" * 64}
+    assert list(RecordSet([ended, hangs]).latest()) == [hangs], "other sources may hang anew"

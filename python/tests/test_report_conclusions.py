@@ -100,6 +100,18 @@ def test_a_bound_holds_at_each_point(time: float, word: str) -> None:
     assert judged(claim, records).word == word
 
 
+@pytest.mark.parametrize(("halloc", "word"), [(9.0, "holds"), (2000.0, "changed")])
+def test_a_bound_of_most_families_holds_by_their_means(halloc: float, word: str) -> None:
+    # Two of three families have to be within; one point above the limit puts no family beyond it.
+    says = Bound((SCATTER, HALLOC, PAGES), 10.0, at_least=False, most=True)
+    records = times(scatter=5, ouroboros_s_p=50, halloc=halloc)
+    records.append(record(allocator="scatter", size=256, measures={"malloc": measure(11)}))
+    records += [
+        record(allocator=name, size=256, measures={"malloc": measure(9)}) for name in ("halloc", "ouroboros_s_p")
+    ]
+    assert judged(Claim("6", "", MALLOC, says), records).word == word
+
+
 def test_each_claim_asks_for_what_the_survey_measures() -> None:
     measured = {(each["case"], name) for each in survey() for name in each.get("measures") or {}}
     for claim in CLAIMS:

@@ -108,6 +108,9 @@ def judge(claim: Claim, records: RecordSet) -> Verdict:
         return Verdict(claim, VOID, {}, 0, f"no point at which all have a result: {', '.join(field.families)}")
     if isinstance(claim.says, Order):
         right = _in_order(claim.says, field.families, field.means)
+    elif claim.says.most:
+        sides = [_within(claim.says, [_turned(field.means[family], field.invert)]) for family in field.families]
+        right = 2 * sum(sides) > len(sides)
     else:
         values = [_turned(each[family], field.invert) for each in field.points for family in field.families]
         right = _within(claim.says, values)

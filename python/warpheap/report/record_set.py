@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property
 from typing import Any, NamedTuple, overload
 
-from warpheap.record import LACKS_FREE, Measure, Record, unable
+from warpheap.record import LACKS_FREE, Measure, Record, out_of_time, unable
 from warpheap.report import data
 from warpheap.report.data import Point
 
@@ -102,11 +102,14 @@ class RecordSet(Sequence[Record]):
         return self.where(device=machine[0], backend=machine[1])
 
     def latest(self) -> "RecordSet":
-        """Return the set without the records that a later one of the same point and allocator replaces."""
+        """Return the set without the records that a later one of the same point and allocator replaces.
+
+        One that ran out of time replaces none of the same sources that ended: presets differ in their effort and limit.
+        """
         newest: dict[tuple[Any, ...], Record] = {}
         for record in self._records:
             place = (*data.point_of(record), record["allocator"])
-            if place not in newest or newest[place]["time"] <= record["time"]:
+            if place not in newest or _replaces(record, newest[place]):
                 newest[place] = record
         return RecordSet(newest.values())
 
@@ -169,3 +172,9 @@ class RecordSet(Sequence[Record]):
 
 
 _EMPTY = RecordSet()
+
+
+def _replaces(record: Record, other: Record) -> bool:
+    if record["sources"] == other["sources"] and out_of_time(record) != out_of_time(other):
+        return out_of_time(other)
+    return bool(other["time"] <= record["time"])
