@@ -312,3 +312,22 @@ def test_the_papers_figures_leave_out_what_another_preset_added() -> None:
     assert isinstance(panels["as Figure 11f"], Bars), "one size of graph: no axis"
     _, missing = paper.charts(RecordSet([made(1 << 16)]))
     assert "case graph_init, mode delaunay was not run at 1,048,576 vertices" in [each.why for each in missing]
+
+
+def test_of_many_designs_the_papers_figures_show_one_of_each_family() -> None:
+    times = {
+        **{"warp_slab": 9.0, "ouroboros_s_p": 20.0, "ouroboros_vl_p": 18.0, "reg_eff_c": 70.0, "reg_eff_cm": 50.0},
+        **{"scatter": 15.0, "halloc": 14.0, "cuda_malloc": 900.0},
+        **{f"unheard_{number}": 30.0 for number in range(8)},
+    }
+    records = [
+        record(allocator=name, threads=100_000, size=size, measures={"malloc": measure(time), "free": measure(time)})
+        for name, time in times.items()
+        for size in (16, 64)
+    ]
+    wanted = {"warp_slab", "ouroboros_vl_p", "reg_eff_cm", "scatter", "halloc", "cuda_malloc"}
+    (chart,), _ = paper.charts(RecordSet(records))
+    assert all({line.allocator for line in panel.lines} == wanted for panel in chart.panels)
+    few = [each for each in records if "unheard" not in each["allocator"]]
+    (chart,), _ = paper.charts(RecordSet(few))
+    assert all(len(panel.lines) == 8 for panel in chart.panels), "of few designs all"

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from warpheap.cases.base import FIXED_SIZE
 from warpheap.cases.graph_init import COAUTHORS, DELAUNAY
 from warpheap.cases.graph_update import BATCH
-from warpheap.report import data
+from warpheap.report import data, ranking
 from warpheap.report.chart import Bars, Chart, Panel
+from warpheap.report.claims import FAMILIES, OURS
 from warpheap.report.lines import bars_of, panel_of, with_reference
 from warpheap.report.record_set import RecordSet
 from warpheap.units import show_bytes, show_count
@@ -88,8 +89,12 @@ STAND_INS = "Figures 11f and 11g are of generated graphs, which stand for delaun
 NOTE = (
     "Each panel plots what the figure of that number plots, here with medians of our own measurement; the paper plots "
     "means. A figure is shown only if the record has the paper's own number of threads or size. A "
-    "family has one hue, as in the paper; the hues are ours. Times are of the whole kernel."
+    "family has one hue, as in the paper; the hues are ours. Times are of the whole kernel. Where a record has many "
+    f"designs, the figures show {OURS} and one of each family of the paper: the one with the fewest runs without a "
+    "result, and among these the fastest."
 )
+# Lines that can be told apart in one panel.
+_MANY = 12
 
 
 _NO_RECORDS = RecordSet()
@@ -105,8 +110,9 @@ def charts(records: RecordSet, others: RecordSet = _NO_RECORDS) -> tuple[list[Ch
     """The figures of one machine, and those that it has no points for; `others` are records of a second machine."""
     panels: dict[str, list[Panel | Bars]] = {group: [] for group in _GROUPS}
     missing = []
+    shown = {False: _few(records), True: _few(others)}
     for figure in FIGURES:
-        source = others if figure.second_machine else records
+        source = shown[figure.second_machine]
         panel = _panel(figure, source)
         if panel is not None:
             panels[figure.number.rstrip("abcdefgh")].append(panel)
@@ -116,6 +122,19 @@ def charts(records: RecordSet, others: RecordSet = _NO_RECORDS) -> tuple[list[Ch
             missing.append(Missing(figure.number, figure.what, _why(figure, source)))
     drawn = [Chart(f"paper-{group}", _GROUPS[group], own) for group, own in panels.items() if own]
     return drawn, missing
+
+
+def _few(records: RecordSet) -> RecordSet:
+    """Of many designs the default and one of each family, the same in all figures."""
+    own = records.where(case="throughput") or records.where(case="scaling")
+    if len(records.allocators) <= _MANY or not own:
+        return records
+    found = ranking.scores(ranking.field_of(own), own, ("malloc", "free"))
+    chosen = {OURS}
+    for members in FAMILIES.values():
+        if there := [name for name in members if name in found]:
+            chosen.add(min(there, key=lambda name: found[name].order))
+    return records.only(lambda each: each["allocator"] in chosen)
 
 
 def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
@@ -134,7 +153,8 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     title = f"as Figure {figure.number}: {figure.label}"
     places = own.values(figure.field)
     if len(places) == 1:
-        title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} threads'}"
+        what = "vertices" if figure.mode in _VERTICES else "threads"
+        title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} {what}'}"
         panel: Panel | Bars = bars_of(own, figure.measure, measures[figure.measure], title)
     else:
         panel = panel_of(own, figure.field, figure.measure, measures[figure.measure], title)

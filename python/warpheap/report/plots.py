@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures as PNG and SVG files, for papers and READMEs: the panels of the page, drawn with matplotlib on white."""
 
+import re
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -62,11 +63,13 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
         cells = iter(grid.flat)
         for panel, scale in zip(chart.panels, shared_scales(chart.panels), strict=True):
             axes = next(cells)
-            axes.set_title(textwrap.fill(panel.title, _TITLE if not tallest else _TITLE_BESIDE_NAMES))
+            # No line begins with the unit of a number.
+            whole = re.sub(r"(\d) ([A-Za-z]+)", "\\1\N{NO-BREAK SPACE}\\2", panel.title)
+            axes.set_title(textwrap.fill(whole, _TITLE if not tallest else _TITLE_BESIDE_NAMES))
             if isinstance(panel, Bars):
                 _bars(axes, panel, scale, looks)
             else:
-                _lines(axes, panel, next(x_scales), scale, looks)
+                _lines(axes, panel, next(x_scales), scale, looks, 4 if tallest else 6)
         for axes in cells:
             axes.set_visible(False)
         if legend:
@@ -97,14 +100,14 @@ def to_png(figure: Canvas, path: Path) -> None:
         pyplot.close(figure)
 
 
-def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Looks) -> None:
+def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Looks, most_ticks: int) -> None:
     if x_scale.log:
         axes.set_xscale("log", base=2)
     if y_scale.log:
         axes.set_yscale("log")
     axes.set_xlim(x_scale.low, x_scale.high)
     axes.set_ylim(y_scale.low, y_scale.high)
-    ticks = x_scale.ticks(5) if panel.field == "rounds" else thinned(x_values([panel]), x_scale, 6)
+    ticks = x_scale.ticks(5) if panel.field == "rounds" else thinned(x_values([panel]), x_scale, most_ticks)
     _ticks(axes.xaxis, ticks, lambda value: svg.x_text(value, panel.x_unit))
     _ticks(axes.yaxis, y_scale.ticks(), lambda value: numbers.show(value, panel.unit, share=panel.share))
     axes.grid(axis="y")

@@ -42,6 +42,14 @@ class Score:
         """Points that count and have a value."""
         return self.standing.points
 
+    @property
+    def order(self) -> tuple[int, float]:
+        """Sorts designs: who lacks the fewest results first, then by the mean.
+
+        A mean over the points that are left favours who ran out of time at the slow ones.
+        """
+        return self.lost, math.inf if self.mean is None else self.mean
+
 
 @dataclass(frozen=True)
 class Field:

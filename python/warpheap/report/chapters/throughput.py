@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The throughput case in the report: against size, against threads, and what memory the blocks lie in."""
 
-import math
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure as Canvas
@@ -79,14 +78,9 @@ def fastest_of_families(records: Sequence[Record]) -> RecordSet:
     for name in own.allocators:
         family = family_of(name)
         known = fastest.setdefault(family.name if family else name, name)
-        if _standing(found[name]) < _standing(found[known]):
+        if found[name].order < found[known].order:
             fastest[family.name if family else name] = name
     return own.only(lambda each: each["allocator"] in fastest.values())
-
-
-def _standing(score: ranking.Score) -> tuple[int, float]:
-    # A mean over the points that are left would favour who ran out of time at the slow ones.
-    return score.lost, math.inf if score.mean is None else score.mean
 
 
 def against_size(records: Sequence[Record], title: str = "") -> Canvas:
