@@ -42,6 +42,8 @@ def panel_of(records: RecordSet, field: str, name: str, example: Measure, title:
     label = X_LABELS[field]
     if field == "size" and {each["mode"] for each in records} == {"mixed"}:
         label = "largest block size"
+    if field == "threads" and {each["mode"] for each in records} == {"warp"}:
+        label = "warps"  # of which one thread each asks
     return Panel(
         title,
         lines_of(records, field, name),

@@ -165,7 +165,9 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
 
 
 def _at(figure: Figure) -> str:
-    return f"{show_count(figure.at)} threads" if figure.field == "size" else show_bytes(figure.at)
+    if figure.field != "size":
+        return show_bytes(figure.at)
+    return f"{show_count(figure.at)} {'warps' if figure.mode == 'warp' else 'threads'}"
 
 
 def _why(figure: Figure, records: RecordSet) -> str:
