@@ -45,6 +45,20 @@ def test_the_page_needs_nothing_beside_itself(page_of: Page) -> None:
     assert "@import" not in page
 
 
+@pytest.mark.parametrize(
+    ("shared", "said"),
+    [
+        ((), "and had a process of its own."),
+        ((True,), "; 1 of 2 shared a process with others, and each other one had its own."),
+        ((True, True), "; processes served run after run."),
+    ],
+)
+def test_the_page_tells_whether_runs_shared_a_process(page_of: Page, shared: tuple[bool, ...], said: str) -> None:
+    runs = [record(size=size) for size in (16, 64)]
+    page = page_of([{**run, "shared_process": True} if place < len(shared) else run for place, run in enumerate(runs)])
+    assert said in " ".join(page.split())
+
+
 def test_the_page_is_well_formed(page_of: Page) -> None:
     class Balance(HTMLParser):
         def __init__(self) -> None:

@@ -61,7 +61,7 @@ def test_figures_are_means_of_common_points_and_the_default_stands_beside() -> N
     assert verdict.points == 2
     assert verdict.text == (
         "warp_slab 5 µs, ScatterAlloc 10 µs, Halloc 12 µs. 2 of 3 points: "
-        "without a result at the others are Halloc (1)."
+        "without a result at others are Halloc (1)."
         " Too few results of Ouroboros with pages."
     )
 

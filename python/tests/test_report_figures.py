@@ -16,6 +16,7 @@ from warpheap.report import numbers, paper, plots, svg
 from warpheap.report.chapters import sections_of, throughput
 from warpheap.report.chart import Bars, Chart, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
+from warpheap.report.lines import panel_of
 from warpheap.report.looks import looks_of_names
 from warpheap.report.record_set import RecordSet
 from warpheap.report.rounds import thinned
@@ -246,6 +247,36 @@ def test_the_panels_of_a_picture_fill_its_rows(panels: int, rows: int, columns: 
     specification = figure.axes[0].get_gridspec()
     assert (specification.nrows, specification.ncols) == (rows, columns)
     plots.pyplot.close(figure)
+
+
+def test_crosses_stay_nearer_to_their_place_than_to_the_next() -> None:
+    names = [f"design_{number}" for number in range(8)]
+    places = [2**power for power in range(21)]
+    point = Point(1, 1.0, 1.0, 1.0, 1.0, 1.0)
+    lines = [Line(name, [point], [Lost(place, "timeout", "") for place in places]) for name in names]
+    figure = plots.draw(Chart("lost", "lost", [Panel("", lines, "us")] * 3), looks_of_names(names))
+    axes = figure.axes[0]
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    found = [float(line.get_transform().transform((1.0, 1.0))[0]) for line in crosses]
+    apart = axes.get_window_extent().width / len(places)
+    plots.pyplot.close(figure)
+    assert len(found) == len(names) and found == sorted(found)
+    assert max(found) - min(found) < apart
+
+
+def test_a_unit_stays_with_its_number() -> None:
+    line = Line("a", [Point(x, 1.0, 1.0, 1.0, 1.0, 1.0) for x in (1, 2)])
+    title = "as Figure 10a: allocation scaling, 16 B"
+    figure = plots.draw(Chart("one", "one", [Panel(title, [line], "us")]), looks_of_names(["a"]))
+    shown = figure.axes[0].get_title(loc="left") or figure.axes[0].get_title()
+    plots.pyplot.close(figure)
+    assert shown.splitlines()[-1].endswith("16\N{NO-BREAK SPACE}B")
+
+
+def test_warps_are_called_warps() -> None:
+    records = [record(case="scaling", mode="warp", threads=threads, size=64) for threads in (32, 1024)]
+    panel = panel_of(RecordSet(records), "threads", "malloc", measure(), "")
+    assert panel.x_label == "warps"
 
 
 def test_an_allocator_that_is_a_little_above_stays_within_the_axis() -> None:

@@ -15,8 +15,11 @@ from typing import Any
 import pytest
 from conftest import SECONDS_TO_START, Finished, environment, wait_until
 
-from warpheap import builds, project
+from warpheap import builds, plan, project
+from warpheap.cases.base import Case
+from warpheap.driver import Driver
 from warpheap.record import read_records
+from warpheap.runner import CannotRunError, Runner
 
 Command = Callable[..., Finished]
 MakeDriver = Callable[..., Path]
@@ -90,7 +93,27 @@ def test_what_was_moved_aside_comes_back_with_its_sources(
     warpheap("survey", "--driver", fake_driver(sources="b" * 64), *arguments)
     assert "4 of 4 cases are in" in warpheap("survey", "--driver", fake_driver(), *arguments).out
     assert records(tmp_path / "out") == before
+    assert {each["sources"] for each in read_records(tmp_path / "out" / "survey.other.jsonl")} == {"b" * 64}
     assert "4 of 4 cases are in" not in warpheap("survey", "--driver", fake_driver(), *arguments, "--fresh").out
+
+
+def test_a_case_that_cannot_run_here_stays_in_the_report(
+    warpheap: Command, fake_driver: MakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = fake_driver(cases="throughput churn", allocators="good")
+    words = ("survey", "--driver", driver, "--out", tmp_path, "--preset", "quick")
+    assert warpheap(*words).code == 0
+    real = plan.runner_of
+
+    def without_churn(case: Case, driver: Driver) -> Runner:
+        if case.name == "churn":
+            raise CannotRunError("this machine lacks what it needs")
+        return real(case, driver)
+
+    monkeypatch.setattr(plan, "runner_of", without_churn)
+    done = warpheap(*words)
+    assert "this machine lacks what it needs" in done.out
+    assert 'id="churn' in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def test_hangs_crashes_and_faults_are_results(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:

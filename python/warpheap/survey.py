@@ -13,7 +13,17 @@ from warpheap.errors import UsageError
 from warpheap.files import check_writable
 from warpheap.machines import MACHINE_NAME, add_facts
 from warpheap.plan import Step
-from warpheap.record import RECORD_NAME, Record, RecordFile, key, out_of_time, read_records, spread, unable
+from warpheap.record import (
+    RECORD_NAME,
+    Record,
+    RecordFile,
+    key,
+    out_of_time,
+    read_records,
+    spread,
+    unable,
+    write_records,
+)
 from warpheap.runner import Runner
 
 REPORT_NAME = "report.html"
@@ -36,7 +46,8 @@ class Progress:
 def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, int]:
     """The record in `folder`, and the number of records of other sources that were moved beside it.
 
-    What workers have left there is part of it.
+    What workers have left there is part of it, and so is what a survey on another device, or of other sources, moved
+    beside it, if it is of this device and these sources.
     """
     try:
         path = folder / RECORD_NAME
@@ -52,14 +63,24 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
             return bool(record["sources"] == driver.sources and record["device"] == driver.device)
 
         others = file.set_aside(is_ours, OTHERS_NAME)
-        if (folder / OTHERS_NAME).exists() and not fresh:
-            # A survey on another device, or of other sources, may have moved ours there.
-            aside = read_records(folder / OTHERS_NAME)
-            file.extend(each for each in aside if is_ours(each) and file.find(key(each)) is None)
+        _take_back(file, folder / OTHERS_NAME, is_ours, fresh)
         add_facts(folder, driver.machine)
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
     return file, others
+
+
+def _take_back(file: RecordFile, path: Path, is_ours: Callable[[Record], bool], fresh: bool) -> None:
+    if not path.exists():
+        return
+    aside = read_records(path)
+    ours = [record for record in aside if is_ours(record)]
+    if not ours:
+        return
+    if not fresh:
+        file.extend(record for record in ours if file.find(key(record)) is None)
+    # After they are in `file`: an interruption in between leaves them twice, and not nowhere.
+    write_records(path, (record for record in aside if not is_ours(record)))
 
 
 def adopt(file: RecordFile) -> None:

@@ -19,11 +19,11 @@ _AS_GOOD = 1.05
 HOLDS, CHANGED, VOID = "holds", "changed", "void"
 NOTE = (
     "Figures are geometric means over the points at which each family of the conclusion has a result; a family that "
-    "lacks one at other points is named. The best member "
-    "of a family counts at each point. A family without results at most points takes no part. A conclusion holds if no "
-    "family is ahead of one that the paper puts before it by more than 5 %, and is void if fewer than two of its "
-    f"families, or not the first, take part. {OURS} stands beside for comparison, at the same points. The designs are "
-    "our forms of the originals, on current hardware."
+    "lacks one at other points is named. The best member of a family counts at each point. A family without results "
+    "at most points takes no part. A conclusion holds if no family is ahead of one that the paper puts before it by "
+    "more than 5 %, and is void if fewer than two of its families, or not the first, take part. "
+    f"{OURS} stands beside for comparison, at the same points. The designs are our forms of the originals, on current "
+    "hardware."
 )
 
 
@@ -45,8 +45,8 @@ class Comparison:
     families: Sequence[str]  # that take part: those with results at most points
     absent: Sequence[str]  # that were asked for and take no part
     points: Sequence[Mapping[str, float]]  # what each costs there, turned so that less is better
-    lacking: Mapping[str, int]  # of those that take part: at how many of the other points each has no result
-    asked: int  # points at which any of them has a result
+    lacking: Mapping[str, int]  # of those that take part and lack any: at how many of the `asked` points
+    asked: int  # points at which some family or the default design has a result
     unit: str
     invert: bool  # more is better in what was measured
 
@@ -70,13 +70,12 @@ class Comparison:
     def text(self) -> str:
         """The figures with their units, the number of points, and who takes no part."""
         texts = [f"{family} {show(value, self.unit, share=self.invert)}" for family, value in self.figures.items()]
-        all_of_them = f"{len(self.points)} point{'s' * (len(self.points) != 1)}"
-        text = (
-            f"{', '.join(texts)}. {all_of_them if not self.lacking else f'{len(self.points)} of {self.asked} points'}"
-        )
+        points = f"{len(self.points)} point{'s' * (len(self.points) != 1)}"
         if self.lacking:
-            text += f": without a result at the others are {', '.join(f'{n} ({k})' for n, k in self.lacking.items())}"
-        return f"{text}." + (f" Too few results of {', '.join(self.absent)}." if self.absent else "")
+            without = ", ".join(f"{family} ({count})" for family, count in self.lacking.items())
+            points = f"{len(self.points)} of {self.asked} points: without a result at others are {without}"
+        absent = f" Too few results of {', '.join(self.absent)}." if self.absent else ""
+        return f"{', '.join(texts)}. {points}.{absent}"
 
 
 def grid_of(records: RecordSet) -> Grid | None:
@@ -124,14 +123,14 @@ def compare(where: Where, records: RecordSet, named: Sequence[str]) -> Compariso
     # A family without results at most points takes no part: the others would be judged by the few that it has.
     found = [family for family in named if 2 * sum(family in each for each in costs.values()) > len(costs)]
     common = [each for each in costs.values() if found and all(family in each for family in found)]
-    lacking = {family: sum(family not in each for each in costs.values()) for family in found}
+    lacking = {family: count for family in found if (count := sum(family not in each for each in costs.values()))}
     example = own.measures.get(where.measure)
     unit, better = (example["unit"], example["better"]) if example else ("", "lower")
     return Comparison(
         found,
         [each for each in named if each not in found],
         common,
-        {family: points for family, points in lacking.items() if points},
+        lacking,
         len(costs),
         unit,
         better == "higher",

@@ -153,8 +153,7 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
     title = f"as Figure {figure.number}: {figure.label}"
     places = own.values(figure.field)
     if len(places) == 1:
-        what = "vertices" if figure.mode in _VERTICES else "threads"
-        title += f", {show_bytes(places[0]) if figure.field == 'size' else f'{show_count(places[0])} {what}'}"
+        title += f", {show_bytes(places[0]) if figure.field == 'size' else _counted(figure, places[0])}"
         panel: Panel | Bars = bars_of(own, figure.measure, measures[figure.measure], title)
     else:
         panel = panel_of(own, figure.field, figure.measure, measures[figure.measure], title)
@@ -165,9 +164,13 @@ def _panel(figure: Figure, records: RecordSet) -> Panel | Bars | None:
 
 
 def _at(figure: Figure) -> str:
-    if figure.field != "size":
-        return show_bytes(figure.at)
-    return f"{show_count(figure.at)} {'warps' if figure.mode == 'warp' else 'threads'}"
+    return _counted(figure, figure.at) if figure.field == "size" else show_bytes(figure.at)
+
+
+def _counted(figure: Figure, threads: int) -> str:
+    """The record's number of threads, as what it counts in that figure."""
+    what = "vertices" if figure.mode in _VERTICES else "warps" if figure.mode == "warp" else "threads"
+    return f"{show_count(threads)} {what}"
 
 
 def _why(figure: Figure, records: RecordSet) -> str:
@@ -179,5 +182,5 @@ def _why(figure: Figure, records: RecordSet) -> str:
     if not own.where(**{"threads" if figure.field == "size" else "size": figure.at}):
         return f"case {figure.case}, mode {figure.mode} was not run at {_at(figure)}"
     if figure.mode in _VERTICES and not own.where(threads=_VERTICES[figure.mode]):
-        return f"case {figure.case}, mode {figure.mode} was not run at {show_count(_VERTICES[figure.mode])} vertices"
+        return f"case {figure.case}, mode {figure.mode} was not run at {_counted(figure, _VERTICES[figure.mode])}"
     return f"no run of case {figure.case}, mode {figure.mode} has a result for it"

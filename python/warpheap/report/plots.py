@@ -116,6 +116,7 @@ def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Look
         points = panel.reference
         axes.plot([p.x for p in points], [p.y for p in points], color=_SOFT, linestyle=(0, (4, 2)), linewidth=1.3)
     losers = [line.allocator for line in panel.lines if line.lost]
+    room = 0.85 * 72 * axes.get_window_extent().width / axes.figure.dpi / max(len(x_values([panel])), 1)
     for line in panel.lines:
         look = looks[line.allocator]
         for stretch in svg.stretches(line):
@@ -123,7 +124,7 @@ def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Look
         above = [point.x for point in line.points if point.y > y_scale.high]
         axes.plot(above, [1.0] * len(above), transform=axes.get_xaxis_transform(), marker="^", markersize=5,
                   linestyle="none", color=look.light, clip_on=False)  # fmt: skip
-        _crosses(axes, line, look, losers, len(x_values([panel])))
+        _crosses(axes, line, look, losers, room)
 
 
 def _stroke(axes: Axes, points: Sequence[Point], look: Look, crowded: bool) -> None:
@@ -136,12 +137,11 @@ def _stroke(axes: Axes, points: Sequence[Point], look: Look, crowded: bool) -> N
         axes.vlines(x, [point.low for point in points], [point.high for point in points], color=look.light, linewidth=1)
 
 
-def _crosses(axes: Axes, line: Line, look: Look, losers: Sequence[str], places: int) -> None:
+def _crosses(axes: Axes, line: Line, look: Look, losers: Sequence[str], room: float) -> None:
     if not line.lost:
         return
     # Above the panel; allocators that are lost at the same place stand side by side, so that none hides another, and
-    # together they stay nearer to their place than to the next one.
-    room = 0.85 * 72 * axes.get_window_extent().width / axes.figure.dpi / max(places, 1)
+    # together they stay within the `room` of their place, in points, which ends before the next place's.
     points = min(5.0, min(24.0, room) / len(losers)) * (losers.index(line.allocator) - (len(losers) - 1) / 2)
     beside = ScaledTranslation(points / 72, 5 / 72, axes.figure.dpi_scale_trans)
     axes.plot(

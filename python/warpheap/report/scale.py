@@ -96,7 +96,7 @@ def _stretching(group: Sequence[Panel | Bars], whole: Scale) -> str:
 
 
 def beyond(panels: Sequence[Panel | Bars]) -> dict[str, str]:
-    """Return the allocators whose lines run out above their axis, and the highest value of each unit with that unit."""
+    """Return the allocators whose lines run out above their axis, and how far: the highest value in each unit."""
     found: dict[tuple[str, str], float] = {}
     for panel, scale in zip(panels, shared_scales(panels), strict=True):
         for line in panel.lines if isinstance(panel, Panel) else ():
