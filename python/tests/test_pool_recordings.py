@@ -19,6 +19,7 @@ from warpheap.interposer.calls import FIRST_LINE, GIVEN, TAKEN, parse_events, re
 from warpheap.interposer.convert import pool_log, recording_text
 from warpheap.pool import figures, measure, recorded, recordings
 from warpheap.pool.peers import Effort
+from warpheap.report.scale import shared_scales
 
 Record = dict[str, Any]
 Command = Callable[..., Finished]
@@ -415,6 +416,14 @@ def test_each_recording_has_its_panels_and_what_failed_stands_there() -> None:
     assert values["fft: failures within 1.1 of the peak live"] == [3]
     assert values["fft: 8 threads at once, a call"] == [pytest.approx(0.07)]
     assert [bar.allocator for bar in panels["fft: a call, both kinds"].bars] == ["stream_pool", "torch"]
+
+
+def test_ratios_and_failures_of_a_recording_have_axes_of_their_own() -> None:
+    records = [_record("stream_pool", peak_reserved_bytes=120, budget_failures=38)]
+    [chart] = [chart for chart in figures.charts_of(records) if chart.name == "pool-recording"]
+    scales = {panel.title: scale for panel, scale in zip(chart.panels, shared_scales(chart.panels), strict=True)}
+    assert scales["fft: reserved over live, at their peaks"].high < 2
+    assert scales["fft: failures within 1.1 of the peak live"].high > 38
 
 
 def test_a_record_of_a_recording_needs_its_log_and_threads() -> None:

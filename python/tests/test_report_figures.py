@@ -14,7 +14,7 @@ from warpheap.cases import CASES
 from warpheap.record import Record
 from warpheap.report import numbers, paper, plots, svg
 from warpheap.report.chapters import sections_of, throughput
-from warpheap.report.chart import Bars, Chart, Line, Lost, Panel, Point
+from warpheap.report.chart import Bar, Bars, Chart, Line, Lost, Panel, Point
 from warpheap.report.files import write_figures
 from warpheap.report.lines import panel_of
 from warpheap.report.looks import looks_of_names
@@ -247,6 +247,19 @@ def test_the_panels_of_a_picture_fill_its_rows(panels: int, rows: int, columns: 
     specification = figure.axes[0].get_gridspec()
     assert (specification.nrows, specification.ncols) == (rows, columns)
     plots.pyplot.close(figure)
+
+
+@pytest.mark.parametrize("longest", ["a", "cuda_malloc_async", "cuda_malloc_async_releasing", "W" * 20])
+def test_the_names_of_bars_stay_within_the_picture_and_off_their_neighbours(longest: str) -> None:
+    bars = [Bar(name, Point(0, 1.0, 1.0, 1.0, 1.0, 1.0)) for name in ("short", longest)]
+    chart = Chart("names", "names", [Bars(str(number), bars, "us") for number in range(6)])
+    figure = plots.draw(chart, looks_of_names(["short", longest]))
+    figure.canvas.draw()
+    frames = [axes.get_window_extent() for axes in figure.axes]
+    names = [label.get_window_extent() for axes in figure.axes for label in axes.get_yticklabels()]
+    plots.pyplot.close(figure)
+    assert min(name.x0 for name in names) >= 0
+    assert not any(name.overlaps(frame) for name in names for frame in frames)
 
 
 def test_crosses_stay_nearer_to_their_place_than_to_the_next() -> None:

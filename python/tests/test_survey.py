@@ -49,6 +49,33 @@ def test_every_allocator_of_the_registry_is_measured(
     assert json.loads((tmp_path / "out" / "machine.json").read_text())["capability"] == 90
 
 
+@pytest.mark.parametrize("missing", ["matplotlib", "jinja2"])
+def test_a_survey_without_what_plots_tells_how_to_make_its_report(
+    fake_driver: MakeDriver, tmp_path: Path, missing: str
+) -> None:
+    lacking, folder = tmp_path / "lacking", tmp_path / "out"
+    lacking.mkdir()
+    lines = f'raise ModuleNotFoundError("No module named {missing!r}", name="{missing}")\n'
+    (lacking / f"{missing}.py").write_text(lines)
+    surroundings = environment()
+    surroundings["PYTHONPATH"] = os.pathsep.join([str(lacking), surroundings["PYTHONPATH"]])
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "warpheap", *map(str, words)]
+        return subprocess.run(command, env=surroundings, capture_output=True, text=True)
+
+    done = run("survey", "--driver", fake_driver(), "--out", folder, *SMALL)
+    assert done.returncode == 0, done.stderr
+    told = f"{folder / 'survey.jsonl'}. For the report {missing} is missing here; where it is:"
+    assert done.stdout.splitlines()[-1] == f"The measurements are in {told} python3 -m warpheap report {folder}"
+    assert records(folder) and not (folder / "report.html").exists()
+    report = run("report", folder)
+    assert (report.returncode, report.stderr.strip()) == (
+        2,
+        f"warpheap: a report needs {missing}, which is missing here: install it",
+    )
+
+
 def test_allocators_take_turns_at_going_first(warpheap: Command, fake_driver: MakeDriver, tmp_path: Path) -> None:
     driver = fake_driver(allocators="one two three")
     warpheap("survey", "--driver", driver, "--out", tmp_path / "out", *SMALL)

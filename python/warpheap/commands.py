@@ -135,7 +135,11 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         records += [each for each in file if each["case"] in plan.left_out and each["allocator"] in names]
         summary.print_summary(console, records)
         report = folder / survey.REPORT_NAME
-        write_page(report, records, again, folder)
+        try:
+            write_page(report, records, again, folder)
+        except ImportError as problem:
+            terminal.print_where_to_report(console, file.path, problem, f"report {folder}")
+            return 0
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
         return 0
 
@@ -189,6 +193,7 @@ def write_page(path: Path, records: Sequence[Record], command: str, folder: Path
     """Writes the report; plotting is loaded only now, since it takes longer to load than a case to run.
 
     `folder` is where the record lies, what is known of its machines, and perhaps what the command `sync` left.
+    Raises ImportError where matplotlib or jinja2 is missing.
     """
     from warpheap.report.page import write_report
     from warpheap.sync.chapter import sections_beside
@@ -205,7 +210,10 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
     records = _records(source)
     path = out or source.with_name("report.html")
     _refuse_source(path, source)
-    write_page(path, records, _command_for(records), source.parent)
+    try:
+        write_page(path, records, _command_for(records), source.parent)
+    except ImportError as problem:
+        raise UsageError(f"a report needs {problem.name}, which is missing here: install it") from None
     console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
     if figures is not None:
         from warpheap.report.files import write_figures

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from warpheap.experiments.records import Record
 from warpheap.machines import add_facts, describe_machine
+from warpheap.terminal import print_where_to_report
 
 
 @contextmanager
@@ -47,10 +48,4 @@ def report(console: Console, folder: Path, name: str, command: str, make: Callab
     try:
         make()
     except ImportError as problem:
-        console.print(
-            f"The measurements are in {folder / name}. For the report {problem.name} is missing here; where it "
-            f"is: python3 -m warpheap {command} --out {folder} --no-measure",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        print_where_to_report(console, folder / name, problem, f"{command} --out {folder} --no-measure")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import summary
+from warpheap import summary, terminal
 from warpheap.errors import INTERRUPTED, UsageError
 from warpheap.folders import held
 from warpheap.gpu import build, checks, folder, show
@@ -59,7 +59,10 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
             return INTERRUPTED
         if records:
             tests, checked = (_results(course, part) for part in CHECKS)
-            show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
+            try:
+                show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
+            except ImportError as problem:
+                terminal.print_where_to_report(console, job.out, problem, f"report {job.out}")
         return _summarise(course, built, records)
 
 

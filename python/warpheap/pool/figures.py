@@ -99,7 +99,7 @@ def _recording(records: Sequence[Record]) -> Chart:
         for title, value_of in _RECORDED.items():
             values = ((record["subject"], value_of(record)) for record in alone)
             bars = [Bar(subject, Point(0.0, *[value] * 5)) for subject, value in values if value is not None]
-            panels.append(Bars(f"{log}: {title}", bars, ""))
+            panels.append(Bars(f"{log}: {title}", bars, "", scale=title))
     note = (
         "Calls of `warpheap run --mode trace`, in their order on their streams, timed together by one thread; then "
         f"replayed by {_TOGETHER} threads at once, each on streams of its own, the time divided by the calls of all. "

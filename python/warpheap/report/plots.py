@@ -17,6 +17,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
@@ -34,6 +35,8 @@ _LEGEND = 5
 # Letters of a panel's title in one line.
 _TITLE = 38
 _TITLE_BESIDE_NAMES = 28  # where the names of bars take room from the panels
+# Inches for the names of bars: what three panels side by side can spare.
+_NAMES = 1.25
 _INK, _SOFT, _RULE, _BAD = "#1a1e23", "#57616d", "#d5dae0", "#b3261e"
 _MARKERS = {
     "circle": "o", "square": "s", "up": "^", "diamond": "D", "down": "v", "cross": "P", "pentagon": "p", "left": "<",
@@ -51,12 +54,13 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
     """The chart as one picture with its legend below."""
     with pyplot.rc_context(_RC):
         panels = max(len(chart.panels), 1)
-        rows = -(-panels // _COLUMNS)
+        names = _room_for_names(chart.panels)
+        rows = -(-panels // (_COLUMNS if names <= _NAMES else _COLUMNS - 1))
         columns = -(-panels // rows)  # the last row has as few gaps as can be
         tallest = max((len(panel.bars) for panel in chart.panels if isinstance(panel, Bars)), default=0)
         lines = [panel for panel in chart.panels if isinstance(panel, Panel)]
         legend = _legend_of(chart, lines, looks) if lines else []
-        figure, grid = _grid(rows, columns, max(1.75, 0.17 * tallest), 0.19 * -(-len(legend) // _LEGEND), bool(tallest))
+        figure, grid = _grid(rows, columns, max(1.75, 0.17 * tallest), 0.19 * -(-len(legend) // _LEGEND), names)
         figure.suptitle(title or chart.title, x=0.01, y=1 - 0.08 / figure.get_figheight(), ha="left", va="top",
                         fontsize=11, fontweight="bold")  # fmt: skip
         x_scales = iter(shared_x_scales(lines) if lines else [])
@@ -77,9 +81,16 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
         return figure
 
 
-def _grid(rows: int, columns: int, panel: float, legend: float, named: bool) -> tuple[Canvas, Any]:
+def _room_for_names(panels: Sequence[Panel | Bars]) -> float:
+    """Inches left of a panel of bars for the longest of their names; 0 where there are no bars."""
+    names = [bar.allocator for panel in panels if isinstance(panel, Bars) for bar in panel.bars]
+    widths = [TextPath((0, 0), name, size=_RC["font.size"]).get_extents().width / 72 for name in set(names)]
+    return max(_NAMES, *(0.2 + width for width in widths)) if widths else 0.0
+
+
+def _grid(rows: int, columns: int, panel: float, legend: float, names: float) -> tuple[Canvas, Any]:
     """Axes with room, in inches, for what stands around them: a layout that is solved anew takes seconds a figure."""
-    top, bottom, gap, left, between = 0.85, 0.62 + legend, 1.0, 1.25 if named else 0.75, 1.3 if named else 0.75
+    top, bottom, gap, left, between = 0.85, 0.62 + legend, 1.0, names or 0.75, names + 0.05 if names else 0.75
     width, height = 10.0, top + bottom + rows * panel + (rows - 1) * gap
     figure, grid = pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False)
     wide = (width - left - 0.2 - (columns - 1) * between) / columns
