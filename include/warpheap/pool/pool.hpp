@@ -133,6 +133,12 @@ class basic_pool {
     const host_lock lock(mutex_);
     return may_commit();
   }
+  /// Changes so far that may let a request succeed which failed before: blocks were taken back, memory came or went, or
+  /// the limit is another one. As long as it is the same, free and absent segments have only lost parts.
+  std::uint64_t changes() const {
+    const host_lock lock(mutex_);
+    return changes_;
+  }
   /// Sizes are rounded up to multiples of this many bytes.
   std::uint64_t granule_bytes() const { return engine_.granule(); }
 
@@ -142,6 +148,11 @@ class basic_pool {
     segment_handle handle;
     std::uint64_t begin;
     std::uint64_t bytes;
+  };
+  // A free or absent segment of a row of such, and how many bytes of the row before it have no memory.
+  struct row_part {
+    segment_view where;
+    std::uint64_t absent_before;
   };
 
   static std::uint64_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -174,6 +185,11 @@ class basic_pool {
                    std::vector<missing_part>& parts) const;
   bool cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
              std::vector<missing_part>& parts) const;
+  std::uint64_t growth_end(std::uint64_t from, std::uint64_t wanted, std::uint64_t growth) const;
+  void fill_row(segment_handle first, std::vector<row_part>& row) const;
+  template <class Visit>
+  void for_each_cost(const std::vector<row_part>& row, std::uint64_t bytes, std::uint64_t alignment,
+                     std::uint64_t growth, Visit visit) const;
   // Counts a block that the engine made live; null for `no_segment`. Called with `mutex_`.
   void* hand_out(segment_handle block);
   segment_handle must_find(const void* block) const;
@@ -188,6 +204,7 @@ class basic_pool {
   std::uint64_t peak_committed_ = 0;
   std::uint64_t allocations_ = 0;
   std::uint64_t failures_ = 0;
+  std::uint64_t changes_ = 0;
   mutable host_mutex mutex_;  // of the engine and the figures
   // Held while the space works, and taken before `mutex_`. Absent segments change only under it, so what was planned
   // for them holds while `mutex_` is free.

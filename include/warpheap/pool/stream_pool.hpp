@@ -193,6 +193,16 @@ class basic_stream_pool {
   // so threads on different streams share none.
   struct alignas(128) engine_of_its_own : Engine {
     using Engine::Engine;
+    segment_handle adopt(std::uint64_t begin, std::uint64_t bytes, segment_state state) {
+      const segment_handle made = Engine::adopt(begin, bytes, state);
+      gains += state == segment_state::free;
+      return made;
+    }
+    segment_handle deallocate(segment_handle handle) {
+      ++gains;
+      return Engine::deallocate(handle);
+    }
+    std::uint64_t gains = 0;  // times that something became free in the book
   };
   struct private_pool;
   using uses = pool_detail::noted_uses<Streams>;
@@ -233,6 +243,17 @@ class basic_stream_pool {
     std::vector<shard*> shards;
     std::vector<host_lock> locks;
     std::vector<pool_detail::idle_part> parts;  // book `i` is shard `i - 1`
+  };
+  // A request for which no memory could be put together nor moved, and what `changes` told before the books were looked
+  // at.
+  struct refusal {
+    std::uint64_t changes = 0;
+    std::uint64_t bytes = ~std::uint64_t{0};  // more than any request has
+    std::uint64_t alignment = 0;
+
+    bool covers(const refusal& other) const {
+      return changes == other.changes && bytes <= other.bytes && alignment <= other.alignment;
+    }
   };
   struct span {
     std::uint64_t bytes;
@@ -293,6 +314,7 @@ class basic_stream_pool {
   void gather_all();
   bool gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most);
   idle_memory look_at_idle();
+  std::uint64_t changes() const;
   void hand_over(const idle_memory& idle, std::span<const pool_detail::idle_part> parts);
   void move_block(shard& own, void* block);
   typename span_map::iterator isolate(std::uint64_t begin, std::uint64_t bytes);
@@ -322,6 +344,9 @@ class basic_stream_pool {
   std::map<capture_name, std::shared_ptr<private_pool>> captures_;
   std::uint64_t gatherings_ = 0;
   std::uint64_t waits_ = 0;
+  refusal refused_;
+  std::uint64_t gains_of_forgotten_ = 0;
+  std::uint64_t partial_looks_ = 0;  // those that left a stream out
 
   // Those that were begun and not ended. The lock is held while it is asked which a stream belongs to, and taken after
   // `common_`.

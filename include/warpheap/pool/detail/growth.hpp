@@ -29,6 +29,12 @@ std::uint64_t basic_pool<Engine>::piece_below(std::uint64_t address) const {
   return below > begin_ ? below : begin_;
 }
 
+// The end of what is committed from `from` on for a block that ends at `wanted`, if the segment reaches that far.
+template <segment_engine Engine>
+std::uint64_t basic_pool<Engine>::growth_end(std::uint64_t from, std::uint64_t wanted, std::uint64_t growth) const {
+  return std::max(piece_above(wanted), piece_above(from + std::min(growth, end_ - from)));
+}
+
 // Finds what must be committed so that a stretch which begins at the absent segment `first`, or at the free segment
 // before it, holds the request. Free and absent segments in a row count as one, so holes that `trim` left are filled.
 template <segment_engine Engine>
@@ -50,29 +56,94 @@ bool basic_pool<Engine>::cover(segment_handle first, std::uint64_t bytes, std::u
     // What lies before an aligned begin needs no memory.
     if (const std::uint64_t from = std::max(each.begin, piece_below(begin));
         each.state == segment_state::absent && from < end) {
-      const std::uint64_t until = std::max(piece_above(wanted), piece_above(from + std::min(growth, end_ - from)));
-      parts.push_back({at, from, std::min(end, until) - from});
+      parts.push_back({at, from, std::min(end, growth_end(from, wanted, growth)) - from});
     }
     if (end >= wanted) return true;
   }
   return false;
 }
 
-// Of all absent segments, the one from which the least must be committed.
+// Fills `row` with the free and absent segments that lie in a row, if `first` is the first absent one there; else
+// leaves it empty. Neighbours of one state are one segment, so two steps back tell.
+template <segment_engine Engine>
+void basic_pool<Engine>::fill_row(segment_handle first, std::vector<row_part>& row) const {
+  row.clear();
+  const auto is = [&](segment_handle at, segment_state state) {
+    return at != no_segment && engine_.at(at).state == state;
+  };
+  segment_handle at = first;
+  if (const segment_handle last = engine_.before(first); is(last, segment_state::free)) {
+    if (is(engine_.before(last), segment_state::absent)) return;
+    at = last;
+  }
+  std::uint64_t absent = 0;
+  for (; at != no_segment && !is(at, segment_state::live); at = engine_.after(at)) {
+    row.push_back({engine_.at(at), absent});
+    if (row.back().where.state == segment_state::absent) absent += row.back().where.bytes;
+  }
+}
+
+// Calls `visit(handle, cost)` for each absent segment of a row from which `cover` can hold the request; `cost` is what
+// it would commit. From one absent segment to the next, what must be covered begins and ends no lower. So two marks
+// that only rise see the whole row in one walk.
+template <segment_engine Engine>
+template <class Visit>
+void basic_pool<Engine>::for_each_cost(const std::vector<row_part>& row, std::uint64_t bytes, std::uint64_t alignment,
+                                       std::uint64_t growth, Visit visit) const {
+  const auto end_of = [&](std::size_t i) { return row[i].where.begin + row[i].where.bytes; };
+  // Bytes of the row that have no memory and lie before an address in its part `i`.
+  const auto absent_below = [&](std::size_t i, std::uint64_t address) {
+    const segment_view& part = row[i].where;
+    return row[i].absent_before + (part.state == segment_state::absent ? address - part.begin : 0);
+  };
+  std::size_t low = 0;   // the part in which what must be covered begins
+  std::size_t high = 0;  // the part in which the block ends
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const segment_view& first = row[i].where;
+    if (first.state != segment_state::absent) continue;
+    const bool has_free = i != 0 && row[i - 1].where.state == segment_state::free;
+    const std::uint64_t begin = align_up(has_free ? row[i - 1].where.begin : first.begin, alignment);
+    if (begin >= end_ || bytes > end_ - begin) return;
+    const std::uint64_t wanted = begin + bytes;
+    high = std::max(high, i);
+    while (high != row.size() && end_of(high) < wanted) ++high;
+    if (high == row.size()) return;
+    const std::uint64_t from = std::max(first.begin, piece_below(begin));
+    while (end_of(low) <= from) ++low;  // ends at `high`, which ends after `from`
+    const std::uint64_t last = std::max(row[high].where.begin, from);
+    const std::uint64_t end = std::min(end_of(high), growth_end(last, wanted, growth));
+    visit(first.handle, absent_below(high, end) - absent_below(low, std::max(row[low].where.begin, from)));
+  }
+}
+
+// Of all absent segments, the one from which the least must be committed; of equal ones, the engine's first. Takes time
+// with the number of segments in rows of free and absent ones, and with the sorting of equal ones.
 template <segment_engine Engine>
 bool basic_pool<Engine>::plan_growth(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
                                      std::vector<missing_part>& parts) const {
   std::uint64_t least = ~std::uint64_t{0};
-  std::vector<missing_part> tried;
+  std::vector<segment_handle> cheapest;
+  std::vector<row_part> row;
   engine_.for_each_absent([&](const segment_view& each) {
-    if (!cover(each.handle, bytes, alignment, growth, tried)) return;
-    std::uint64_t cost = 0;
-    for (const missing_part& part : tried) cost += part.bytes;
-    if (cost >= least) return;
-    least = cost;
-    parts.swap(tried);
+    fill_row(each.handle, row);
+    for_each_cost(row, bytes, alignment, growth, [&](segment_handle first, std::uint64_t cost) {
+      if (cost > least) return;
+      if (cost < least) cheapest.clear();
+      least = cost;
+      cheapest.push_back(first);
+    });
   });
-  return least != ~std::uint64_t{0};
+  if (cheapest.empty()) return false;
+  segment_handle chosen = cheapest.front();
+  if (cheapest.size() > 1) {
+    std::sort(cheapest.begin(), cheapest.end());
+    chosen = no_segment;
+    engine_.for_each_absent([&](const segment_view& each) {
+      if (chosen != no_segment || !std::binary_search(cheapest.begin(), cheapest.end(), each.handle)) return;
+      chosen = each.handle;
+    });
+  }
+  return cover(chosen, bytes, alignment, growth, parts);
 }
 
 template <segment_engine Engine>
@@ -88,6 +159,7 @@ void basic_pool<Engine>::commit(const std::vector<missing_part>& parts, host_loc
     }
     lock.lock();
     engine_.change(part.handle, part.begin, part.bytes, segment_state::free);
+    ++changes_;
     peak_committed_ = std::max(peak_committed_, committed());
   }
 }
@@ -160,6 +232,7 @@ std::uint64_t basic_pool<Engine>::trim(std::uint64_t keep_bytes) {
   // All are absent in the book before the first is given back, since blocks are handed out while the space works. What
   // the space then fails to give back is committed again by the pool's growth, so nothing is lost.
   std::size_t absent = 0;
+  ++changes_;
   try {
     for (; absent < idle.size(); ++absent) {
       engine_.change(idle[absent].handle, idle[absent].begin, idle[absent].bytes, segment_state::absent);
@@ -190,6 +263,7 @@ void basic_pool<Engine>::limit(std::uint64_t most_bytes) {
   }
   const host_lock lock(mutex_);
   options_.most_bytes = most_bytes;
+  ++changes_;
 }
 
 template <segment_engine Engine>

@@ -110,6 +110,7 @@ void basic_pool<Engine>::deallocate(void* block) {
   if (block == nullptr) return;
   const host_lock lock(mutex_);
   engine_.deallocate(must_find(block));
+  ++changes_;
 }
 
 template <segment_engine Engine>
@@ -139,6 +140,7 @@ std::uint64_t basic_pool<Engine>::release() {
   const space_use use(space_user_);
   const std::uint64_t committed = engine_.bytes_in(segment_state::free) + engine_.bytes_in(segment_state::live);
   engine_.clear();
+  ++changes_;
   peak_ = 0;
   if (begin_ == end_) return 0;
   const bool can_map = space_->can_map();

@@ -182,6 +182,7 @@ void basic_stream_pool<Streams, Engine>::forget(stream which) {
   if (gone.has_mark) left_marks_.push_back(std::move(gone.mark));
   gone.has_mark = false;
   gone.mark.reset();
+  gains_of_forgotten_ += gone.book->gains;
   gone.book.reset();
   gone.key.reset();
   by_key_.erase(known);

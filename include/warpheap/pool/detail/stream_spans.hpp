@@ -41,12 +41,16 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
   if (gather_deferred()) {
     if (void* const span = take(bytes)) return span;
   }
-  if (bytes <= pool_.reserved_bytes()) {
-    const std::uint64_t rounded = std::max(pool_.granule_bytes(), align_up(bytes, pool_.granule_bytes()));
+  // The number is taken before the books are looked at, so a change meanwhile makes the next request look again.
+  const std::uint64_t rounded = std::max(pool_.granule_bytes(), align_up(bytes, pool_.granule_bytes()));
+  const refusal asked{changes(), rounded, alignment};
+  if (bytes <= pool_.reserved_bytes() && !refused_.covers(asked)) {
+    bool has_changed = false;
     constexpr int most_refusals = 4;
     // A part of a stretch may have no memory yet, and get none; then the next stretch is tried.
     for (int refusals = 0; refusals < most_refusals; ++refusals) {
       if (!gather_for(rounded, alignment, span_bytes)) break;
+      has_changed = true;
       if (void* const span = take_or_grow(bytes)) return span;
     }
     // not a spin: a pass ends with a span, or another thread of the pool took one meanwhile, except for a few in a row.
@@ -54,9 +58,12 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
     for (int refusals = 0; refusals < most_refusals;) {
       const std::uint64_t taken = pool_.allocations();
       if (!free_pieces_for(common, rounded, alignment)) break;
+      has_changed = true;
       if (void* const span = take_or_grow(bytes)) return span;
       refusals = pool_.allocations() == taken ? refusals + 1 : 0;
     }
+    // A pass that moved something failed by what the device has, and that may be more at the next request.
+    if (!has_changed) refused_ = asked;
   }
   common.unlock();
   void* const span = pool_.allocate(bytes, alignment);  // or says why it fails
