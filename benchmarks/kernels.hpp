@@ -23,6 +23,13 @@ struct malloc_kernel {
   }
 };
 
+/// As `malloc_kernel`, for blocks of up to 1,024 threads: with some designs a thread of that takes more registers than
+/// each of so many can have.
+template <device_allocator A>
+struct malloc_in_large_blocks_kernel : malloc_kernel<A> {
+  static constexpr std::uint32_t largest_block = 1024;
+};
+
 /// Every thread that made a request gives its block back.
 template <device_allocator A>
 struct free_kernel {

@@ -74,7 +74,8 @@ class exhaustion::course : public course_defaults {
     double refused = 0;
     for (std::uint32_t threads = 1; threads <= largest_block && found.flawless(); threads *= 2) {
       const grid_shape grid = grid_shape::covering(asked.count, threads);
-      time += on_.time_of([&] { launch(grid, malloc_kernel<A>{}, on_.heap.ref(), asked, on_.blocks.data()); });
+      time += on_.time_of(
+          [&] { launch(grid, malloc_in_large_blocks_kernel<A>{}, on_.heap.ref(), asked, on_.blocks.data()); });
       const std::vector<void*> addresses = on_.blocks.to_host();
       const std::uint64_t null = count_null(addresses);
       made += static_cast<double>(asked.count);
@@ -103,7 +104,7 @@ class exhaustion::course : public course_defaults {
   }
 
  private:
-  static constexpr std::uint32_t largest_block = 1024;
+  static constexpr std::uint32_t largest_block = malloc_in_large_blocks_kernel<A>::largest_block;
 
   fixture& on_;
   samples rate_;

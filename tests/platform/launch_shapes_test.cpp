@@ -101,6 +101,44 @@ TEST(launch_shapes, a_block_of_too_many_threads_is_refused) {
   EXPECT_EQ(places.at(0).runs, 1u);
 }
 
+// Keeps 96 values alive, more than the 64 registers that each of 1,024 threads can have.
+template <std::uint32_t LargestBlock>
+struct keep_many_values {
+  static constexpr std::uint32_t largest_block = LargestBlock;
+
+  WARPHEAP_FN void operator()(std::uint32_t* sums, std::uint32_t turns) const {
+    std::uint32_t values[96];
+    for (std::uint32_t i = 0; i < 96; ++i) values[i] = i + thread_index();
+    for (std::uint32_t turn = 0; turn < turns; ++turn) {
+      for (std::uint32_t i = 0; i < 96; ++i) values[i] = values[i] * 5 + values[(i + 7) % 96];
+    }
+    std::uint32_t sum = 0;
+    for (std::uint32_t i = 0; i < 96; ++i) sum += values[i] ^ i;
+    sums[grid_thread_index()] = sum;
+  }
+};
+
+TEST(launch_shapes, a_body_that_says_its_largest_block_starts_with_it) {
+  device_array<std::uint32_t> large(1024);
+  device_array<std::uint32_t> small(1024);
+  launch(grid_shape{1, 1024}, keep_many_values<1024>{}, large.data(), 10u);
+  launch(grid_shape{1, 1024}, keep_many_values<1024>{}, small.data(), 0u);
+  synchronise();
+  EXPECT_NE(large.to_host(), small.to_host());
+  launch(grid_shape{1, 1}, keep_many_values<32>{}, small.data(), 10u);
+  EXPECT_EQ(small.at(0), large.at(0));
+}
+
+TEST(launch_shapes, a_block_larger_than_a_body_says_is_refused_with_a_reason) {
+  device_array<std::uint32_t> sums(64);
+  try {
+    launch(grid_shape{1, 33}, keep_many_values<32>{}, sums.data(), 1u);
+    FAIL() << "33 threads started where the body is for 32";
+  } catch (const launch_failure& failure) {
+    EXPECT_NE(std::string{failure.what()}.find("up to 32 threads, not 33"), std::string::npos) << failure.what();
+  }
+}
+
 // Arguments are copied: a lane that changes its own changes no other's.
 struct change_arguments {
   WARPHEAP_FN void operator()(std::uint32_t* out, place argument) const {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <warpheap/platform/annotation.hpp>
 #include <warpheap/platform/bits.hpp>
@@ -23,6 +24,15 @@ struct grid_shape {
   }
 };
 
+namespace detail {
+
+/// A body that says for which blocks it is compiled.
+template <class Body>
+concept says_largest_block = requires {
+  { Body::largest_block } -> std::convertible_to<std::uint32_t>;
+};
+
+}  // namespace detail
 }  // namespace warpheap
 
 #if defined(WARPHEAP_BACKEND_CUDA)
@@ -38,10 +48,22 @@ namespace warpheap {
 ///
 /// On a GPU the launch goes to the default stream and returns at once; `synchronise` waits for it and reports how it
 /// ended. On the host it returns when the grid is done. A grid of no blocks does nothing. Throws `launch_failure`.
+///
+/// A GPU refuses a block whose threads need more registers than a multiprocessor has: one of 1,024 threads if a thread
+/// of the body needs more than 64. A body with `static constexpr std::uint32_t largest_block` is compiled so that
+/// blocks of up to that many threads fit, with fewer registers where it must. Larger blocks are then refused by any
+/// backend.
 template <class Body, class... Arguments>
 void launch(grid_shape shape, Body body, Arguments... arguments) {
   static_assert((std::is_trivially_copyable_v<Body> && ... && std::is_trivially_copyable_v<Arguments>),
                 "launch: the body and its arguments are copied to the device bit by bit");
+  if constexpr (detail::says_largest_block<Body>) {
+    if (shape.threads > Body::largest_block) {
+      throw launch_failure("warpheap: this kernel is compiled for blocks of up to " +
+                           std::to_string(Body::largest_block) + " threads, not " + std::to_string(shape.threads) +
+                           ": start more and smaller blocks");
+    }
+  }
   if (shape.blocks != 0) target::launch(shape, body, arguments...);
 }
 

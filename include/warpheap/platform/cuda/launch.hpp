@@ -27,6 +27,13 @@ __global__ void kernel(Body body, Arguments... arguments) {
   body(arguments...);
 }
 
+// The compiler keeps to so many registers that a block of `Body::largest_block` threads fits.
+template <class Body, class... Arguments>
+__global__ void __launch_bounds__(Body::largest_block) kernel_of_large_blocks(Body body, Arguments... arguments) {
+  assume_one_dimension();
+  body(arguments...);
+}
+
 template <class Shared, class Body, class... Arguments>
 __global__ void kernel_with_shared(Body body, Arguments... arguments) {
   assume_one_dimension();
@@ -38,7 +45,12 @@ __global__ void kernel_with_shared(Body body, Arguments... arguments) {
 
 template <class Body, class... Arguments>
 void launch(grid_shape shape, Body body, Arguments... arguments) {
-  kernel<<<static_cast<unsigned>(shape.blocks), shape.threads>>>(body, arguments...);
+  const auto blocks = static_cast<unsigned>(shape.blocks);
+  if constexpr (detail::says_largest_block<Body>) {
+    kernel_of_large_blocks<<<blocks, shape.threads>>>(body, arguments...);
+  } else {
+    kernel<<<blocks, shape.threads>>>(body, arguments...);
+  }
   cuda_must(cudaGetLastError(), "launching a kernel");
 }
 
