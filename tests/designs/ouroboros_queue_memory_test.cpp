@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <support/one_worker.hpp>
 #include <support/schedules.hpp>
 #include <warpheap/designs/ouroboros/ouroboros.hpp>
 #include <warpheap/heap.hpp>

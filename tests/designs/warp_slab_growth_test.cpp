@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <designs/warp_slab_kernels.hpp>
 #include <map>
-#include <support/one_worker.hpp>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <support/schedules.hpp>

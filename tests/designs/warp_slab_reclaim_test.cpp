@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <support/one_worker.hpp>
 #include <support/random.hpp>
 #include <support/schedules.hpp>
 #include <vector>

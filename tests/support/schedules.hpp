@@ -71,6 +71,16 @@ void for_each_schedule(Body body, std::uint64_t seeds = 3) {
   }
 }
 
+/// The schedule of a test that limits what a run comes to in the mean: lanes in turn on one worker of the host. With
+/// several workers the system decides which lanes run side by side, and how long one of them is kept from running.
+inline schedule in_turn_on_one_worker() {
+  schedule plan = current_schedule();
+  plan.order = schedule::policy::round_robin;
+  plan.fuzz = false;
+  plan.workers = 1;
+  return plan;
+}
+
 /// Calls `body(seed)` in one order, with one worker, for each seed from 1 to `normal` (`seeds_to_try`), until it fails;
 /// the message then names the schedule.
 template <class Body>
