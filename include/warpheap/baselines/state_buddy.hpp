@@ -105,6 +105,7 @@ class state_buddy {
   WARPHEAP_FN void merge(node half) const;
   WARPHEAP_FN void put(node freed) const;
   WARPHEAP_FN void sweep(std::uint32_t below) const;
+  WARPHEAP_FN void merge_pairs(std::uint32_t below, std::uint32_t most) const;
   WARPHEAP_FN std::uint32_t try_take(std::uint32_t order) const;
   WARPHEAP_FN prospect look_from(std::uint32_t order) const;
   WARPHEAP_FN bool wait_for_more(std::uint32_t order) const;

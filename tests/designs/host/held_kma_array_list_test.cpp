@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <support/few_lanes.hpp>
+#include <support/schedules.hpp>
 #include <warpheap/designs/kma/array_list.hpp>
 #include <warpheap/platform.hpp>
 
@@ -68,6 +69,24 @@ TEST(held_kma_array_list, a_refusal_is_of_each_by_itself) {
     for (const std::uint64_t each : got.of) EXPECT_EQ(each, list::none);
     EXPECT_GE(asked, 2u) << "a thread was refused for another one";
   });
+}
+
+// Lanes of a warp that reserve together ask one after the other, each in a turn of one loop. None leaves that loop
+// before all have asked: a lane that left earlier could stand at a reconvergence barrier with a segment pending.
+TEST(held_kma_array_list, lanes_that_reserve_together_leave_together) {
+  const scoped_schedule guard{in_turn_on_one_worker()};
+  constexpr unsigned count = 4;
+  static_assert(count <= warp_width);
+  std::uint64_t asked = 0;
+  list::state state{};
+  std::uint64_t asked_before_return[count] = {};
+  few_lanes{count, true}.run(
+      [to = list{&state, {nullptr, &asked, 0}}, seen = asked_before_return, asked = &asked](unsigned lane) {
+        sync(low_bits(count));
+        require(!to.reserve(1), "a reservation without memory");
+        seen[lane] = atomic_view{*asked}.load(memory_order::relaxed, thread_scope::device);
+      });
+  for (const std::uint64_t each : asked_before_return) EXPECT_EQ(each, count);
 }
 
 }  // namespace

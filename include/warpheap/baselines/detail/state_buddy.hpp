@@ -251,16 +251,31 @@ WARPHEAP_FN inline void state_buddy::merge(node half) const {
 // thread at a time; who finds another at it waits for that one's end, and knows by the count of merges whether
 // something changed. Were each to go through the tree by itself, one after the other, those who are to be refused would
 // wait for as many searches as they are.
+//
+// The lanes that came together leave together, by a vote. So a lane that sweeps ends that before any of them pauses,
+// and before any of them waits at a reconvergence barrier; and a lane in the vote holds no node and no unit.
 WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t most = top();
   if ((state_of({most, 0}) & layout::paired) == 0) return;
+  const lane_mask together = active_group();
   const atomic_view sweeping{upper_->sweeping};
-  if (sweeping.exchange(1, acquire, device) != 0) {
-    for (backoff wait; sweeping.load(acquire, device) != 0;) wait.pause();
-    return;
+  bool done = sweeping.exchange(1, acquire, device) == 0;
+  if (done) {
+    merge_pairs(below, most);
+    sweeping.store(0, release, device);
   }
+  for (backoff wait; !all(together, done); wait.pause()) {
+    // Acquires what the other thread merged.
+    if (!done) done = sweeping.load(acquire, device) == 0;
+  }
+}
+
+// The merges of a sweep. One lane, which has `sweeping`; `most` is `top()`.
+WARPHEAP_FN inline void state_buddy::merge_pairs(std::uint32_t below, std::uint32_t most) const {
+  using enum memory_order;
+  using enum thread_scope;
   const std::uint32_t last = atomic_view{upper_->end}.load(relaxed, device) - 1;
   for (std::uint32_t order = 1; order <= below; ++order) {
     std::uint32_t upto = most;
@@ -273,7 +288,6 @@ WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
       if (pair && upper_->blocks[half.order].count().available > 0) merge(half);
     }
   }
-  sweeping.store(0, release, device);
 }
 
 // Whether a block of `order`, or one to halve for it, is there and nobody is to get it, or is being made. If it is a

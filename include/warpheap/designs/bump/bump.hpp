@@ -58,7 +58,7 @@ class bump {
 
   WARPHEAP_FN void set_limit(std::uint64_t bytes) const;
   WARPHEAP_FN attempt try_reserve(std::uint64_t bytes, std::uint64_t& start) const;
-  WARPHEAP_FN std::uint64_t reserve(std::uint64_t bytes) const;
+  WARPHEAP_FN std::uint64_t reserve(lane_mask group, std::uint64_t bytes) const;
 
   std::byte* data_;
   control* control_;

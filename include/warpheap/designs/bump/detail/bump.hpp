@@ -28,22 +28,25 @@ WARPHEAP_FN inline bump::attempt bump::try_reserve(std::uint64_t bytes, std::uin
   return attempt::refused;
 }
 
-// Grants `bytes` and returns their offset, or `none` if they do not fit. Looks before it adds, so that a full heap is
-// not closed by requests that cannot fit.
-WARPHEAP_FN inline std::uint64_t bump::reserve(std::uint64_t bytes) const {
+// Grants `bytes` to each lane of `group` for itself and returns their offset, or `none` if they do not fit. Looks
+// before it adds, so that a full heap is not closed by requests that cannot fit. Waits while the offset is above the
+// limit: the thread whose add crossed it has only its store left to do. Collective; the lanes may use different heaps.
+//
+// The lanes leave together, by a vote. So a lane whose add crossed the limit makes its store before any of them pauses,
+// and before any of them waits at a reconvergence barrier.
+WARPHEAP_FN inline std::uint64_t bump::reserve(lane_mask group, std::uint64_t bytes) const {
   using enum memory_order;
   using enum thread_scope;
   const atomic_view offset{control_->offset};
   const std::uint64_t limit = control_->limit;
+  std::uint64_t start = 0;
+  attempt how = attempt::closed;
   for (backoff wait;; wait.pause()) {
-    std::uint64_t start = offset.load(relaxed, device);
-    if (start > limit) continue;  // the thread that crossed the limit has only its store left to do
-    if (bytes > limit - start) return none;
-    switch (try_reserve(bytes, start)) {
-      case attempt::granted: return start;
-      case attempt::refused: return none;
-      case attempt::closed: break;
+    if (how == attempt::closed) {
+      start = offset.load(relaxed, device);
+      if (start <= limit) how = bytes > limit - start ? attempt::refused : try_reserve(bytes, start);
     }
+    if (!any(group, how == attempt::closed)) return how == attempt::granted ? start : none;
   }
 }
 
@@ -68,7 +71,7 @@ WARPHEAP_FN inline void* bump::malloc(std::uint64_t bytes) const {
   if (start != none) return data_ + start + before;
 
   // What is left is too small for all of the group, or was closed for a moment. It may do for some, each on its own.
-  const std::uint64_t own = reserve(rounded);
+  const std::uint64_t own = reserve(group, rounded);
   return own == none ? nullptr : data_ + own;
 }
 
@@ -77,7 +80,7 @@ WARPHEAP_FN inline void* bump::aligned_malloc(std::uint64_t alignment, std::uint
   constexpr std::uint64_t largest = std::uint64_t{1} << 56;
   if (bytes > largest || alignment > largest) return nullptr;
   // The offset's place modulo the alignment is known only after the grant, so the grant covers the worst.
-  const std::uint64_t start = reserve(align_up(bytes, granule) + alignment - granule);
+  const std::uint64_t start = reserve(active_group(), align_up(bytes, granule) + alignment - granule);
   if (start == none) return nullptr;
   return reinterpret_cast<void*>(align_up(reinterpret_cast<std::uint64_t>(data_ + start), alignment));
 }

@@ -47,30 +47,44 @@ class scatter_large {
   static_assert(8000 + page_source::largest_order < scatter_quiescence::unnoted);
 
   // The page of a block for each lane of `group`, or `none`. Collective.
+  //
+  // A search is repeated as long as another thread has memory in hand, which may be a lane of another group of this
+  // warp. So the lanes that came together begin a search together and leave together, by a vote: pages that a search
+  // takes in hand are closed, given to the source or open again before any of these lanes comes to the vote.
   WARPHEAP_COLD_FN std::uint32_t search(lane_mask group, std::uint32_t order) const {
     const page_source source = pages_.source();
     const scatter_quiescence changes = pages_.changes();
     std::uint32_t page = source.take(group, order, retry_limit{2});
     lane_mask waiting = ballot(group, page == page_source::none);
     if (page != page_source::none || waiting == 0) return page;
+    const lane_mask together = active_group();
     scatter_quiescence::retry_limits more;
+    bool searches = true;
     // The lanes of `waiting` have no block. A search is work, however long.
     for (backoff wait;; wait.pause(), wait.end()) {
-      scatter_snapshot before = changes.begin_search();
-      page = source.take(waiting, order, retry_limit{2});
-      const lane_mask left = ballot(waiting, page == page_source::none);
-      if (page != page_source::none) return page;
-      waiting = left;
-      bool settled = true;
-      bool again = has_empty_pages(waiting, settled);
-      if (again) {
-        close_pages(waiting, order);
-      } else if (is_leader(waiting)) {
-        before.unsettled = !settled || !source.refuses(order);
-        again = changes.shall_retry(number_of(order), before, more);
+      if (searches) {
+        const scatter_snapshot before = changes.begin_search();
+        page = source.take(waiting, order, retry_limit{2});
+        waiting = ballot(waiting, page == page_source::none);
+        searches = page == page_source::none && shall_search(waiting, order, before, more);
       }
-      if (!any(waiting, again)) return page;
+      if (!any(together, searches)) return page;
     }
+  }
+
+  // After a search of the source in vain, which `before` began: closes empty pages if there are any. True if the lanes
+  // of `group` are to search again. Collective; one answer for all lanes.
+  WARPHEAP_COLD_FN bool shall_search(lane_mask group, std::uint32_t order, scatter_snapshot before,
+                                     scatter_quiescence::retry_limits& more) const {
+    bool settled = true;
+    bool again = has_empty_pages(group, settled);
+    if (again) {
+      close_pages(group, order);
+    } else if (is_leader(group)) {
+      before.unsettled = !settled || !pages_.source().refuses(order);
+      again = pages_.changes().shall_retry(number_of(order), before, more);
+    }
+    return any(group, again);
   }
 
   // True if a page that is open for chunks seems to be empty. `settled` becomes false if a page is about to change what
