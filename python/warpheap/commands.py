@@ -24,6 +24,7 @@ from warpheap.record import Record, RecordFile, read_records, record_at
 from warpheap.runner import Runner
 from warpheap.shared_process import SharedProcesses
 from warpheap.units import show_seconds
+from warpheap.words import where_to_report
 
 # What `plot` can write, by the ending of the file.
 PICTURES = (".png", ".svg", ".pdf")
@@ -138,7 +139,8 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         try:
             write_page(report, records, again, folder)
         except ImportError as problem:
-            terminal.print_where_to_report(console, file.path, problem, f"report {folder}")
+            told = where_to_report(file.path, problem, f"report {folder}")
+            console.print(told, markup=False, highlight=False, soft_wrap=True)
             return 0
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
         return 0

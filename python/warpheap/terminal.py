@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
@@ -116,17 +115,3 @@ def print_status(console: Console, status: str, text: str) -> None:
     """A coloured status, and text as it is."""
     # In one piece: a bar that is on the screen would come between two.
     console.print(Text.assemble((f"{status:>8}", STYLES[status]), "  ", text))
-
-
-def print_where_to_report(console: Console, record: Path, problem: ImportError, command: str) -> None:
-    """Tell that a report could not be made here, and how to make it where the missing package is.
-
-    A machine that measures may lack what plots; its record is whole all the same.
-    """
-    console.print(
-        f"The measurements are in {record}. For the report {problem.name} is missing here; where it is: "
-        f"python3 -m warpheap {command}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )

@@ -5,6 +5,7 @@
 import os
 import shlex
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
 def quoted(words: Iterable[str]) -> str:
@@ -32,3 +33,14 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of Markdown with a line of heads."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def where_to_report(record: Path, problem: ImportError, command: str) -> str:
+    """That a report could not be made here, and how to make it where the missing package is.
+
+    A machine that measures may lack what plots; its record is whole all the same.
+    """
+    return (
+        f"The measurements are in {record}. For the report {problem.name} is missing here; where it is: "
+        f"python3 -m warpheap {command}"
+    )

@@ -57,19 +57,23 @@ template <class Body, class... Arguments>
 void launch(grid_shape shape, Body body, Arguments... arguments) {
   static_assert((std::is_trivially_copyable_v<Body> && ... && std::is_trivially_copyable_v<Arguments>),
                 "launch: the body and its arguments are copied to the device bit by bit");
+  if (shape.blocks == 0) return;
   if constexpr (detail::says_largest_block<Body>) {
+    static_assert(Body::largest_block >= 1 && Body::largest_block <= 1024, "launch: a block has 1 to 1,024 threads");
     if (shape.threads > Body::largest_block) {
       throw launch_failure("warpheap: this kernel is compiled for blocks of up to " +
                            std::to_string(Body::largest_block) + " threads, not " + std::to_string(shape.threads) +
                            ": start more and smaller blocks");
     }
   }
-  if (shape.blocks != 0) target::launch(shape, body, arguments...);
+  target::launch(shape, body, arguments...);
 }
 
-/// As `launch`, and each block has a `Shared`, zeroed before the block starts: `body(shared, arguments...)`.
+/// As `launch`, and each block has a `Shared`, zeroed before the block starts: `body(shared, arguments...)`. The body
+/// says no largest block.
 template <class Shared, class Body, class... Arguments>
 void launch_with_shared(grid_shape shape, Body body, Arguments... arguments) {
+  static_assert(!detail::says_largest_block<Body>, "launch_with_shared: the body cannot say its largest block");
   static_assert(std::is_trivially_copyable_v<Shared>, "launch_with_shared: storage of a block starts as zero bytes");
   static_assert((std::is_trivially_copyable_v<Body> && ... && std::is_trivially_copyable_v<Arguments>),
                 "launch_with_shared: the body and its arguments are copied to the device bit by bit");

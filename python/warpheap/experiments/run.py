@@ -12,7 +12,7 @@ from rich.console import Console
 
 from warpheap.experiments.records import Record
 from warpheap.machines import add_facts, describe_machine
-from warpheap.terminal import print_where_to_report
+from warpheap.words import where_to_report
 
 
 @contextmanager
@@ -48,4 +48,5 @@ def report(console: Console, folder: Path, name: str, command: str, make: Callab
     try:
         make()
     except ImportError as problem:
-        print_where_to_report(console, folder / name, problem, f"{command} --out {folder} --no-measure")
+        told = where_to_report(folder / name, problem, f"{command} --out {folder} --no-measure")
+        console.print(told, markup=False, highlight=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from warpheap import summary, terminal
+from warpheap import summary
 from warpheap.errors import INTERRUPTED, UsageError
 from warpheap.folders import held
 from warpheap.gpu import build, checks, folder, show
@@ -17,6 +17,7 @@ from warpheap.gpu.job import CHECKS, PARTS, Course, Job, Measures
 from warpheap.gpu.result import FAULTS, Result, ResultFile, count
 from warpheap.machines import describe_machine
 from warpheap.record import Record, unable
+from warpheap.words import where_to_report
 
 
 def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int:
@@ -62,7 +63,8 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
             try:
                 show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
             except ImportError as problem:
-                terminal.print_where_to_report(console, job.out, problem, f"report {job.out}")
+                told = where_to_report(job.out, problem, f"report {job.out}")
+                console.print(told, markup=False, highlight=False, soft_wrap=True)
         return _summarise(course, built, records)
 
 

@@ -71,22 +71,64 @@ TEST(held_kma_array_list, a_refusal_is_of_each_by_itself) {
   });
 }
 
-// Lanes of a warp that reserve together ask one after the other, each in a turn of one loop. None leaves that loop
-// before all have asked: a lane that left earlier could stand at a reconvergence barrier with a segment pending.
-TEST(held_kma_array_list, lanes_that_reserve_together_leave_together) {
+// Memory that refuses all, after `looks` loads.
+struct slow_refusals {
+  std::uint64_t* word;
+  int looks;
+
+  void* malloc(std::uint64_t) const {
+    for (int i = 0; i < looks; ++i) (void)atomic_view{*word}.load(memory_order::relaxed, thread_scope::device);
+    return nullptr;
+  }
+  void free(void*) const {}
+};
+using refused_list = kma_array_list<std::uint64_t, slow_refusals>;
+
+struct neighbours {
+  std::uint32_t turns;     // of the other block's thread
+  std::uint32_t is_first;  // lane 0 is refused
+  std::uint32_t gave_up;
+};
+
+// Lanes 0 and 1 of a warp ask for segments of two lists at once. A thread of another block asks for lane 1's segment
+// again and again, until lane 0 is done.
+struct ask_beside_another_list {
+  static constexpr std::uint32_t most_turns = 1000;
+
+  void operator()(refused_list quick, refused_list slow, neighbours* seen) const {
+    using enum memory_order;
+    using enum thread_scope;
+    const atomic_view turns{seen->turns};
+    const atomic_view is_first{seen->is_first};
+    if (block_index() != 0) {
+      for (std::uint32_t turn = 0; thread_index() == 0 && is_first.load(relaxed, device) == 0; ++turn) {
+        if (turn == most_turns) seen->gave_up = 1;
+        if (turn == most_turns) return;
+        slow.reserve(1);
+        turns.fetch_add(1, relaxed, device);
+      }
+      return;
+    }
+    for (backoff wait; turns.load(relaxed, device) < 10;) wait.pause();
+    sync(low_bits(2));
+    (thread_index() == 0 ? quick : slow).reserve(1);
+    if (thread_index() == 0) is_first.store(1, relaxed, device);
+  }
+};
+
+TEST(held_kma_array_list, a_lane_does_not_wait_for_another_list) {
+  if constexpr (warp_width == 1) GTEST_SKIP() << "a warp has one lane";
   const scoped_schedule guard{in_turn_on_one_worker()};
-  constexpr unsigned count = 4;
-  static_assert(count <= warp_width);
-  std::uint64_t asked = 0;
-  list::state state{};
-  std::uint64_t asked_before_return[count] = {};
-  few_lanes{count, true}.run(
-      [to = list{&state, {nullptr, &asked, 0}}, seen = asked_before_return, asked = &asked](unsigned lane) {
-        sync(low_bits(count));
-        require(!to.reserve(1), "a reservation without memory");
-        seen[lane] = atomic_view{*asked}.load(memory_order::relaxed, thread_scope::device);
-      });
-  for (const std::uint64_t each : asked_before_return) EXPECT_EQ(each, count);
+  for (int looks = 2; looks < 40; ++looks) {
+    SCOPED_TRACE(looks);
+    std::uint64_t word = 0;
+    refused_list::state quick{};
+    refused_list::state slow{};
+    neighbours seen{};
+    launch(grid_shape{2, 2}, ask_beside_another_list{}, refused_list{&quick, {&word, 2}},
+           refused_list{&slow, {&word, looks}}, &seen);
+    ASSERT_EQ(seen.gave_up, 0u);
+  }
 }
 
 }  // namespace

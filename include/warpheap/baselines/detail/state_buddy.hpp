@@ -252,23 +252,25 @@ WARPHEAP_FN inline void state_buddy::merge(node half) const {
 // something changed. Were each to go through the tree by itself, one after the other, those who are to be refused would
 // wait for as many searches as they are.
 //
-// The lanes that came together leave together, by a vote. So a lane that sweeps ends that before any of them pauses,
-// and before any of them waits at a reconvergence barrier; and a lane in the vote holds no node and no unit.
+// The lanes that came together meet in a ballot before each pause. So a lane that sweeps ends that before any of them
+// pauses, and before any of them leaves and waits at a reconvergence barrier; a lane in the ballot holds no node and no
+// unit.
 WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   using enum memory_order;
   using enum thread_scope;
   const std::uint32_t most = top();
   if ((state_of({most, 0}) & layout::paired) == 0) return;
-  const lane_mask together = active_group();
+  lane_mask together = active_group();
   const atomic_view sweeping{upper_->sweeping};
   bool done = sweeping.exchange(1, acquire, device) == 0;
   if (done) {
     merge_pairs(below, most);
     sweeping.store(0, release, device);
   }
-  for (backoff wait; !all(together, done); wait.pause()) {
-    // Acquires what the other thread merged.
-    if (!done) done = sweeping.load(acquire, device) == 0;
+  for (backoff wait;; wait.pause()) {
+    together = ballot(together, !done);
+    if (done) return;
+    done = sweeping.load(acquire, device) == 0;  // acquires what the other thread merged
   }
 }
 

@@ -138,32 +138,31 @@ class kma_array_list {
 
   // True if segment `k` has memory: it had, or gets it here. One lane.
   //
-  // The lanes that came together leave together, by a vote. So a lane that has a segment pending asks the heap and sets
-  // the word before any of them pauses, and before any of them waits at a reconvergence barrier. Lanes in the vote have
-  // no segment pending, so the heap's collectives meet only lanes that ask, too.
+  // The lanes that came together end each turn by a ballot. So a lane that has a segment pending asks the heap and sets
+  // the word before any of them pauses, and before any of them leaves and waits at a reconvergence barrier. Lanes in
+  // the ballot have no segment pending, so the heap's collectives meet only lanes that ask, too.
   WARPHEAP_FN bool provide(std::uint32_t k) const {
     const atomic_view word{state_->segments[k]};
     // Acquires the block from the thread that asked for it.
     bool has = word.load(memory_order::acquire, thread_scope::device) > pending;
     if (has) return true;
-    const lane_mask together = active_group();
-    bool done = false;
+    lane_mask together = active_group();
     for (backoff wait;; wait.pause()) {  // for the thread that has the segment pending
-      if (!done) {
-        // Acquires the block from the thread that asked for it.
-        std::uint64_t seen = word.load(memory_order::acquire, thread_scope::device);
-        done = has = seen > pending;
-        // Relaxed: only the store below passes anything on.
-        if (seen == 0 && word.compare_exchange(seen, pending, memory_order::relaxed, thread_scope::device)) {
-          wait.end();
-          stop_point("kma_array_list.provide.pending");
-          const auto address = reinterpret_cast<std::uint64_t>(memory_.malloc(segment_bytes(k)));
-          word.store(address, memory_order::release, thread_scope::device);
-          done = true;
-          has = address != 0;
-        }
+      // Acquires the block from the thread that asked for it.
+      std::uint64_t seen = word.load(memory_order::acquire, thread_scope::device);
+      has = seen > pending;
+      bool done = has;
+      // Relaxed: only the store below passes anything on.
+      if (seen == 0 && word.compare_exchange(seen, pending, memory_order::relaxed, thread_scope::device)) {
+        wait.end();
+        stop_point("kma_array_list.provide.pending");
+        const auto address = reinterpret_cast<std::uint64_t>(memory_.malloc(segment_bytes(k)));
+        word.store(address, memory_order::release, thread_scope::device);
+        done = true;
+        has = address != 0;
       }
-      if (all(together, done)) return has;
+      together = ballot(together, !done);
+      if (done) return has;
     }
   }
 

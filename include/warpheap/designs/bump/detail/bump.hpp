@@ -32,8 +32,8 @@ WARPHEAP_FN inline bump::attempt bump::try_reserve(std::uint64_t bytes, std::uin
 // before it adds, so that a full heap is not closed by requests that cannot fit. Waits while the offset is above the
 // limit: the thread whose add crossed it has only its store left to do. Collective; the lanes may use different heaps.
 //
-// The lanes leave together, by a vote. So a lane whose add crossed the limit makes its store before any of them pauses,
-// and before any of them waits at a reconvergence barrier.
+// The lanes that wait end each turn by a ballot. So a lane whose add crossed the limit makes its store before any of
+// them pauses, and before any of them leaves and waits at a reconvergence barrier.
 WARPHEAP_FN inline std::uint64_t bump::reserve(lane_mask group, std::uint64_t bytes) const {
   using enum memory_order;
   using enum thread_scope;
@@ -42,11 +42,10 @@ WARPHEAP_FN inline std::uint64_t bump::reserve(lane_mask group, std::uint64_t by
   std::uint64_t start = 0;
   attempt how = attempt::closed;
   for (backoff wait;; wait.pause()) {
-    if (how == attempt::closed) {
-      start = offset.load(relaxed, device);
-      if (start <= limit) how = bytes > limit - start ? attempt::refused : try_reserve(bytes, start);
-    }
-    if (!any(group, how == attempt::closed)) return how == attempt::granted ? start : none;
+    start = offset.load(relaxed, device);
+    if (start <= limit) how = bytes > limit - start ? attempt::refused : try_reserve(bytes, start);
+    group = ballot(group, how == attempt::closed);
+    if (how != attempt::closed) return how == attempt::granted ? start : none;
   }
 }
 

@@ -49,26 +49,24 @@ class scatter_large {
   // The page of a block for each lane of `group`, or `none`. Collective.
   //
   // A search is repeated as long as another thread has memory in hand, which may be a lane of another group of this
-  // warp. So the lanes that came together begin a search together and leave together, by a vote: pages that a search
-  // takes in hand are closed, given to the source or open again before any of these lanes comes to the vote.
+  // warp. So the lanes that came together and are to search again begin each search together: pages that a search takes
+  // in hand are closed, given to the source or open again before the ballot. A lane that leaves has nothing in hand.
   WARPHEAP_COLD_FN std::uint32_t search(lane_mask group, std::uint32_t order) const {
     const page_source source = pages_.source();
     const scatter_quiescence changes = pages_.changes();
     std::uint32_t page = source.take(group, order, retry_limit{2});
     lane_mask waiting = ballot(group, page == page_source::none);
     if (page != page_source::none || waiting == 0) return page;
-    const lane_mask together = active_group();
+    lane_mask together = active_group();
     scatter_quiescence::retry_limits more;
-    bool searches = true;
     // The lanes of `waiting` have no block. A search is work, however long.
     for (backoff wait;; wait.pause(), wait.end()) {
-      if (searches) {
-        const scatter_snapshot before = changes.begin_search();
-        page = source.take(waiting, order, retry_limit{2});
-        waiting = ballot(waiting, page == page_source::none);
-        searches = page == page_source::none && shall_search(waiting, order, before, more);
-      }
-      if (!any(together, searches)) return page;
+      const scatter_snapshot before = changes.begin_search();
+      page = source.take(waiting, order, retry_limit{2});
+      waiting = ballot(waiting, page == page_source::none);
+      const bool again = page == page_source::none && shall_search(waiting, order, before, more);
+      together = ballot(together, again);
+      if (!again) return page;
     }
   }
 

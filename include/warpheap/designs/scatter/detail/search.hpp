@@ -149,15 +149,16 @@ class scatter_search {
   // A chunk for each lane of `group`, after searches of everything; null for lanes that are refused. Collective.
   //
   // A search is repeated as long as another thread has memory in hand, which may be a lane of another group of this
-  // warp. So the lanes that came together begin a search together and leave together, by a vote: what a search takes in
-  // hand, its pages and the lock to open them, it gives back before any of these lanes comes to the vote.
+  // warp. So the lanes that came together and are to search again begin each search together: what a search takes in
+  // hand, its pages and the lock to open them, it gives back before the ballot. A lane that leaves has nothing in hand.
   WARPHEAP_COLD_FN void* take_slowly(lane_mask group, request wanted) const {
-    const lane_mask together = active_group();
+    lane_mask together = active_group();
     scatter_quiescence::retry_limits more;
     searched got{nullptr, true};
     for (backoff wait;; wait.pause(), wait.end()) {  // a search is work, however long
-      if (got.again) got = search_once(group, wanted, got.block, more);
-      if (!any(together, got.again)) break;
+      got = search_once(group, wanted, got.block, more);
+      together = ballot(together, got.again);
+      if (!got.again) break;
     }
     sync(group);
     return got.block;
