@@ -25,7 +25,8 @@ namespace warpheap::bench {
 /// them is refused (Gelado & Garland, PPoPP 2019, Figure 7).
 ///
 /// One kernel in which each thread asks for `size` bytes, for each of the block sizes 1, 2, 4, … 1,024, on an empty
-/// heap. `rate` is the requests of all these kernels over their time, refused ones included, as the paper has it;
+/// heap. The kernel is compiled for the largest of these blocks, which takes registers from some designs. `rate` is the
+/// requests of all these kernels over their time, refused ones included, as the paper has it;
 /// `served` those that were served, over the same time; `refused` the share of those that were not. A refusal is no
 /// fault here, as long as the blocks that were handed out are sound; a heap that serves none at all is one. The number
 /// of threads is that of the requests and nothing else: `heap_bytes / size`.

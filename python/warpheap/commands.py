@@ -139,7 +139,7 @@ def run_survey(console: Console, wishes: Wishes, place: Place, again: str) -> in
         try:
             write_page(report, records, again, folder)
         except ImportError as problem:
-            told = where_to_report(file.path, problem, f"report {folder}")
+            told = where_to_report(file.path, problem, "report", folder)
             console.print(told, markup=False, highlight=False, soft_wrap=True)
             return 0
         console.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)

@@ -35,12 +35,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def where_to_report(record: Path, problem: ImportError, command: str) -> str:
-    """That a report could not be made here, and how to make it where the missing package is.
+def where_to_report(record: Path, problem: ImportError, *command: object) -> str:
+    """The message that a package is missing for the report, and the command that makes it where the package is.
 
     A machine that measures may lack what plots; its record is whole all the same.
     """
-    return (
-        f"The measurements are in {record}. For the report {problem.name} is missing here; where it is: "
-        f"python3 -m warpheap {command}"
-    )
+    made_by = quoted(["python3", "-m", "warpheap", *map(str, command)])
+    return f"The measurements are in {record}. For the report {problem.name} is missing here; where it is: {made_by}"

@@ -19,6 +19,8 @@ enum class segment_state : std::uint8_t {
 using segment_handle = std::uint32_t;
 /// The handle of no segment.
 inline constexpr segment_handle no_segment = 0;
+/// An engine refuses requests of more bytes, or with a larger alignment, so that its sums do not overflow.
+inline constexpr std::uint64_t most_request = std::uint64_t{1} << 62;
 
 /// A segment as it is now: addresses `[begin, begin + bytes)`.
 struct segment_view {

@@ -185,6 +185,7 @@ class basic_pool {
                    std::vector<missing_part>& parts) const;
   bool cover(segment_handle first, std::uint64_t bytes, std::uint64_t alignment, std::uint64_t growth,
              std::vector<missing_part>& parts) const;
+  std::uint64_t aligned_begin(std::uint64_t address, std::uint64_t alignment) const;
   std::uint64_t growth_end(std::uint64_t from, std::uint64_t wanted, std::uint64_t growth) const;
   void fill_row(segment_handle first, std::vector<row_part>& row) const;
   template <class Visit>

@@ -344,9 +344,9 @@ class basic_stream_pool {
   std::map<capture_name, std::shared_ptr<private_pool>> captures_;
   std::uint64_t gatherings_ = 0;
   std::uint64_t waits_ = 0;
-  refusal refused_;
+  refusal refused_;  // the latest; under `common_`, as what follows
   std::uint64_t gains_of_forgotten_ = 0;
-  std::uint64_t partial_looks_ = 0;  // those that left a stream out
+  std::uint64_t partial_looks_ = 0;  // those that left free memory of a stream out
 
   // Those that were begun and not ended. The lock is held while it is asked which a stream belongs to, and taken after
   // `common_`.

@@ -48,5 +48,5 @@ def report(console: Console, folder: Path, name: str, command: str, make: Callab
     try:
         make()
     except ImportError as problem:
-        told = where_to_report(folder / name, problem, f"{command} --out {folder} --no-measure")
+        told = where_to_report(folder / name, problem, command, "--out", folder, "--no-measure")
         console.print(told, markup=False, highlight=False, soft_wrap=True)

@@ -63,7 +63,7 @@ def run_gpu(console: Console, job: Job, measures: Measures, command: str) -> int
             try:
                 show.write_report(job.out, tests, checked, records, command, measures.chapters(job.out))
             except ImportError as problem:
-                told = where_to_report(job.out, problem, f"report {job.out}")
+                told = where_to_report(job.out, problem, "report", job.out)
                 console.print(told, markup=False, highlight=False, soft_wrap=True)
         return _summarise(course, built, records)
 

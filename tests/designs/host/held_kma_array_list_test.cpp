@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The warpheap authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An array list of kma while a lane is held that has a segment pending.
+// An array list of kma while a segment is pending: of a lane that is held, and of lanes of one warp.
 
 #include <gtest/gtest.h>
 
@@ -102,8 +102,10 @@ struct ask_beside_another_list {
     const atomic_view is_first{seen->is_first};
     if (block_index() != 0) {
       for (std::uint32_t turn = 0; thread_index() == 0 && is_first.load(relaxed, device) == 0; ++turn) {
-        if (turn == most_turns) seen->gave_up = 1;
-        if (turn == most_turns) return;
+        if (turn == most_turns) {
+          seen->gave_up = 1;
+          return;
+        }
         slow.reserve(1);
         turns.fetch_add(1, relaxed, device);
       }

@@ -183,6 +183,31 @@ TYPED_TEST(growth_test, commits_the_least_that_a_brute_force_model_finds) {
   EXPECT_GT(refusals, 100u);
 }
 
+// An engine knows numbers only, and so may a space of one's own.
+TYPED_TEST(growth_test, refuses_what_no_engine_hands_out) {
+  constexpr std::uint64_t half = std::uint64_t{1} << 63;
+  plan committed;
+  basic_pool<TypeParam> around(std::make_unique<noted_space>(half - 4096, 8192, 4096, committed));
+  EXPECT_EQ(around.try_allocate(4096, half), nullptr);
+  EXPECT_TRUE(committed.empty());
+  EXPECT_NE(around.try_allocate(4096, 4096), nullptr);
+}
+
+TYPED_TEST(growth_test, an_alignment_beyond_the_last_address_does_not_fit) {
+  constexpr std::uint64_t alignment = std::uint64_t{1} << 40;
+  plan committed;
+  basic_pool<TypeParam> last(std::make_unique<noted_space>(~std::uint64_t{0} - 65'535, 61'440, 4096, committed));
+  std::vector<void*> held;
+  for (int i = 0; i < 4; ++i) held.push_back(last.allocate(4096));
+  last.deallocate(held[1]);
+  last.trim();
+  last.deallocate(held[3]);
+  committed.clear();
+  EXPECT_EQ(last.try_allocate(4096, alignment), nullptr);
+  EXPECT_TRUE(committed.empty());
+  EXPECT_NE(last.try_allocate(4096, 4096), nullptr);
+}
+
 // Free and absent pieces alternate, so a stretch from each of them to the middle of the range is possible.
 TYPED_TEST(growth_test, takes_steps_with_the_number_of_pieces) {
   using engine = stepping_engine<TypeParam>;

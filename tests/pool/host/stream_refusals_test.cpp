@@ -184,6 +184,18 @@ TYPED_TEST(stream_refusals, the_end_of_a_foreign_capture_serves_it) {
   this->expect_served(*pool, 2, this->piece);
 }
 
+// A captured stream without free memory has nothing that its end could bring.
+TYPED_TEST(stream_refusals, a_foreign_capture_without_free_memory_changes_nothing) {
+  const auto pool = this->make(mib);
+  const std::vector<void*> held = this->fill(*pool);
+  this->deallocate(*pool, 1, held[1]);
+  this->world.capturing = 0;
+  this->expect_refused(*pool, 2, 128 * kib);
+  this->world.capturing = -1;
+  this->deallocate(*pool, 0, held[2]);
+  this->expect_served(*pool, 2, 128 * kib);
+}
+
 TYPED_TEST(stream_refusals, the_release_of_a_capture_serves_it) {
   const auto pool = this->make(mib);
   pool->begin_capture({1, 2}, 1);

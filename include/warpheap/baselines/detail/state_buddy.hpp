@@ -262,6 +262,7 @@ WARPHEAP_FN inline void state_buddy::sweep(std::uint32_t below) const {
   if ((state_of({most, 0}) & layout::paired) == 0) return;
   lane_mask together = active_group();
   const atomic_view sweeping{upper_->sweeping};
+  // Acquires what the sweeper before merged, and releases what this one merges.
   bool done = sweeping.exchange(1, acquire, device) == 0;
   if (done) {
     merge_pairs(below, most);

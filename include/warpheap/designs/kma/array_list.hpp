@@ -143,14 +143,13 @@ class kma_array_list {
   // the ballot have no segment pending, so the heap's collectives meet only lanes that ask, too.
   WARPHEAP_FN bool provide(std::uint32_t k) const {
     const atomic_view word{state_->segments[k]};
-    // Acquires the block from the thread that asked for it.
-    bool has = word.load(memory_order::acquire, thread_scope::device) > pending;
-    if (has) return true;
+    // Most segments have memory, and a push that finds one needs no ballot. Acquires the block, as below.
+    if (word.load(memory_order::acquire, thread_scope::device) > pending) return true;
     lane_mask together = active_group();
     for (backoff wait;; wait.pause()) {  // for the thread that has the segment pending
       // Acquires the block from the thread that asked for it.
       std::uint64_t seen = word.load(memory_order::acquire, thread_scope::device);
-      has = seen > pending;
+      bool has = seen > pending;
       bool done = has;
       // Relaxed: only the store below passes anything on.
       if (seen == 0 && word.compare_exchange(seen, pending, memory_order::relaxed, thread_scope::device)) {

@@ -29,6 +29,13 @@ std::uint64_t basic_pool<Engine>::piece_below(std::uint64_t address) const {
   return below > begin_ ? below : begin_;
 }
 
+// Where a block of that alignment begins, from `address` on; the end of the range if no address is left.
+template <segment_engine Engine>
+std::uint64_t basic_pool<Engine>::aligned_begin(std::uint64_t address, std::uint64_t alignment) const {
+  const std::uint64_t begin = align_up(address, alignment);
+  return begin < address ? end_ : begin;
+}
+
 // The end of what is committed from `from` on for a block that ends at `wanted`, if the segment reaches that far.
 template <segment_engine Engine>
 std::uint64_t basic_pool<Engine>::growth_end(std::uint64_t from, std::uint64_t wanted, std::uint64_t growth) const {
@@ -46,7 +53,7 @@ bool basic_pool<Engine>::cover(segment_handle first, std::uint64_t bytes, std::u
       last != no_segment && engine_.at(last).state == segment_state::free) {
     begin = engine_.at(last).begin;
   }
-  begin = align_up(begin, alignment);
+  begin = aligned_begin(begin, alignment);
   if (begin >= end_ || bytes > end_ - begin) return false;
   const std::uint64_t wanted = begin + bytes;
   for (segment_handle at = first; at != no_segment; at = engine_.after(at)) {
@@ -102,7 +109,7 @@ void basic_pool<Engine>::for_each_cost(const std::vector<row_part>& row, std::ui
     const segment_view& first = row[i].where;
     if (first.state != segment_state::absent) continue;
     const bool has_free = i != 0 && row[i - 1].where.state == segment_state::free;
-    const std::uint64_t begin = align_up(has_free ? row[i - 1].where.begin : first.begin, alignment);
+    const std::uint64_t begin = aligned_begin(has_free ? row[i - 1].where.begin : first.begin, alignment);
     if (begin >= end_ || bytes > end_ - begin) return;
     const std::uint64_t wanted = begin + bytes;
     high = std::max(high, i);
@@ -180,7 +187,8 @@ segment_handle basic_pool<Engine>::grow(std::uint64_t bytes, std::uint64_t align
                                         host_lock& lock) {
   const std::uint64_t granule = engine_.granule();
   const std::uint64_t rounded = bytes == 0 ? granule : divide_up(bytes, granule) * granule;
-  if (rounded < bytes) return no_segment;
+  // What no engine hands out, whatever is committed.
+  if (rounded < bytes || bytes > most_request || alignment > most_request) return no_segment;
   alignment = std::max(alignment, granule);
   const host_lock space = lock_space(lock);
   if (!space) {

@@ -120,8 +120,7 @@ class segment_book {
   // `size(rounded, there)` is how much of what is there from the block's begin on becomes the block.
   template <class Size>
   segment_handle allocate(std::uint64_t bytes, std::uint64_t alignment, Size size) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 62;
-    if (bytes > most || alignment > most) return no_segment;
+    if (bytes > most_request || alignment > most_request) return no_segment;
     const std::uint64_t rounded = bytes == 0 ? granule() : align_up(bytes, granule());
     index_.reserve(2);
     const segment_handle found = index_.fit(rounded, alignment < granule() ? granule() : alignment);

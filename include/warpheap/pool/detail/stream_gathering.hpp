@@ -74,9 +74,14 @@ template <stream_order Streams, segment_engine Engine>
 auto basic_stream_pool<Streams, Engine>::look_at_idle() -> idle_memory {
   idle_memory idle;
   idle.shards = all_shards();
-  const auto left_out = std::erase_if(
-      idle.shards, [&](const shard* each) { return each->is_shared && streams_.is_capturing(each->name); });
-  if (left_out != 0) ++partial_looks_;
+  bool leaves_memory = false;
+  std::erase_if(idle.shards, [&](const shard* each) {
+    if (!each->is_shared || !streams_.is_capturing(each->name)) return false;
+    const host_lock lock(each->mutex);
+    leaves_memory = leaves_memory || each->book->segments_in(segment_state::free) != 0;
+    return true;
+  });
+  if (leaves_memory) ++partial_looks_;
   std::sort(idle.shards.begin(), idle.shards.end(), std::less<>{});  // the order in which all take several locks
   idle.locks.reserve(idle.shards.size());
   for (shard* each : idle.shards) idle.locks.emplace_back(each->mutex);
@@ -94,7 +99,7 @@ auto basic_stream_pool<Streams, Engine>::look_at_idle() -> idle_memory {
 
 // A number that stays the same only while, in all books that `look_at_idle` sees, free and absent segments lose parts
 // and gain none, and the limit stays. Each term of the sum only rises, so no two changes cancel. A look that left a
-// stream out counts as a change, since no book tells when the stream's capture ends.
+// stream's free memory out counts as a change, since no book tells when the stream's capture ends.
 template <stream_order Streams, segment_engine Engine>
 std::uint64_t basic_stream_pool<Streams, Engine>::changes() const {
   std::uint64_t sum = pool_.changes() + gains_of_forgotten_ + partial_looks_;

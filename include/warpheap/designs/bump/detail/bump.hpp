@@ -39,10 +39,9 @@ WARPHEAP_FN inline std::uint64_t bump::reserve(lane_mask group, std::uint64_t by
   using enum thread_scope;
   const atomic_view offset{control_->offset};
   const std::uint64_t limit = control_->limit;
-  std::uint64_t start = 0;
-  attempt how = attempt::closed;
   for (backoff wait;; wait.pause()) {
-    start = offset.load(relaxed, device);
+    std::uint64_t start = offset.load(relaxed, device);
+    attempt how = attempt::closed;
     if (start <= limit) how = bytes > limit - start ? attempt::refused : try_reserve(bytes, start);
     group = ballot(group, how == attempt::closed);
     if (how != attempt::closed) return how == attempt::granted ? start : none;
