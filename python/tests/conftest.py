@@ -4,6 +4,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -117,3 +118,15 @@ def hear_prints(monkeypatch: pytest.MonkeyPatch, hear: Callable[[str], None]) ->
 def environment() -> dict[str, str]:
     """The environment for a child that imports the package from here."""
     return {**os.environ, "PYTHONPATH": str(HERE.parent)}
+
+
+def run_without(module: str, folder: Path, *words: object) -> Finished:
+    """Run the command line in a process that cannot import `module`; `folder` is for what stands in its place."""
+    folder.mkdir(exist_ok=True)
+    lines = f'raise ModuleNotFoundError("No module named {module!r}", name="{module}")\n'
+    (folder / f"{module}.py").write_text(lines)
+    surroundings = environment()
+    surroundings["PYTHONPATH"] = os.pathsep.join([str(folder), surroundings["PYTHONPATH"]])
+    command = [sys.executable, "-m", "warpheap", *map(str, words)]
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True)
+    return Finished(done.returncode, done.stdout, done.stderr)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HERE, SECONDS_TO_START, program
+from conftest import HERE, SECONDS_TO_START, program, run_without
 from gpu_runs import Command, MakeDriver, MakeTests, ends, expect, lines, prebuilt, results, statuses
 
 from warpheap import process
@@ -318,6 +318,15 @@ def test_one_command_makes_all_parts(
     assert {path.name for path in out.iterdir()} == {"tests.jsonl", "sync.jsonl", "pool.jsonl", "machine.json"}
     assert "sync: some measurements failed" in done.out
     assert "pool: some" not in done.out
+
+
+def test_a_run_without_what_plots_tells_how_to_make_its_report(fake_driver: MakeDriver, tmp_path: Path) -> None:
+    folder, out = prebuilt(tmp_path, fake_driver, allocators="good"), tmp_path / "out"
+    words = ("gpu", "--out", out, "--prebuilt", folder, "--only", "bench")
+    done = run_without("matplotlib", tmp_path / "lacking", *words)
+    told = "For the report matplotlib is missing here; where it is: python3 -m warpheap report"
+    assert f"{told} {out}" in done.out and not done.err
+    assert lines(out / "survey.jsonl") and not (out / "report.html").exists()
 
 
 def test_a_part_without_its_driver_is_told_and_does_not_stop_the_others(

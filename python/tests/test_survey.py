@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SECONDS_TO_START, Finished, environment, wait_until
+from conftest import SECONDS_TO_START, Finished, environment, run_without, wait_until
 
 from warpheap import builds, plan, project
 from warpheap.cases.base import Case
@@ -54,23 +54,13 @@ def test_a_survey_without_what_plots_tells_how_to_make_its_report(
     fake_driver: MakeDriver, tmp_path: Path, missing: str
 ) -> None:
     lacking, folder = tmp_path / "lacking", tmp_path / "out"
-    lacking.mkdir()
-    lines = f'raise ModuleNotFoundError("No module named {missing!r}", name="{missing}")\n'
-    (lacking / f"{missing}.py").write_text(lines)
-    surroundings = environment()
-    surroundings["PYTHONPATH"] = os.pathsep.join([str(lacking), surroundings["PYTHONPATH"]])
-
-    def run(*words: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "warpheap", *map(str, words)]
-        return subprocess.run(command, env=surroundings, capture_output=True, text=True)
-
-    done = run("survey", "--driver", fake_driver(), "--out", folder, *SMALL)
-    assert done.returncode == 0, done.stderr
+    done = run_without(missing, lacking, "survey", "--driver", fake_driver(), "--out", folder, *SMALL)
+    assert done.code == 0, done.err
     told = f"{folder / 'survey.jsonl'}. For the report {missing} is missing here; where it is:"
-    assert done.stdout.splitlines()[-1] == f"The measurements are in {told} python3 -m warpheap report {folder}"
+    assert done.out.splitlines()[-1] == f"The measurements are in {told} python3 -m warpheap report {folder}"
     assert records(folder) and not (folder / "report.html").exists()
-    report = run("report", folder)
-    assert (report.returncode, report.stderr.strip()) == (
+    report = run_without(missing, lacking, "report", folder)
+    assert (report.code, report.err.strip()) == (
         2,
         f"warpheap: a report needs {missing}, which is missing here: install it",
     )
