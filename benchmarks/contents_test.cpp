@@ -178,7 +178,7 @@ TEST_F(contents_cases, count_requests_that_are_refused_in_rounds_that_are_not_ju
   options.warmup = 2;
   std::string record;
   EXPECT_EQ((reason_of<work_generation, tiring>(options, &record)),
-            "200 of 300 requests in round 2 got null; the heap has 1048576 bytes");
+            "200 of 300 requests in round 2 got null: 9888 bytes were asked for in all, the heap has 1048576");
   EXPECT_TRUE(has(record, "\"rounds_judged\": 1,") && has(record, "\"measures\": {}")) << record;
 }
 

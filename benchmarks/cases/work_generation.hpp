@@ -15,7 +15,6 @@
 #include "../measure/fixtures.hpp"
 #include "../measure/items.hpp"
 #include "../measure/not_served.hpp"
-#include "../measure/oracle.hpp"
 #include "../measure/packed.hpp"
 #include "../measure/requests.hpp"
 #include "../measure/rounds.hpp"
@@ -118,7 +117,7 @@ class work_generation::course : public course_defaults {
       on_.heap.reset();
     }
     time += timer.stop();
-    if (!judged) count_null(asked);
+    if (!judged) on_.judge.count_null(on_.heap, asked, on_.blocks);
     return time;
   }
 
@@ -129,18 +128,6 @@ class work_generation::course : public course_defaults {
     if (wrong != 0 && on_.found.sound()) {
       on_.found.fault = std::to_string(wrong) + " of " + std::to_string(asked.count) +
                         " items are not what their threads wrote though no two blocks overlap";
-    }
-  }
-
-  void count_null(const requests& asked) {
-    const std::uint64_t null = bench::count_null(on_.blocks.to_host());
-    findings& found = on_.found;
-    found.requests += asked.count;
-    found.failures += null;
-    if (null != 0) {
-      found.refusal = std::to_string(null) + " of " + std::to_string(asked.count) + " requests in round " +
-                      std::to_string(found.rounds) + " got null; the heap has " + std::to_string(on_.heap.size()) +
-                      " bytes";
     }
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <warpheap/platform.hpp>
 
 namespace warpheap::bench {
@@ -16,13 +17,16 @@ struct empty_kernel {
 /// Between kernels the host looks at their blocks for milliseconds. After such a pause a launch starts later, whatever
 /// it does: on an H200 an empty one of a million threads takes 11 instead of 7 us. So some empty kernels go in front,
 /// launched and waited for just as what is timed; with 32 of them no difference is left (results/essays/warp_slab.md).
+/// None go in front of a start that follows a stop as closely as those kernels follow each other.
 class stopwatch {
  public:
   /// Wakes the machine, and marks the start, after all launches so far.
   void start() {
     if constexpr (this_backend == backend::cuda) {
       constexpr int enough = 32;
-      for (int i = 0; i < enough; ++i) {
+      constexpr std::chrono::microseconds awake{20};
+      const bool slept = std::chrono::steady_clock::now() - stopped_ > awake;
+      for (int i = 0; slept && i < enough; ++i) {
         timer_.start();
         launch(grid_shape{1, warp_width}, empty_kernel{});
         timer_.stop();
@@ -32,10 +36,15 @@ class stopwatch {
   }
 
   /// As `launch_timer::stop`.
-  double stop() { return timer_.stop(); }
+  double stop() {
+    const double time = timer_.stop();
+    stopped_ = std::chrono::steady_clock::now();
+    return time;
+  }
 
  private:
   launch_timer timer_;
+  std::chrono::steady_clock::time_point stopped_;  // the last stop; the clock's epoch before the first
 };
 
 }  // namespace warpheap::bench

@@ -12,7 +12,9 @@ namespace warpheap::detail {
 /// for chunks when it has no block. (The paper scans for such pages backwards, one thread at a time.)
 ///
 /// Invariant: a block is refused only after the page source had none, all empty pages were closed, and it still had
-/// none, while nothing moved and nothing was freed; or after a limited number of such searches.
+/// none, while nothing moved and nothing was freed; or after a limited number of such searches, none of which met
+/// memory that another thread had in hand. Searches that met such memory are repeated without a limit: see
+/// `scatter_quiescence::shall_retry`.
 template <class Table>
 class scatter_large {
  public:

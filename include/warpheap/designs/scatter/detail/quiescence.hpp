@@ -102,8 +102,8 @@ class scatter_quiescence {
     std::uint32_t changes = 64;  // because memory moved
   };
   /// True if a search for `what` that found nothing is to be repeated. Notes a refusal if the search was proof. A
-  /// search that met memory which others had first, or were about to move, is always repeated: those threads went on,
-  /// and wait for no search.
+  /// search that met memory which others had first, or were about to move, is repeated without a limit: those threads
+  /// went on, and wait for no search.
   WARPHEAP_COLD_FN bool shall_retry(std::uint32_t what, const scatter_snapshot& before, retry_limits& left) const {
     if (was_quiescent(before)) {
       note_refusal(what, before);

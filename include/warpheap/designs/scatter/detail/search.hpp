@@ -20,7 +20,8 @@ namespace warpheap::detail {
 ///
 /// Invariant: a chunk is refused only after a full sweep and a look at the page source that found nothing, while
 /// nothing moved and nothing was freed (`scatter_quiescence`); or after a limited number of those while other threads
-/// took and freed during each.
+/// took and freed during each, and none of which met memory that another thread had in hand. Searches that met such
+/// memory are repeated without a limit: see `scatter_quiescence::shall_retry`.
 template <class Table>
 class scatter_search {
  public:
