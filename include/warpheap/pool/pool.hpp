@@ -20,8 +20,7 @@ namespace warpheap {
 /// How a pool deals out its memory.
 struct pool_options {
   /// Sizes are rounded up to multiples of this many bytes, and blocks begin at multiples of it: a power of two, at
-  /// least
-  /// 16. Must divide the space's piece.
+  /// least 16. Where the space takes memory piece by piece, it must divide the piece and the address of the space.
   std::uint64_t granule_bytes = 256;
   /// Bytes to commit at once when the pool is made, where the space takes memory piece by piece.
   std::uint64_t initial_bytes = 0;
@@ -119,14 +118,18 @@ class basic_pool {
   std::uint64_t piece_bytes() const { return space_->can_map() ? space_->piece_bytes() : 0; }
   /// Bytes of whole pieces in `[begin, begin + bytes)`, addresses of the pool: what `trim` gives back if it is free.
   std::uint64_t bytes_in_pieces(std::uint64_t begin, std::uint64_t bytes) const {
-    const std::uint64_t first = begin == begin_ ? begin_ : piece_above(begin);
     const std::uint64_t end = piece_below(begin + bytes);
-    return end - std::min(first, end);
+    return end - std::min(piece_above(begin), end);
   }
   /// Blocks ever handed out.
   std::uint64_t allocations() const {
     const host_lock lock(mutex_);
     return allocations_;
+  }
+  /// Committed bytes above a limit that was lowered: the pool grows only after as many were given back.
+  std::uint64_t excess_bytes() const {
+    const host_lock lock(mutex_);
+    return committed() - std::min(committed(), options_.most_bytes);
   }
   /// Bytes that the pool may commit beside those that it has.
   std::uint64_t unused_bytes() const {

@@ -14,9 +14,10 @@ namespace warpheap {
 /// The memory that a pool hands out: a range of addresses, which never moves, of which pieces can have memory.
 ///
 /// Derive from it to put a pool over memory of another kind. A pool owns its space and calls it from one thread at a
-/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed. While a space
-/// works, other threads use the memory that is there. It may call a `basic_pool` that it works for, which serves it
-/// from that memory too and does not grow; it must not call `release`, nor a stream pool that it works for.
+/// time. It commits whole pieces counted from `data()`, and hands out no byte that is not committed; the pool's granule
+/// must divide the piece and that address. While a space works, other threads use the memory that is there. It may call
+/// a `basic_pool` that it works for, which serves it from that memory too and does not grow; it must not call
+/// `release`, nor a stream pool that it works for.
 class pool_space {
  public:
   virtual ~pool_space() = default;

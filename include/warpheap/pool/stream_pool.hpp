@@ -312,7 +312,7 @@ class basic_stream_pool {
   void drop_reached_marks();
   void gather(shard& from);
   void gather_all();
-  bool gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most);
+  bool gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most, bool takes_all);
   idle_memory look_at_idle();
   std::uint64_t changes() const;
   void hand_over(const idle_memory& idle, std::span<const pool_detail::idle_part> parts);

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <support/random.hpp>
 #include <support/scale.hpp>
 #include <utility>
@@ -191,6 +193,28 @@ TYPED_TEST(growth_test, refuses_what_no_engine_hands_out) {
   EXPECT_EQ(around.try_allocate(4096, half), nullptr);
   EXPECT_TRUE(committed.empty());
   EXPECT_NE(around.try_allocate(4096, 4096), nullptr);
+}
+
+// Pieces of such a space would begin and end within granules.
+TYPED_TEST(growth_test, refuses_a_space_of_pieces_that_begins_within_a_granule) {
+  constexpr std::uint64_t begin = (std::uint64_t{1} << 40) + 256;
+  plan committed;
+  const auto make = [&](std::uint64_t at, std::uint64_t bytes, std::uint64_t granule) {
+    const pool_options options{.granule_bytes = granule, .initial_bytes = 1};
+    return std::make_unique<basic_pool<TypeParam>>(std::make_unique<noted_space>(at, bytes, 4096, committed), options);
+  };
+  try {
+    make(begin, 65'536, 512);
+    ADD_FAILURE() << "the pool was made";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string{error.what()}.find("choose a smaller granule"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(committed.empty());
+  for (const std::uint64_t at : {std::uint64_t{0}, begin}) {
+    EXPECT_EQ(make(at, 0, 512)->try_allocate(1), nullptr) << "a space without pieces has none to misplace";
+  }
+  EXPECT_NE(make(begin, 65'536, 256)->try_allocate(1), nullptr);
+  EXPECT_EQ(committed, (plan{{begin, 4096}}));
 }
 
 TYPED_TEST(growth_test, an_alignment_beyond_the_last_address_does_not_fit) {

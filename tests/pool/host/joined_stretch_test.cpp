@@ -58,17 +58,20 @@ TEST(joined_stretch, has_a_part_that_is_not_at_hand) {
   EXPECT_EQ(begins(pool_detail::parts_to_join(std::vector{part(100, 10, common_book), part(200, 20, 1)}, 5, 1, 0)),
             (numbers{200}));
   const std::vector<idle_part> at_hand = {part(100, 10, common_book), part(110, 90, common_book, absent)};
-  EXPECT_TRUE(pool_detail::parts_to_grow_over(at_hand, 50, 1, 1000).empty());
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(at_hand, 50, 1, 1000, false).empty());
 }
 
 TEST(joined_stretch, has_absent_parts_where_the_pool_may_grow_enough) {
   const std::vector<idle_part> parts = {part(100, 10, 1), part(110, 90, common_book, absent), part(300, 30, 1),
                                         part(330, 500, common_book, absent)};
   EXPECT_TRUE(pool_detail::parts_to_join(parts, 60, 1, 0).empty());
-  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 50)), (numbers{300, 330})) << "it has more memory";
-  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 30)), (numbers{300, 330}));
-  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 60, 1, 29).empty());
-  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 531, 1, ~std::uint64_t{0}).empty());
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 50, false)), (numbers{300, 330}))
+      << "it has more memory";
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 30, false)), (numbers{300, 330}));
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 60, 1, 29, false).empty());
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 50, true)), (numbers{100, 110, 300, 330}));
+  EXPECT_EQ(begins(pool_detail::parts_to_grow_over(parts, 60, 1, 49, true)), (numbers{300, 330}));
+  EXPECT_TRUE(pool_detail::parts_to_grow_over(parts, 531, 1, ~std::uint64_t{0}, false).empty());
 }
 
 // Against a walk over single addresses.

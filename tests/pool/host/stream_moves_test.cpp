@@ -61,6 +61,39 @@ TYPED_TEST(stream_moves, memory_stays_where_moving_it_would_not_help) {
   this->take_back(*full, others);
 }
 
+// The last piece before the addresses without memory has a part that is its stream's, and too small to be given back.
+TYPED_TEST(stream_moves, pieces_go_to_addresses_of_which_a_stream_has_a_part) {
+  const auto pool = this->make(mib + 256 * kib, 64 * kib, mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 15; ++i) held.push_back(this->allocate(*pool, 0, 64 * kib));
+  void* const half = this->allocate(*pool, 1, 32 * kib);
+  for (std::size_t i = 0; i < held.size(); i += 2) this->deallocate(*pool, 0, held[i]);
+  void* const a = this->allocate(*pool, 3, 32 * kib + 256 * kib);
+  EXPECT_EQ(a, static_cast<std::byte*>(half) + 32 * kib);
+  EXPECT_EQ(pool->statistics().failures, 0u);
+  EXPECT_LE(pool->statistics().peak_committed_bytes, mib);
+  this->deallocate(*pool, 3, a);
+  this->deallocate(*pool, 1, half);
+  for (std::size_t i = 1; i < held.size(); i += 2) this->deallocate(*pool, 0, held[i]);
+}
+
+TYPED_TEST(stream_moves, what_is_above_a_limit_that_was_lowered_is_given_back_first) {
+  const auto pool = this->make(3 * mib);
+  std::vector<void*> held;
+  for (int i = 0; i < 32; ++i) held.push_back(this->allocate(*pool, i % 3, 64 * kib));
+  for (std::size_t i = 0; i < held.size(); i += 2) this->deallocate(*pool, static_cast<int>(i) % 3, held[i]);
+  const std::string before = pool->snapshot();
+  pool->limit(17 * 64 * kib);
+  EXPECT_THROW(pool->allocate(3, 96 * kib), out_of_memory) << "16 pieces are live, and it needs two";
+  EXPECT_EQ(pool->snapshot(), before);
+  pool->limit(18 * 64 * kib);
+  void* const a = this->allocate(*pool, 3, 96 * kib);
+  EXPECT_EQ(pool->statistics().failures, 1u);
+  EXPECT_EQ(pool->statistics().committed_bytes, 18 * 64 * kib);
+  this->deallocate(*pool, 3, a);
+  for (std::size_t i = 1; i < held.size(); i += 2) this->deallocate(*pool, static_cast<int>(i) % 3, held[i]);
+}
+
 // Another thread may put memory together after marks of its own while the host waits.
 TYPED_TEST(stream_moves, other_streams_go_on_while_memory_moves) {
   const auto pool = this->make(2 * mib, 64 * kib, mib);

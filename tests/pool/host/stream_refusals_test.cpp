@@ -146,6 +146,29 @@ TYPED_TEST(stream_refusals, a_limit_that_is_raised_serves_it) {
   this->expect_served(*pool, 2, 128 * kib);
 }
 
+// Five stretches have as much free memory, at both ends. Two pieces have no memory between these, and one piece in the
+// last stretch. The limit leaves one piece.
+TYPED_TEST(stream_refusals, the_one_stretch_of_many_over_which_the_pool_can_grow_serves_it) {
+  constexpr std::uint64_t part = 60 * kib;
+  constexpr std::uint64_t rest = TestFixture::piece - part;
+  const auto pool = this->make((4 * 4 + 3) * this->piece, mib);
+  std::vector<void*> ends;
+  std::vector<void*> between;
+  for (const std::uint64_t pieces : {2, 2, 2, 2, 1}) {
+    this->allocate(*pool, 0, rest);
+    ends.push_back(this->allocate(*pool, 0, part));
+    between.push_back(this->allocate(*pool, 0, pieces * this->piece));
+    ends.push_back(this->allocate(*pool, 0, part));
+    this->allocate(*pool, 0, rest);
+  }
+  for (void* const each : between) this->deallocate(*pool, 0, each);
+  EXPECT_EQ(pool->trim(), 9 * this->piece);
+  for (void* const each : ends) this->deallocate(*pool, 0, each);
+  pool->limit(pool->statistics().committed_bytes + this->piece);
+  this->expect_served(*pool, 1, part + this->piece + part);
+  EXPECT_EQ(pool->statistics().failures, 0u);
+}
+
 // Pieces are free where no request fits, and there are addresses in a row elsewhere: the limit alone is in the way.
 TYPED_TEST(stream_refusals, pieces_move_for_it_when_enough_are_free) {
   const auto pool = this->make(2 * mib, 64 * kib, mib);

@@ -25,8 +25,7 @@ template <segment_engine Engine>
 std::uint64_t basic_pool<Engine>::piece_below(std::uint64_t address) const {
   if (address >= end_) return end_;
   const std::uint64_t piece = space_->piece_bytes();
-  const std::uint64_t below = base() + (address - base()) / piece * piece;
-  return below > begin_ ? below : begin_;
+  return base() + (address - base()) / piece * piece;
 }
 
 // Where a block of that alignment begins, from `address` on; the end of the range if no address is left.

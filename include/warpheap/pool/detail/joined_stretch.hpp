@@ -73,15 +73,19 @@ inline std::vector<idle_part> parts_to_join(std::span<const idle_part> parts, st
 }
 
 // Parts of the stretch, of free and absent addresses, that holds the request and has the most memory, unless that and
-// `more` bytes are too little. None if no such stretch has a part that is not at hand.
+// `more` bytes are too little; with `takes_all`, parts of each such stretch. None if no such stretch has a part that is
+// not at hand.
 inline std::vector<idle_part> parts_to_grow_over(std::span<const idle_part> parts, std::uint64_t bytes,
-                                                 std::uint64_t alignment, std::uint64_t more) {
+                                                 std::uint64_t alignment, std::uint64_t more, bool takes_all) {
   stretch best;
+  std::vector<idle_part> all;
   for_each_stretch(parts, true, [&](const stretch& each) {
     const bool is_enough = each.free >= bytes || bytes - each.free <= more;
-    if (!each.is_at_hand && is_enough && each.holds(bytes, alignment) && each.free > best.free) best = each;
+    if (each.is_at_hand || !is_enough || !each.holds(bytes, alignment)) return;
+    if (each.free > best.free) best = each;
+    if (takes_all) all.insert(all.end(), each.parts.begin(), each.parts.end());
   });
-  return {best.parts.begin(), best.parts.end()};
+  return takes_all ? all : std::vector<idle_part>(best.parts.begin(), best.parts.end());
 }
 
 }  // namespace warpheap::pool_detail

@@ -38,6 +38,11 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
     begin_ = end_ = base();  // a range without a whole granule hands out nothing
     return;
   }
+  if (space_->can_map() && begin_ != base()) {
+    throw std::invalid_argument(
+        "warpheap: a space that maps pieces must begin at a multiple of its pool's granule: choose a smaller granule "
+        "or another address");
+  }
   const segment_state state = space_->can_map() ? segment_state::absent : segment_state::free;
   const segment_handle whole = engine_.adopt(begin_, end_ - begin_, state);
   peak_committed_ = committed();
@@ -49,7 +54,7 @@ basic_pool<Engine>::basic_pool(std::unique_ptr<pool_space> space, pool_options o
     throw std::invalid_argument("warpheap: initial_bytes exceeds most_bytes: let the pool have more");
   }
   host_lock lock(mutex_);
-  commit({{whole, begin_, piece_above(begin_ + options.initial_bytes - 1) - begin_}}, lock);
+  commit({{whole, begin_, piece_above(begin_ + options.initial_bytes) - begin_}}, lock);
 }
 
 template <segment_engine Engine>

@@ -123,13 +123,17 @@ void basic_stream_pool<Streams, Engine>::hand_over(const idle_memory& idle,
 }
 
 // Puts together, for a request that no book can hold, a stretch that several books have. What is too small for it stays
-// where it is, since small requests would break long stretches if all small ones lay in the common pool. False if there
-// is no such stretch; nothing has changed then.
+// where it is, since small requests would break long stretches if all small ones lay in the common pool. With
+// `takes_all` it takes all stretches over which the pool may grow, not one. False if there is no such stretch; nothing
+// has changed then.
 template <stream_order Streams, segment_engine Engine>
-bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most) {
+bool basic_stream_pool<Streams, Engine>::gather_for(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t most,
+                                                    bool takes_all) {
   const idle_memory idle = look_at_idle();
   auto parts = pool_detail::parts_to_join(idle.parts, bytes, alignment, most);
-  if (parts.empty()) parts = pool_detail::parts_to_grow_over(idle.parts, bytes, alignment, pool_.unused_bytes());
+  if (parts.empty()) {
+    parts = pool_detail::parts_to_grow_over(idle.parts, bytes, alignment, pool_.unused_bytes(), takes_all);
+  }
   if (parts.empty()) return false;
   hand_over(idle, parts);
   return true;
@@ -143,8 +147,9 @@ bool basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std:
                                                          std::uint64_t alignment) {
   const std::uint64_t piece = pool_.piece_bytes();
   if (piece == 0) return false;
+  const std::uint64_t excess = pool_.excess_bytes();
   // A request that begins within a piece needs a part of one more.
-  const std::uint64_t wanted = (divide_up(bytes, piece) + 1) * piece;
+  const std::uint64_t wanted = (divide_up(excess, piece) + divide_up(bytes, piece) + 1) * piece;
   {
     // Asked for first: what another thread commits meanwhile is counted twice, never left out.
     std::uint64_t there = pool_.unused_bytes();
@@ -163,7 +168,7 @@ bool basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std:
       found.push_back(each);
       there += std::min(pieces(each), ~there);
     });
-    if (there < bytes) return false;
+    if (there < excess + bytes) return false;
     // Where nothing is idle, growth may still find what another thread has just given back, if only the limit was in
     // its way.
     if (found.empty()) return is_limited;

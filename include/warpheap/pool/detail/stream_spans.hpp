@@ -47,9 +47,11 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
   if (bytes <= pool_.reserved_bytes() && !refused_.covers(asked)) {
     bool has_changed = false;
     constexpr int most_refusals = 4;
-    // A part of a stretch may have no memory yet, and get none; then the next stretch is tried.
+    // A part of a stretch may have no memory yet, and get none; then the next stretch is tried. The last pass takes all
+    // that are left: a request that is made again would find them.
+    const auto is_last = [&](int refusals) { return refusals + 1 == most_refusals; };
     for (int refusals = 0; refusals < most_refusals; ++refusals) {
-      if (!gather_for(rounded, alignment, span_bytes)) break;
+      if (!gather_for(rounded, alignment, span_bytes, is_last(refusals))) break;
       has_changed = true;
       if (void* const span = take_or_grow(bytes)) return span;
     }
@@ -60,6 +62,10 @@ void* basic_stream_pool<Streams, Engine>::obtain_span(host_lock& common, std::ui
       if (!free_pieces_for(common, rounded, alignment)) break;
       has_changed = true;
       if (void* const span = take_or_grow(bytes)) return span;
+      // Streams may have parts, smaller than a piece, of the addresses that the pieces are for.
+      if (gather_for(rounded, alignment, span_bytes, is_last(refusals))) {
+        if (void* const span = take_or_grow(bytes)) return span;
+      }
       refusals = pool_.allocations() == taken ? refusals + 1 : 0;
     }
     // A pass that moved something failed by what the device has, and that may be more at the next request.
