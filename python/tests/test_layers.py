@@ -21,7 +21,7 @@ LAYERS = (
     ("cuda_core", "memory_map", "watch"),
     ("cases", "cupy", "devices", "emm", "numba", "torch"),
     ("bench_words", "compare", "export", "plan", "report"),
-    ("experiments", "forecast", "shared_process", "survey"),
+    ("again", "experiments", "forecast", "shared_process", "survey"),
     ("dynamic_graphs", "merge", "pool", "sync", "terminal", "workers"),
     ("summary",),
     ("commands", "gpu"),

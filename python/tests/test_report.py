@@ -13,6 +13,7 @@ from records import measure, record, single
 from synthetic import DESIGNS, survey
 
 from warpheap.record import Record, write_records
+from warpheap.report.looks import Looks
 from warpheap.report.page import write_report
 
 Command = Callable[..., Finished]
@@ -176,7 +177,7 @@ def test_of_two_runs_of_a_point_the_later_is_shown(page_of: Page) -> None:
     old = record(measures={"malloc": measure(99.25), "free": None}, time="2026-01-01T00:00:00Z")
     page = page_of([record(), old])
     assert "99.2" not in page
-    assert "1 older runs" in page
+    assert "1 older run of the same points is left out." in page
 
 
 @pytest.mark.parametrize("against", ["size", "threads"])
@@ -184,7 +185,9 @@ def test_the_main_plot_is_a_picture(against: str, tmp_path: Path) -> None:
     from warpheap.report import plots
     from warpheap.report.chapters import throughput
 
-    figure = {"size": throughput.against_size, "threads": throughput.against_threads}[against](grid_of(), "title")
+    figure = {"size": throughput.against_size, "threads": throughput.against_threads}[against](
+        grid_of(), Looks(grid_of()), "title"
+    )
     plots.to_png(figure, tmp_path / "main.png")
     written = (tmp_path / "main.png").read_bytes()
     assert written.startswith(b"\x89PNG")

@@ -10,11 +10,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from records import measure, record
 
-from warpheap.report import numbers, svg_bars
+from warpheap.report import numbers, svg, svg_bars
 from warpheap.report.chart import Bar, Bars, Point
+from warpheap.report.lines import panel_of
 from warpheap.report.looks import looks_of_names
-from warpheap.report.scale import Scale, scale_of, shared_scales
+from warpheap.report.page import resource
+from warpheap.report.record_set import RecordSet
+from warpheap.report.scale import Scale, scale_of, shared_scales, shared_x_scales
 
 AXIS = Path(__file__).parents[1] / "warpheap" / "report" / "axis.js"
 STUB = Path(__file__).with_name("axis_probe.js")
@@ -39,6 +43,24 @@ def test_texts_are_those_of_python() -> None:
             wanted.append(numbers.show(value, "ratio" if share else unit, share=share))
             calls.append(f"axis.show({value}, {unit!r})")
     assert run(f"[{', '.join(calls)}]") == wanted
+
+
+@pytest.mark.parametrize(
+    ("x", "mode", "field", "said"),
+    [(1, "thread", "threads", "1 thread"), (10_000, "thread", "threads", "10,000 threads"),
+     (10_000, "warp", "threads", "10,000 warps"), (4096, "thread", "size", "4 KiB")],
+)  # fmt: skip
+def test_the_place_under_a_pointer_is_that_of_the_axis(x: int, mode: str, field: str, said: str) -> None:
+    records = RecordSet([record(mode=mode, threads=threads, size=16) for threads in (1, 10_000)])
+    panel = panel_of(records, field, "malloc", measure(), "")
+    drawn = svg.draw(panel, shared_x_scales([panel])[0], shared_scales([panel])[0], looks_of_names(["bump"]))
+    plot = ElementTree.fromstring(drawn)
+    assert run(f"axis.placeText({x}, {json.dumps(plot.get('data-u'))}, {json.dumps(plot.get('data-of'))})") == said
+    assert "warpheapAxis.placeText(Number(nearest.dataset.x), plot.dataset.u, plot.dataset.of)" in resource("page.js")
+
+
+def test_a_series_names_its_round() -> None:
+    assert run('axis.placeText(12, "rounds", "phase")') == "phase 12"
 
 
 @pytest.mark.parametrize(

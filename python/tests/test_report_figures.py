@@ -12,12 +12,13 @@ from synthetic import DESIGNS, survey
 
 from warpheap.cases import CASES
 from warpheap.record import Record
-from warpheap.report import numbers, paper, plots, svg
+from warpheap.report import generic, numbers, paper, plots, render, svg
 from warpheap.report.chapters import sections_of, throughput
 from warpheap.report.chart import Bar, Bars, Chart, Line, Lost, Panel, Point
+from warpheap.report.chart_tables import grids_of
 from warpheap.report.files import write_figures
 from warpheap.report.lines import panel_of
-from warpheap.report.looks import looks_of_names
+from warpheap.report.looks import Looks, looks_of_names
 from warpheap.report.record_set import RecordSet
 from warpheap.report.rounds import thinned
 from warpheap.report.scale import beyond, scale_of, shared_scales, shared_x_scales
@@ -375,3 +376,39 @@ def test_of_many_designs_the_papers_figures_show_one_of_each_family() -> None:
     few = [each for each in records if "unheard" not in each["allocator"]]
     (chart,), _ = paper.charts(RecordSet(few))
     assert all(len(panel.lines) == 8 for panel in chart.panels), "of few designs all"
+
+
+def test_a_picture_of_some_allocators_has_the_looks_of_the_page_and_its_order() -> None:
+    names = ("bump", "warp_slab", "ouroboros_s_p", "ouroboros_va_c", "halloc", "atomic_wrap")
+    records = [
+        record(case="throughput", allocator=name, position=position, size=size)
+        for position, name in enumerate(names)
+        for size in (16, 64)
+    ]
+    looks = Looks(records)
+    shown = ("warp_slab", "ouroboros_va_c", "atomic_wrap")
+    figure = throughput.against_size([each for each in records if each["allocator"] in shown], looks)
+    handles = figure.legends[0].get_lines()
+    # The page's legend has families in the order of their first design: bump and atomic_wrap are one.
+    assert [handle.get_label() for handle in handles] == ["atomic_wrap", "warp_slab", "ouroboros_va_c"]
+    for handle in handles:
+        look = looks[str(handle.get_label())]
+        assert (handle.get_color(), handle.get_marker()) == (look.light, plots._MARKERS[look.marker])
+    plots.pyplot.close(figure)
+
+
+def test_an_axis_whose_numbers_show_no_unit_has_it_in_its_heading() -> None:
+    cycles = {"malloc": measure(1234.0, unit="cycles")}
+    records = RecordSet([record(case="latency", size=size, measures=cycles) for size in (16, 64)])
+    (chart,) = generic.charts(records)
+    (panel,) = chart.panels
+    assert panel.heading == "malloc, in cycles"
+    looks = Looks(records)
+    assert "<h5>malloc, in cycles</h5>" in render.panels_of(chart, looks)
+    assert 'aria-label="malloc, in cycles: bump' in render.panels_of(chart, looks)
+    assert [grid.title for grid in grids_of(chart)] == ["malloc, in cycles"]
+    figure = plots.draw(chart, looks)
+    assert figure.axes[0].get_title(loc="left") == "malloc, in cycles"
+    plots.pyplot.close(figure)
+    times = RecordSet([record(size=size) for size in (16, 64)])
+    assert all("in " not in each.heading for each in generic.charts(times)[0].panels), "times show their unit"

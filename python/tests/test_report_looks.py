@@ -7,8 +7,9 @@ from itertools import combinations
 import pytest
 from records import record
 
+from warpheap import project
 from warpheap.report import colour, theme
-from warpheap.report.families import _KNOWN
+from warpheap.report.families import family_of
 from warpheap.report.looks import Looks
 
 # What dichromats see, in linear light (Machado, Oliveira and Fernandes, 2009, severity 1).
@@ -18,8 +19,11 @@ _EYES = {
     "no middle": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
     "no short": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
-# Families that one page shows side by side from the start: the survey's own designs and ours.
-_FAMILIES = {family.name: family for family in _KNOWN.values()}
+
+
+def registered() -> list[str]:
+    """The designs of a GPU in the registry's order, which a page shows side by side."""
+    return project.registered_designs("cuda") or pytest.fail("no registry")
 
 
 def looks_of(*names: str) -> Looks:
@@ -49,23 +53,30 @@ def seen(shade: str, eyes: str) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in gamma)
 
 
-def distance(one: str, other: str) -> float:
-    """In OKLab, where 0.02 is about the least that people see."""
-    from math import cos, radians, sin
-
-    points = []
-    for shade in (one, other):
-        lightness, chroma, hue = colour.to_oklch(shade)
-        points.append((lightness, chroma * cos(radians(hue)), chroma * sin(radians(hue))))
-    return sum((a - b) ** 2 for a, b in zip(*points, strict=True)) ** 0.5
-
-
 @pytest.mark.parametrize("side", ["light", "dark"])
 @pytest.mark.parametrize("eyes", list(_EYES))
 def test_families_differ_for_all_eyes(eyes: str, side: str) -> None:
-    for one, other in combinations(_FAMILIES.values(), 2):
-        apart = distance(seen(getattr(one, side), eyes), seen(getattr(other, side), eyes))
-        assert apart > 0.06, f"{one.name} and {other.name} on a {side} page"
+    # Variants of a family have shades of their own, so all designs are compared with those of other families.
+    least = 0.09 if eyes == "all cones" else 0.055
+    shades = [(look, seen(getattr(look, side), eyes)) for look in looks_of(*registered())]
+    for (one, shade), (other, another) in combinations(shades, 2):
+        if one.family != other.family:
+            apart = colour.distance(shade, another)
+            assert apart > least, f"{one.name} {shade} and {other.name} {another} on a {side} page: {apart:.3f}"
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_a_family_that_no_table_knows_differs_from_all_others(side: str) -> None:
+    looks = looks_of(*registered(), "newcomer", "stranger")
+    shades = {look.family: getattr(look, side) for look in looks}
+    for name in ("Newcomer", "Stranger"):
+        apart = {other: colour.distance(shades[name], shade) for other, shade in shades.items() if other != name}
+        assert min(apart.values()) > 0.05, apart
+
+
+def test_every_registered_design_has_a_known_family() -> None:
+    assert [name for name in registered() if family_of(name) is None] == []
+    assert len({family_of("kma"), family_of("xmalloc"), family_of("xmalloc_flat")}) == 2
 
 
 def test_lines_stand_out_from_the_page() -> None:
@@ -94,6 +105,13 @@ def test_a_family_has_one_hue_and_its_variants_differ() -> None:
     assert max(hues[:3]) - min(hues[:3]) < 6
     assert abs(hues[3] - hues[0]) > 6
     assert len({look.light for look in looks}) == 4
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_variants_of_a_family_differ(side: str) -> None:
+    for one, other in combinations(looks_of(*registered()), 2):
+        if one.family == other.family:
+            assert colour.distance(getattr(one, side), getattr(other, side)) > 0.03, f"{one.name} and {other.name}"
 
 
 def test_a_design_without_a_family_gets_one_by_itself() -> None:

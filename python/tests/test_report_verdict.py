@@ -11,6 +11,7 @@ from warpheap.report.chart_tables import grids_of
 from warpheap.report.contest import NOTHING
 from warpheap.report.guide import Advice, advise
 from warpheap.report.lines import panel_of
+from warpheap.report.numbers import TIMES
 from warpheap.report.record_set import RecordSet
 from warpheap.report.verdict import heat_map, winners
 
@@ -80,15 +81,50 @@ def test_who_failed_at_a_point_does_not_win_it() -> None:
     assert small.names == ["slow"]
     advice = advice_for(records, "Blocks up to 64 B")
     assert advice.names == ["slow"]
-    assert advice.out == [("fast", "no result in 1 of 2 runs")]
+    assert advice.out == [("fast", f"no result at 1 of 2 points (crashed at 10,000 {TIMES} 32 B)")]
 
 
 def test_who_was_not_measured_where_most_were_is_out() -> None:
     records = [throughput("fast", 1, size=16)]
     records += [throughput(name, cost, size=size) for name, cost in (("slow", 5), ("other", 6)) for size in (16, 32)]
     advice = advice_for(records, "Blocks up to 64 B")
-    assert advice.out == [("fast", "not measured at 2 of 4 points")]
+    assert advice.out == [("fast", f"no result at 1 of 2 points (not measured at 10,000 {TIMES} 32 B)")]
     assert advice.names == ["slow"]
+
+
+def test_one_lost_run_of_many_does_not_take_a_design_out_and_does_not_help_it() -> None:
+    sizes = (4, 8, 16, 32, 64)
+    records = [throughput(name, cost, size=size) for name, cost in (("slow", 3), ("slower", 5)) for size in sizes]
+    records += [throughput("fast", 1, size=size) for size in sizes[:-1]] + [lost("fast", size=64)]
+    advice = advice_for(records, "Blocks up to 64 B")
+    where = f"no result at 1 of 5 points (crashed at 10,000 {TIMES} 64 B)"
+    assert (advice.names, advice.out, advice.lacking) == (["fast"], [], [("fast", where)])
+    assert (advice.first_at, advice.without) == ("First at 4 of 5 points.", f"fast: {where}.")
+    # Where it has no result it counts as twice the slowest: of malloc 10 instead of 3, and of free 2 instead of 1.
+    assert advice.next_ratio == pytest.approx((3**5 / (1**4 * 10) / 2) ** (1 / 10))
+    # What it lacks costs it the first place where it is hardly ahead.
+    hardly = [each | {"measures": {"malloc": measure(2.8), "free": measure(1)}} if each["allocator"] == "fast"
+              and each["status"] == "ok" else each for each in records]  # fmt: skip
+    assert advice_for(hardly, "Blocks up to 64 B").names == ["slow"]
+
+
+def test_a_point_is_one_whatever_a_card_measures_and_equals_are_first_together() -> None:
+    records = [throughput(name, cost, size=size) for name, cost in (("one", 1), ("two", 1)) for size in (16, 64)]
+    advice = advice_for(records, "Blocks up to 64 B")
+    assert (advice.points, advice.first_at) == (2, "First at 2 (one) and 2 (two) of 2 points.")
+    assert advice.scope == "By throughput, mode thread, sizes up to 64 B: malloc and free; 2 points."
+
+
+def test_a_design_that_lacks_one_of_the_measures_lacks_the_point() -> None:
+    records = [
+        throughput("one", 1),
+        throughput("two", 2),
+        throughput("half", 0.5, None),
+        throughput("half", 1, size=2048),
+    ]
+    assert dict(advice_for(records, "Blocks up to 64 B").out) == {
+        "half": f"no result at 1 of 1 point (no free at 10,000 {TIMES} 16 B)"
+    }
 
 
 def test_nobody_wins_where_the_others_were_not_run() -> None:
@@ -97,7 +133,7 @@ def test_nobody_wins_where_the_others_were_not_run() -> None:
     records += [throughput("slow", 1, size=size) for size in (32, 64)]
     advice = advice_for(records, "Blocks up to 64 B")
     assert (advice.names, advice.next_name, advice.out) == (["fast"], "middle", [])
-    assert (advice.points, advice.of_points) == (2, 6)
+    assert (advice.points, advice.of_points) == (1, 3)
     small = winners(RecordSet(records), ORDER)[0].wins[0]
     assert small is not None
     assert (small.names, small.points) == (["fast"], 1)
@@ -132,7 +168,7 @@ def test_what_a_design_cannot_do_is_told_by_its_own_reason() -> None:
                 throughput("toolkit", 1, size=128)]  # fmt: skip
     advice = advice_for(records, "No special need")
     assert advice.names == ["toolkit"]
-    assert advice.out == [("two", f"{large} (1 of 2 runs)")]
+    assert advice.out == [("two", f"{large} (1 of 2 points)")]
 
 
 def exhaustion(name: str, refused: float, size: int = 16) -> Record:
@@ -167,7 +203,9 @@ def test_what_was_run_without_any_result_is_not_called_unmeasured() -> None:
     assert (small.names, small.note) == ([], "no result")
     advice = advice_for(records, "Blocks up to 64 B")
     assert advice.names == []
-    assert advice.out == [(name, "no result in 1 of 1 runs") for name in ("one", "two")]
+    assert advice.out == [
+        (name, f"no result at 1 of 1 point (crashed at 10,000 {TIMES} 16 B)") for name in ("one", "two")
+    ]
 
 
 def test_who_was_run_less_often_had_less_occasion_to_fail() -> None:

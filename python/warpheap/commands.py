@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the commands do, once the command line is read."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from warpheap import builds, project, summary, survey, terminal, workers
+from warpheap.again import commands_for
 from warpheap.cases import CASES
 from warpheap.devices import device_names, find_driver, find_drivers
 from warpheap.driver import Driver
@@ -213,7 +213,7 @@ def make_report(console: Console, source: Path, out: Path | None, figures: Path 
     path = out or source.with_name("report.html")
     _refuse_source(path, source)
     try:
-        write_page(path, records, _command_for(records), source.parent)
+        write_page(path, records, commands_for(records, read_machines(source.parent)), source.parent)
     except ImportError as problem:
         raise UsageError(f"a report needs {problem.name}, which is missing here: install it") from None
     console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
@@ -267,20 +267,20 @@ def make_plot(console: Console, source: Path, out: Path, case: str, mode: str, a
         raise UsageError(f"{source} has times of the host backend; they are not comparable and are not plotted")
     if against not in ("size", "threads"):
         raise unknown_name("--against", against, ("size", "threads"))
-    shown = [record for record in records if record["mode"] == mode]
     from warpheap.report import generic, plots
     from warpheap.report.looks import Looks
     from warpheap.report.record_set import RecordSet
 
+    shown = RecordSet(records).latest().where(mode=mode)
     names = list(dict.fromkeys(name for record in shown for name in record["measures"]))
-    chart = generic.against(RecordSet(shown), names, against)
+    chart = generic.against(shown, names, against)
     if chart is None:
         raise UsageError(
             f"--against: {source} has no more than one {against} of {case} {mode}; there is no line to draw"
         )
     title = f"{case.replace('_', ' ')} on {shown[0]['device']}, mode {mode}"
     try:
-        plots.to_png(plots.draw(chart, Looks(shown), title), out)
+        plots.to_png(plots.draw(chart, Looks(everything), title), out)
     except OSError as problem:
         raise UsageError(f"--out: {out} cannot be written: {problem.strerror}") from problem
     console.print(f"Picture: {out}", markup=False, highlight=False, soft_wrap=True)
@@ -291,17 +291,3 @@ def _records(source: Path) -> list[Record]:
     if not records:
         raise UsageError(f"{source} holds no records")
     return records
-
-
-def _command_for(records: Sequence[Record]) -> str:
-    """The command that makes such a record again, as far as one can: a record does not know its preset."""
-
-    def words(option: str, field: str) -> list[str]:
-        return [option, ",".join(str(value) for value in dict.fromkeys(record[field] for record in records))]
-
-    own = "./run" if project.find_installed() is None else "warpheap"
-    command = [own, "survey", *words("--allocators", "allocator"), *words("--cases", "case")]
-    if len({record["case"] for record in records}) == 1:
-        command += [*words("--modes", "mode"), *words("--threads", "threads"), *words("--sizes", "size")]
-        command += [*words("--heap", "heap_bytes"), "--iterations", str(records[0]["iterations"])]
-    return shlex.join(command)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of the machines that a record was measured on: machine.json beside it.
 
-One object, or, beside a record that was merged, a list of them. They are matched by their field `device`.
+One object, or a list of them where the record comes from several machines. Their field `device` tells
+which records each is of; what else is known tells two machines with the same device apart.
 """
 
 import json
@@ -20,6 +21,8 @@ from warpheap.record.parse import parse
 
 MACHINE_NAME = "machine.json"
 _SECONDS_TO_ANSWER = 60.0
+# Facts of a session, which differ between two sessions of one machine.
+_OF_SESSION = {"started", "last_started", "schema", "backend", "version", "sources", "evidence"}
 
 Facts = dict[str, Any]
 
@@ -40,11 +43,33 @@ def write_machines(folder: Path, machines: Sequence[Facts]) -> None:
 
 
 def add_facts(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Adds to what is known of the machine whose device `facts` name; what is there of others stays."""
+    """Adds what a session knows of its machine; what is there of other machines stays.
+
+    Facts of a machine that is known already are added to it: `started` remains that of its first
+    session. A machine that differs in any fact from those that are known, such as its driver or its
+    system, is described beside them.
+    """
     known = read_machines(folder)
-    own = [each for each in known if each.get("device", facts["device"]) == facts["device"]]
-    others = [each for each in known if each not in own]
-    write_machines(folder, [*others, {name: value for each in own for name, value in each.items()} | dict(facts)])
+    same = [place for place, each in enumerate(known) if _is_same_machine(each, facts)]
+    if not same:
+        write_machines(folder, [*known, dict(facts)])
+        return
+    own = known[same[-1]]
+    added = own | dict(facts)
+    if "started" in own and facts.get("started", own["started"]) != own["started"]:
+        added |= {"started": own["started"], "last_started": facts["started"]}
+    write_machines(folder, [*known[: same[-1]], added, *known[same[-1] + 1 :]])
+
+
+def differences(machines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The facts in which descriptions of machines differ, apart from those of a session."""
+    names = dict.fromkeys(name for each in machines for name in each if name not in _OF_SESSION)
+    return [name for name in names if len({str(each[name]) for each in machines if name in each}) > 1]
+
+
+def _is_same_machine(known: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """True unless both tell a fact, and tell it differently."""
+    return not differences([known, facts])
 
 
 def describe_machine(programs: dict[str, str]) -> dict[str, Any]:
@@ -61,6 +86,14 @@ def describe_machine(programs: dict[str, str]) -> dict[str, Any]:
     for name, program in programs.items():
         facts[name] = _last_line([program, "--version"])
     return {name: value for name, value in facts.items() if value}
+
+
+def facts_beside(machine: Mapping[str, Any]) -> Facts:
+    """What a driver tells of its machine, and what else is known; the GPU only if the driver uses it."""
+    facts = describe_machine({})
+    if facts.get("device") != machine.get("device"):
+        facts = {name: value for name, value in facts.items() if name not in ("gpu", "driver")}
+    return facts | dict(machine)
 
 
 def _last_line(command: list[str]) -> str:

@@ -107,6 +107,12 @@ def make_plan(wishes: Wishes, driver: Driver) -> Plan:
     return Plan(steps, runners, left_out)
 
 
+def points_of(wishes: Wishes, catalogue: Catalogue) -> list[Point]:
+    """The points of a plan, each once and without an allocator. Raises `UsageError` for a wish that cannot be met."""
+    found = (point for case, grids in _grids(wishes, catalogue) for point, _ in _points(case, grids, wishes))
+    return list(dict.fromkeys(found))
+
+
 def check_wishes(wishes: Wishes, catalogue: Catalogue) -> None:
     """Raises `UsageError` for a wish that cannot be met, and for a plan of so many runs that nobody can mean it.
 

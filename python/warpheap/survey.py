@@ -11,7 +11,7 @@ from warpheap.cases import is_baseline
 from warpheap.driver import Driver
 from warpheap.errors import UsageError
 from warpheap.files import check_writable
-from warpheap.machines import MACHINE_NAME, add_facts
+from warpheap.machines import MACHINE_NAME, add_facts, facts_beside
 from warpheap.plan import Step
 from warpheap.record import (
     RECORD_NAME,
@@ -64,7 +64,7 @@ def open_record(folder: Path, driver: Driver, fresh: bool) -> tuple[RecordFile, 
 
         others = file.set_aside(is_ours, OTHERS_NAME)
         _take_back(file, folder / OTHERS_NAME, is_ours, fresh)
-        add_facts(folder, driver.machine)
+        add_facts(folder, facts_beside(driver.machine))
     except OSError as problem:
         raise UsageError(f"--out: {folder} cannot be written: {problem.strerror}") from problem
     return file, others

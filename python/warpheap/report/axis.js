@@ -27,6 +27,16 @@ const warpheapAxis = (() => {
     return unit === "ops/s" ? `${scaled(value, LARGE)}/s` : scaled(value, LARGE).trim();
   }
 
+  // A place on the x axis in words; `noun` is the axis' label, such as threads or warps.
+  function placeText(x, unit, noun) {
+    const number = x.toLocaleString("en");
+    if (unit === "rounds") return `${noun} ${number}`;
+    if (unit !== "bytes") return `${number} ${x === 1 ? noun.replace(/s$/, "") : noun}`;
+    const names = ["B", "KiB", "MiB", "GiB"];
+    const power = x > 0 ? Math.min(Math.floor(Math.log2(x) / 10), 3) : 0;
+    return `${Number((x / 2 ** (10 * power)).toPrecision(4))} ${names[power]}`;
+  }
+
   const range = (first, last) => Array.from({ length: Math.max(last - first + 1, 0) }, (_, index) => first + index);
   function ticks({ low, high, log, unit }, most = 6) {
     if (log) {
@@ -160,6 +170,6 @@ const warpheapAxis = (() => {
     };
     element.setAttribute(name, changed ? moved[name]() : before);
   }
-  return { show, ticks, around, rescale };
+  return { show, placeText, ticks, around, rescale };
 })();
 if (typeof module !== "undefined") module.exports = warpheapAxis;

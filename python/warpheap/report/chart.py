@@ -5,6 +5,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+# Units that no number shows: it is a plain count. A heading names them.
+_UNSHOWN = ("cycles",)
+
+
+def _heading(title: str, unit: str) -> str:
+    return ", ".join(part for part in (title, f"in {unit}" if unit in _UNSHOWN else "") if part)
+
 
 @dataclass(frozen=True)
 class Point:
@@ -51,6 +58,11 @@ class Panel:
     scale: str = ""  # panels of a figure with the same scale share their y axis; empty: those of the same unit
 
     @property
+    def heading(self) -> str:
+        """The title, and the unit of the y axis where its numbers do not show it."""
+        return _heading(self.title, self.unit)
+
+    @property
     def x_unit(self) -> str:
         """What the x axis counts: bytes, threads or rounds."""
         return "bytes" if self.field in ("size", "heap_bytes") else self.field
@@ -78,6 +90,11 @@ class Bars:
     scale: str = ""
     reference: float | None = None
     reference_name: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, and the unit of the values where their numbers do not show it."""
+        return _heading(self.title, self.unit)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def _of_lines(panel: Panel) -> Grid:
         rows.append(
             [Cell(panel.reference_name), *(_value(known[x], panel, False) if x in known else Cell("") for x in places)]
         )
-    return Grid(panel.title, [panel.x_label, *(x_text(x, panel.x_unit) for x in places)], rows)
+    return Grid(panel.heading, [panel.x_label, *(x_text(x, panel.x_unit) for x in places)], rows)
 
 
 def _of_bars(panels: Sequence[Bars]) -> Grid:
@@ -51,7 +51,7 @@ def _of_bars(panels: Sequence[Bars]) -> Grid:
             else:
                 cells.append(_value(bar.point, panel, bar.point.y == best and not bar.marks))
         rows.append([Cell(name, allocator=name), *cells])
-    return Grid("", ["allocator", *(panel.title for panel in panels)], rows)
+    return Grid("", ["allocator", *(panel.heading for panel in panels)], rows)
 
 
 def _cell(line: Line, x: float, panel: Panel, best: float) -> Cell:

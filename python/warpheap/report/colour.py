@@ -27,6 +27,15 @@ def to_oklch(colour: str) -> tuple[float, float, float]:
     return lightness, math.hypot(red_green, blue_yellow), math.degrees(math.atan2(blue_yellow, red_green)) % 360
 
 
+def distance(one: str, other: str) -> float:
+    """How far apart two colours are in OKLab, where people see a difference of about 0.02."""
+    points = []
+    for shade in (one, other):
+        lightness, chroma, hue = to_oklch(shade)
+        points.append((lightness, chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))))
+    return math.dist(*points)
+
+
 def _linear_of_oklab(lightness: float, red_green: float, blue_yellow: float) -> tuple[float, float, float]:
     long = (lightness + 0.3963377774 * red_green + 0.2158037573 * blue_yellow) ** 3
     middle = (lightness - 0.1055613458 * red_green - 0.0638541728 * blue_yellow) ** 3

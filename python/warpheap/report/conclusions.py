@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from warpheap.report import ranking
 from warpheap.report.claims import CLAIMS, FAMILIES, OURS, Bound, Claim, Order, Where
 from warpheap.report.data import Point
-from warpheap.report.numbers import show
+from warpheap.report.numbers import show_in_full
+from warpheap.report.places import count_of
 from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 
@@ -69,8 +70,8 @@ class Comparison:
     @property
     def text(self) -> str:
         """The figures with their units, the number of points, and who takes no part."""
-        texts = [f"{family} {show(value, self.unit, share=self.invert)}" for family, value in self.figures.items()]
-        points = f"{len(self.points)} point{'s' * (len(self.points) != 1)}"
+        texts = [f"{family} {show_in_full(value, self.unit, self.invert)}" for family, value in self.figures.items()]
+        points = count_of(len(self.points))
         if self.lacking:
             without = ", ".join(f"{family} ({count})" for family, count in self.lacking.items())
             points = f"{len(self.points)} of {self.asked} points: without a result at others are {without}"

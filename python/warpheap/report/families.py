@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The warpheap authors
 # SPDX-License-Identifier: Apache-2.0
-"""Families of allocators: the designs of the survey of Winter et al. (PPoPP 2021), and ours.
+"""Families of allocators: those of the survey of Winter et al. (PPoPP 2021), KMA, and ours.
 
-A family has one hue, as in that paper; its variants differ in lightness, marker and dash. The hues began with those
-of Okabe and Ito; their shades were then moved until all pairs of families differ for people who lack one kind of cone.
+A family is the designs of one paper. It has one hue on light and on dark pages; its variants differ
+in lightness, marker and dash. The hues began with those of Okabe and Ito. Hues and shades were then
+moved by simulated annealing until the nearest variants of any two families are far enough apart in
+OKLab, also for people who lack one kind of cone: the tests of the looks say how far.
 """
 
 from dataclasses import dataclass
@@ -20,21 +22,25 @@ class Family:
 
 # By the start of the allocator's name, without underscores.
 _KNOWN = {
-    "bump": Family("Bump", "#383f4a", "#d3dee9"),
-    "atomic": Family("Bump", "#383f4a", "#d3dee9"),
-    "cuda": Family("CUDA allocator", "#368e75", "#71c092"),
-    "xmalloc": Family("XMalloc", "#a96a01", "#fed093"),
-    "scatter": Family("ScatterAlloc", "#d67703", "#d56a03"),
-    "flatter": Family("ScatterAlloc", "#d67703", "#d56a03"),
-    "fdg": Family("FDGMalloc", "#683501", "#a68873"),
-    "regeff": Family("Reg-Eff", "#96387e", "#fd98d3"),
-    "halloc": Family("Halloc", "#2a9fd6", "#03cefe"),
-    "ouroboros": Family("Ouroboros", "#0351b8", "#4c96ff"),
-    "warpslab": Family("Warp slab", "#865be8", "#8277c7"),
-    "dynasoar": Family("DynaSOAr", "#4b005a", "#875a69"),
-    "bulk": Family("Bulk", "#6b6001", "#b1cd15"),
-    "randomwalk": Family("Random walk", "#fe3588", "#f2ff61"),
+    "bump": Family("Bump", "#3c3c3c", "#ebe8e0"),
+    "atomic": Family("Bump", "#3c3c3c", "#ebe8e0"),
+    "cuda": Family("CUDA allocator", "#289989", "#07c5af"),
+    "xmalloc": Family("XMalloc", "#b28713", "#f2cc7a"),
+    "kma": Family("KMA", "#3e5d06", "#5a8600"),
+    "scatter": Family("ScatterAlloc", "#c56a5f", "#bd6c62"),
+    "flatter": Family("ScatterAlloc", "#c56a5f", "#bd6c62"),
+    "fdg": Family("FDGMalloc", "#6a2503", "#d29882"),
+    "regeff": Family("Reg-Eff", "#913f80", "#df4ac1"),
+    "halloc": Family("Halloc", "#12a1dc", "#99d3f4"),
+    "ouroboros": Family("Ouroboros", "#263fb3", "#547bfc"),
+    "warpslab": Family("Warp slab", "#8c65ef", "#baacf6"),
+    "dynasoar": Family("DynaSOAr", "#4b0357", "#7e5d84"),
+    "bulk": Family("Bulk", "#7b6b17", "#af9a2a"),
+    "randomwalk": Family("Random walk", "#fa4a9d", "#f999be"),
 }
+
+
+KNOWN = tuple(dict.fromkeys(_KNOWN.values()))
 
 
 def family_of(allocator: str) -> Family | None:

@@ -3,16 +3,12 @@
 """Which allocator for my program: the one that the record speaks for at each need, by rules that the page states."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from warpheap.report.contest import (
-    Costs,
-    as_good_as_first,
-    distance,
-    standings,
-    why_no_contest,
-)
-from warpheap.report.data import Point
+from warpheap.report.candidates import Candidates
+from warpheap.report.contest import Costs, as_good_as_first, distance, why_no_contest
+from warpheap.report.data import Point, point_of
+from warpheap.report.places import count_of
 from warpheap.report.profiles import PROFILES, Profile
 from warpheap.report.ranking import Field, field_of, table_of
 from warpheap.report.record_set import RecordSet
@@ -22,13 +18,15 @@ RULES = (
     "For each need only the points and measures that its card names count.",
     "Of these only those count at which more than half of the allocators were run: no allocator wins where the others "
     "were not tried. Without such a point the card says that the need has no contest.",
-    "A candidate must have a result at every one of these points. An allocator is out if it failed, ran out of time or "
-    "crashed anywhere in what the card names, if it cannot serve a point, or if it was not run there. Each card names "
-    "the allocators that are out, and why.",
+    "A point is one combination of case, mode, threads, size and heap; the measures of a card are compared at each.",
+    "A candidate needs a result at more than half of these points. An allocator is out if it has fewer, or if it "
+    "cannot serve a point. Where a candidate lacks a result, be it that the run failed, ran out of time or crashed, "
+    "or that there was no run, it counts as twice the worst that any candidate has there. Each card names the "
+    "allocators that are out or lack results, and why.",
     "Where blocks are freed one by one, designs without individual free are out.",
     "Of the candidates left, the card recommends the one with the lowest geometric mean of the ratio to the best at "
-    "each point. It also names all within 5 % of that mean, since two runs may differ by as much, and the next one "
-    "with its distance.",
+    "each point and in each measure, and says at how many points it is first. It also names all within 5 % of that "
+    "mean, since two runs may differ by as much, and the next one with its distance.",
     "Never failed: over all cases of the survey, nothing but ok, and what the design by itself cannot do; in the "
     "registry's order.",
 )
@@ -36,18 +34,46 @@ RULES = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What the record says about one need."""
+    """What the record says about one need. `candidates` says which points count, and what a lost one costs."""
 
     need: str
     rule: str
     names: Sequence[str]  # the recommended, best first
     next_name: str
     next_ratio: float
-    points: int
+    points: int  # that can be compared
     out: Sequence[tuple[str, str]]  # allocator and why
     of_points: int = 0  # that the record has, those without a contest included
     note: str = ""  # why no allocator is recommended; empty: all are out, or one is recommended
     first: bool = False  # among the answers that the page begins with
+    firsts: Mapping[str, int] = field(default_factory=dict)  # at how many points each candidate is first
+    lacking: Sequence[tuple[str, str]] = ()  # candidates without a result somewhere, and where
+
+    @property
+    def first_at(self) -> str:
+        """Say at how many of the points each of the recommended is first; empty where nothing is ranked."""
+        counts = {name: self.firsts[name] for name in self.names if name in self.firsts}
+        if not counts:
+            return ""
+        told = [f"{count} ({name})" for name, count in counts.items() if count] if len(counts) > 1 else []
+        return f"First at {' and '.join(told) or max(counts.values())} of {count_of(self.points)}."
+
+    @property
+    def without(self) -> str:
+        """Say which of the recommended lack results, and where; empty if all have all."""
+        return " ".join(f"{name}: {where}." for name, where in self.lacking if name in self.names)
+
+    @property
+    def others_lacking(self) -> Sequence[tuple[str, str]]:
+        """The other candidates that lack results, and where."""
+        return [each for each in self.lacking if each[0] not in self.names]
+
+    @property
+    def scope(self) -> str:
+        """Say by which rule and at how many points of the record the answer is found."""
+        more = self.of_points - self.points
+        too_few = f"; at {count_of(more)} more too few were run" if more > 0 else ""
+        return f"By {self.rule}; {count_of(self.points)}{too_few}."
 
 
 def advise(records: RecordSet) -> tuple[list[Advice], list[str]]:
@@ -67,41 +93,27 @@ def advise(records: RecordSet) -> tuple[list[Advice], list[str]]:
 
 def _advice(profile: Profile, field: Field, records: RecordSet, table: Mapping[tuple[Point, str], Costs]) -> Advice:
     allowed = field.ranked() if profile.free else list(field.allocators)
-    counted = records.contested(field.allocators)
-    points = [costs for place, costs in table.items() if place[0] in counted and any(name in costs for name in allowed)]
-    reasons = {name: _why_out(name, name in allowed, records, points) for name in field.allocators}
-    out = [(name, why) for name, why in reasons.items() if why]
-    of_points = len({place for place, costs in table.items() if any(name in costs for name in allowed)})
-    if not counted:
+    known = {cell: costs for cell, costs in table.items() if any(name in costs for name in allowed)}
+    contested = records.contested(field.allocators)
+    cells = {cell: costs for cell, costs in known.items() if cell[0] in contested}
+    points = list(dict.fromkeys(point for point, _ in cells)) or [
+        point for point in dict.fromkeys(map(point_of, records)) if point in contested
+    ]
+    of_points = len({point for point, _ in known})
+    if not contested:
         note = why_no_contest(records, field.allocators)
-        return Advice(profile.need, profile.rule, [], "", 0.0, 0, out, of_points, note, profile.first)
-    candidates = [name for name, why in reasons.items() if not why]
-    ordered = sorted(standings(points, candidates, candidates).values(), key=lambda each: each.rank)
+        return Advice(profile.need, profile.rule, [], "", 0.0, 0, [], of_points, note, profile.first)
+    found = Candidates(records, cells, points, field.allocators, allowed)
+    ordered = found.standings
     close = [each.allocator for each in as_good_as_first(ordered, AS_GOOD)]
     rest = ordered[len(close) :]
     next_name, next_ratio = (rest[0].allocator, distance(ordered[0], rest[0])) if rest else ("", 0.0)
+    out = [(name, why) for name, why in found.reasons.items() if why]
+    lacking = [(name, where) for name in found.names if (where := found.lacks(name))]
     return Advice(
-        profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points, "", profile.first
-    )
-
-
-def _why_out(name: str, allowed: bool, records: RecordSet, points: Sequence[Costs]) -> str:
-    """Why that allocator is no candidate over `records`, of which `points` count; empty if it is one."""
-    own = records.where(allocator=name)
-    failed = len(own.lost)
-    cannot = own.unable
-    have = sum(name in costs for costs in points)
-    if not allowed:
-        return "no individual free"
-    if not own:
-        return "not measured"
-    if failed:
-        return f"no result in {failed} of {len(own)} runs"
-    if cannot:
-        return f"{cannot[0]['reason']} ({len(cannot)} of {len(own)} runs)"
-    if have < len(points):
-        return f"not measured at {len(points) - have} of {len(points)} points"
-    return ""
+        profile.need, profile.rule, close, next_name, next_ratio, len(points), out, of_points, "", profile.first,
+        found.firsts, lacking,
+    )  # fmt: skip
 
 
 def _never_failed(field: Field) -> Advice:
@@ -114,4 +126,5 @@ def _never_failed(field: Field) -> Advice:
     most = max((count for _, count in counts.values()), default=0)
     fewer = [f"{name} had {counts[name][1]} runs of {most}" for name in good if counts[name][1] < most]
     rule = "; ".join(["all cases: no run without a result", *fewer])
-    return Advice("It must never fail", rule, good, "", 0.0, len(field.records), out, len(field.records), "", True)
+    points = len(set(map(point_of, field.records)))
+    return Advice("It must never fail", rule, good, "", 0.0, points, out, points, "", True)

@@ -5,6 +5,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from warpheap.machines import differences
 from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 from warpheap.units import show_bytes
@@ -24,8 +25,11 @@ def machine_grid(records: RecordSet, facts: Sequence[Mapping[str, Any]]) -> Grid
     return Grid("", columns, [[Cell(name), *map(Cell, values)] for name, values in rows.items()])
 
 
-def mixed(records: RecordSet) -> list[str]:
-    """Return a sentence for each machine whose records are of several states of the sources or of several days."""
+def mixed(records: RecordSet, facts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each device whose records are of several sources, of several days or of several machines.
+
+    `facts` describe the machines, as those of `machine_grid`.
+    """
     sentences = []
     for machine in records.machines:
         own = records.of_machine(machine)
@@ -37,10 +41,18 @@ def mixed(records: RecordSet) -> list[str]:
             parts.append(f"are of {len(states)} states of the sources ({len(most)} of {len(own)} are of one)")
         if len(days) > 1:
             parts.append(f"were measured on {len(days)} days, from {days[0]} to {days[-1]}")
+        known = _facts_of(machine, facts, len(records.machines))
+        if len(known) > 1:
+            names = ", ".join(name.replace("_", " ") for name in differences(known))
+            parts.append(f"come from {len(known)} machines or setups, which differ in {names}")
         if parts:
             name = f"{machine.device}, host backend" if machine.backend == "host" else machine.device
-            sentences.append(f"The records of {name} {' and '.join(parts)}: differences may come from that.")
+            sentences.append(f"The records of {name} {_joined(parts)}: differences may come from that.")
     return sentences
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _of_record(records: RecordSet) -> list[tuple[str, str]]:
@@ -61,10 +73,19 @@ def _of_record(records: RecordSet) -> list[tuple[str, str]]:
 
 
 def _of_facts(machine: tuple[str, str], facts: Sequence[Mapping[str, Any]], machines: int) -> list[tuple[str, str]]:
-    for each in facts:
-        if each.get("device", machine[0]) == machine[0] and ("device" in each or machines == 1):
-            return [(name.replace("_", " "), _plain(value)) for name, value in each.items() if name not in _KNOWN]
-    return []
+    """Each fact once; where several machines with that device differ in it, all of its values."""
+    values: dict[str, dict[str, None]] = {}
+    for each in _facts_of(machine, facts, machines):
+        for name, value in each.items():
+            if name not in _KNOWN:
+                values.setdefault(name.replace("_", " "), {})[_plain(value)] = None
+    return [(name, " and ".join(each)) for name, each in values.items()]
+
+
+def _facts_of(machine: tuple[str, str], facts: Sequence[Mapping[str, Any]], machines: int) -> list[Mapping[str, Any]]:
+    """The descriptions of a device; one that names no device is of the only one."""
+    device = machine[0]
+    return [each for each in facts if each.get("device", device) == device and ("device" in each or machines == 1)]
 
 
 def _plain(value: Any) -> str:

@@ -29,6 +29,11 @@ def show(value: float, unit: str, digits: int = 3, share: bool = False) -> str:
     return _scaled(value, _LARGE, digits, " ").strip()
 
 
+def show_in_full(value: float, unit: str, share: bool = False) -> str:
+    """The value as `show` has it, with the name of a unit that only a heading names elsewhere: cycles."""
+    return show(value, unit, share=share) + (" cycles" if unit == "cycles" else "")
+
+
 def show_count(value: float) -> str:
     """A count of threads as people say it: powers of two as such from 2^13 on, else with a decimal unit."""
     whole = round(value)

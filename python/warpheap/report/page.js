@@ -109,8 +109,9 @@
     cursor.setAttribute("d", `M${placeOf(nearest)} 24V210`);
     plot.append(cursor);
     tip.replaceChildren();
+    const where = warpheapAxis.placeText(Number(nearest.dataset.x), plot.dataset.u, plot.dataset.of);
     const title = document.createElement("b");
-    title.textContent = `${plot.getAttribute("aria-label").split(": ")[0]}; ${placeText(nearest, plot)}`;
+    title.textContent = `${plot.getAttribute("aria-label").split(": ")[0]}; ${where}`;
     tip.append(title);
     for (const mark of here) tip.append(row(mark));
     tip.hidden = false;
@@ -128,13 +129,6 @@
     if (lost(mark)) value.className = mark.dataset.t;
     line.append(dot, series ? names.get(series.dataset.a) : mark.dataset.n, value);
     return line;
-  }
-  function placeText(mark, plot) {
-    const x = Number(mark.dataset.x);
-    if (plot.dataset.u !== "bytes") return `${x.toLocaleString("en")} ${plot.dataset.u === "rounds" ? "rounds" : "threads"}`;
-    const units = ["B", "KiB", "MiB", "GiB"];
-    const power = x > 0 ? Math.min(Math.floor(Math.log2(x) / 10), 3) : 0;
-    return `${Number((x / 2 ** (10 * power)).toPrecision(4))} ${units[power]}`;
   }
   for (const plot of all(".plot:not(.bars)")) {
     plot.addEventListener("pointermove", (event) => reveal(plot, event));

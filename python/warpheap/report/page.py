@@ -23,6 +23,7 @@ from warpheap.report import (
     guide,
     machine,
     paper,
+    places,
     ranking,
     render,
     svg,
@@ -55,6 +56,7 @@ def write_report(
     """
     newest = RecordSet.of(records).latest()
     looks = Looks([*newest, *_lines_of(extra)])
+    known = read_machines(path.parent) if facts is None else facts
     page = environment(looks).get_template("template.html.j2").render(
         title=_title(newest),
         css=theme.css(looks) + resource("style.css"),
@@ -69,8 +71,8 @@ def write_report(
         chapters=[*chapters.chapters(newest), *chapters.named(extra)],
         verified=failures.verified_grid(newest, list(CASES)),
         failures=failures.failures_grid(newest),
-        mixed=machine.mixed(newest),
-        machine=machine.machine_grid(newest, read_machines(path.parent) if facts is None else facts),
+        mixed=machine.mixed(newest, known),
+        machine=machine.machine_grid(newest, known),
         command=command,
         version=__version__,
     )  # fmt: skip
@@ -124,6 +126,7 @@ def environment(looks: Looks) -> jinja2.Environment:
         "heat": heat_of,
         "text_on": text_on,
         "short_case": columns.short_case,
+        "count_of": places.count_of,
     }
     return made
 

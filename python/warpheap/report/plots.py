@@ -6,6 +6,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
         for panel, scale in zip(chart.panels, shared_scales(chart.panels), strict=True):
             axes = next(cells)
             # No line begins with the unit of a number.
-            whole = re.sub(r"(\d) ([A-Za-z]+)", "\\1\N{NO-BREAK SPACE}\\2", panel.title)
+            whole = re.sub(r"(\d) ([A-Za-z]+)", "\\1\N{NO-BREAK SPACE}\\2", panel.heading)
             axes.set_title(textwrap.fill(whole, _TITLE if not tallest else _TITLE_BESIDE_NAMES))
             if isinstance(panel, Bars):
                 _bars(axes, panel, scale, looks)
@@ -84,8 +85,13 @@ def draw(chart: Chart, looks: Looks, title: str = "") -> Canvas:
 def _room_for_names(panels: Sequence[Panel | Bars]) -> float:
     """Inches left of a panel of bars for the longest of their names; 0 where there are no bars."""
     names = [bar.allocator for panel in panels if isinstance(panel, Bars) for bar in panel.bars]
-    widths = [TextPath((0, 0), name, size=_RC["font.size"]).get_extents().width / 72 for name in set(names)]
-    return max(_NAMES, *(0.2 + width for width in widths)) if widths else 0.0
+    return max(_NAMES, *(0.2 + _width_of(name) for name in set(names))) if names else 0.0
+
+
+@cache
+def _width_of(name: str) -> float:
+    """Inches that a name takes."""
+    return float(TextPath((0, 0), name, size=_RC["font.size"]).get_extents().width / 72)
 
 
 def _grid(rows: int, columns: int, panel: float, legend: float, names: float) -> tuple[Canvas, Any]:
@@ -132,9 +138,10 @@ def _lines(axes: Axes, panel: Panel, x_scale: Scale, y_scale: Scale, looks: Look
         look = looks[line.allocator]
         for stretch in svg.stretches(line):
             _stroke(axes, stretch, look, crowded=len(line.points) > 40)
-        above = [point.x for point in line.points if point.y > y_scale.high]
-        axes.plot(above, [1.0] * len(above), transform=axes.get_xaxis_transform(), marker="^", markersize=5,
-                  linestyle="none", color=look.light, clip_on=False)  # fmt: skip
+        # An empty line takes as long to draw as another.
+        if above := [point.x for point in line.points if point.y > y_scale.high]:
+            axes.plot(above, [1.0] * len(above), transform=axes.get_xaxis_transform(), marker="^", markersize=5,
+                      linestyle="none", color=look.light, clip_on=False)  # fmt: skip
         _crosses(axes, line, look, losers, room)
 
 
@@ -144,8 +151,10 @@ def _stroke(axes: Axes, points: Sequence[Point], look: Look, crowded: bool) -> N
         x, y, color=look.light, linestyle=(0, look.dash) if look.dash else "-", linewidth=1.4,
         marker=None if crowded else _MARKERS[look.marker], markersize=4, markeredgecolor="white", markeredgewidth=0.4,
     )  # fmt: skip
-    if not crowded:
-        axes.vlines(x, [point.low for point in points], [point.high for point in points], color=look.light, linewidth=1)
+    spreads = [] if crowded else [point for point in points if point.high > point.low]
+    if spreads:
+        places, ends = [point.x for point in spreads], [(point.low, point.high) for point in spreads]
+        axes.vlines(places, *zip(*ends, strict=True), color=look.light, linewidth=1)
 
 
 def _crosses(axes: Axes, line: Line, look: Look, losers: Sequence[str], room: float) -> None:
@@ -197,7 +206,9 @@ def _legend_of(chart: Chart, panels: Sequence[Panel], looks: Looks) -> list[Line
     handles = [
         Line2D([], [], color=look.light, linestyle=(0, look.dash) if look.dash else "-", marker=_MARKERS[look.marker],
                markersize=4.5, label=look.name)
-        for look in looks
+        # In the order of the page's legend.
+        for _, members in looks.families()
+        for look in members
         if look.name in shown
     ]  # fmt: skip
     for name in dict.fromkeys(panel.reference_name for panel in panels if panel.reference):

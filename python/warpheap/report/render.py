@@ -18,7 +18,7 @@ def panels_of(chart: Chart, looks: Looks) -> str:
     pictures = []
     for panel, scale in zip(chart.panels, shared_scales(chart.panels), strict=True):
         pictures.append(
-            f'<div class="panel"><h5>{escape(panel.title)}</h5>{_picture(panel, x_scales, scale, looks)}</div>'
+            f'<div class="panel"><h5>{escape(panel.heading)}</h5>{_picture(panel, x_scales, scale, looks)}</div>'
         )
     # Four panels are two of two kinds: they stand in a square.
     four = " four" if len(pictures) == 4 else ""

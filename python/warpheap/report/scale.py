@@ -106,7 +106,7 @@ def beyond(panels: Sequence[Panel | Bars]) -> dict[str, str]:
                 found[place] = max([found.get(place, 0.0), *above])
     texts: dict[str, list[str]] = {}
     for (allocator, unit), most in found.items():
-        texts.setdefault(allocator, []).append(numbers.show(most, unit))
+        texts.setdefault(allocator, []).append(numbers.show_in_full(most, unit))
     return {allocator: " and ".join(each) for allocator, each in texts.items()}
 
 

@@ -18,6 +18,7 @@ class Cell:
     best: bool = False
     aside: str = ""
     allocator: str = ""
+    allocators: Sequence[str] = ()  # instead of the text
 
 
 @dataclass(frozen=True)

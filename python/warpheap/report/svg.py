@@ -89,8 +89,9 @@ def draw(panel: Panel, x_scale: Scale, y_scale: Scale, looks: Looks) -> str:
                 line, panel, looks[line.allocator], losers, x, y, (WIDTH - _LEFT - _RIGHT) / max(len(ticks), 1), y_scale
             )
         )
-    label = f"{panel.title}: {', '.join(line.allocator for line in panel.lines)} against {panel.x_label}"
-    return _svg(WIDTH, HEIGHT, label, "".join(parts), f' data-u="{panel.x_unit}"{_scale_data(panel, y_scale)}')
+    label = f"{panel.heading}: {', '.join(line.allocator for line in panel.lines)} against {panel.x_label}"
+    place = f' data-u="{panel.x_unit}" data-of="{escape(panel.x_label)}"'
+    return _svg(WIDTH, HEIGHT, label, "".join(parts), place + _scale_data(panel, y_scale))
 
 
 def _frame(panel: Panel, ticks: Sequence[float], x_scale: Scale, y_scale: Scale, x: Place, y: Place) -> str:

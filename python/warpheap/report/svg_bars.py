@@ -38,7 +38,7 @@ def draw(panel: Bars, scale: Scale, looks: Looks) -> str:
         parts.append(f'<g class="reference">{path}</g>')
     for row, bar in enumerate(panel.bars):
         parts.append(_row(bar, panel, looks, x, _TOP + _ROW * row, ladder, scale.log))
-    label = f"{panel.title}: {', '.join(bar.allocator for bar in panel.bars)}"
+    label = f"{panel.heading}: {', '.join(bar.allocator for bar in panel.bars)}"
     return (
         f'<svg class="plot bars" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}"'
         f"{_scale_data(panel, scale, height)}>{''.join(parts)}</svg>"

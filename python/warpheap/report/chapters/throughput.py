@@ -83,19 +83,19 @@ def fastest_of_families(records: Sequence[Record]) -> RecordSet:
     return own.only(lambda each: each["allocator"] in fastest.values())
 
 
-def against_size(records: Sequence[Record], title: str = "") -> Canvas:
-    """Time against size of the records of one mode, as a picture."""
-    return _picture(RecordSet.of(records), "size", title)
+def against_size(records: Sequence[Record], looks: Looks, title: str = "") -> Canvas:
+    """Time against size of the records of one mode, as a picture with the `looks` of the page beside it."""
+    return _picture(RecordSet.of(records), "size", looks, title)
 
 
-def against_threads(records: Sequence[Record], title: str = "") -> Canvas:
-    """Time against threads of the records of one mode, as a picture."""
-    return _picture(RecordSet.of(records), "threads", title)
+def against_threads(records: Sequence[Record], looks: Looks, title: str = "") -> Canvas:
+    """Time against threads of the records of one mode, as a picture with the `looks` of the page beside it."""
+    return _picture(RecordSet.of(records), "threads", looks, title)
 
 
-def _picture(records: RecordSet, field: str, title: str) -> Canvas:
+def _picture(records: RecordSet, field: str, looks: Looks, title: str) -> Canvas:
     chart = generic.against(records, MEASURES, field, change=with_floor) or Chart("empty", "", [])
-    return plots.draw(chart, Looks(records), title or chart.title)
+    return plots.draw(chart, looks, title or chart.title)
 
 
 def _ratio(record: Record) -> float | None:
