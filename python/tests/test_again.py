@@ -3,6 +3,7 @@
 """The commands that measure a record again name the preset that its points are of."""
 
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 from records import record
@@ -20,9 +21,11 @@ def designs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "find_installed", lambda: None)
 
 
-def of_preset(preset: str, cases: str | None = None, names: tuple[str, ...] = ("one", "two")) -> list[Record]:
+def of_preset(
+    preset: str, cases: str | None = None, names: tuple[str, ...] = ("one", "two"), **wishes: Any
+) -> list[Record]:
     modes = {name: list(case.modes) or ["a_trace"] for name, case in CASES.items()}
-    points = points_of(Wishes(preset=preset, cases=cases), Catalogue("cuda", [], modes))
+    points = points_of(Wishes(preset=preset, cases=cases, **wishes), Catalogue("cuda", [], modes))
     return [record(**(asdict(point) | {"allocator": name})) for point in points for name in names]
 
 
@@ -59,3 +62,61 @@ def test_a_heap_that_the_machine_made_smaller_is_of_its_preset() -> None:
     clamped = [each | {"heap_bytes": min(each["heap_bytes"], memory // 2)} for each in of_preset("quick", "churn")]
     facts = [{"device": "Fake GPU", "memory_bytes": memory}]
     assert commands_for(clamped, facts) == "./run survey --backend cuda --preset quick --cases churn"
+
+
+@pytest.mark.parametrize(
+    ("preset", "cases", "wishes", "options"),
+    [
+        ("quick", "throughput", {"sizes": "16"}, "--cases throughput --sizes 16"),
+        ("quick", "throughput,latency", {"sizes": "16"}, "--cases throughput,latency --sizes 16"),
+        ("quick", None, {"iterations": 5}, "--iterations 5"),
+        ("default", None, {"modes": "mixed"}, "--modes mixed"),
+        ("default", None, {"threads": "1k"}, "--threads 1000"),
+    ],
+)
+def test_what_was_asked_for_by_options_is_asked_for_by_the_same(
+    preset: str, cases: str | None, wishes: dict[str, Any], options: str
+) -> None:
+    """Other presets have some of these points as well, and axes that are named in full make points between them."""
+    assert (
+        commands_for(of_preset(preset, cases, **wishes)) == f"./run survey --backend cuda --preset {preset} {options}"
+    )
+
+
+def test_rounds_that_differ_are_two_commands() -> None:
+    records = [each for rounds in (5, 50) for each in of_preset("quick", "throughput", iterations=rounds)]
+    start = "./run survey --backend cuda --preset quick --cases throughput --iterations"
+    assert commands_for(records).splitlines() == [f"{start} 5", f"{start} 50"]
+
+
+def test_warm_ups_that_differ_are_of_presets_that_differ() -> None:
+    """No option names warm-ups."""
+    records = [each for preset in ("quick", "default") for each in of_preset(preset, "initialisation", iterations=7)]
+    assert {each["warmup"] for each in records} == {1, 2}
+    assert commands_for(records).splitlines() == [
+        f"./run survey --backend cuda --preset {preset} --cases initialisation --iterations 7"
+        for preset in ("quick", "default")
+    ]
+
+
+def test_where_no_options_make_the_points_alone_they_make_them_among_others() -> None:
+    own = of_preset("default", "throughput", sizes="24", threads="1k", modes="thread", iterations=7)
+    made = commands_for([*own, *(each | {"size": 40, "threads": 77} for each in own)])
+    assert made == (
+        "./run survey --backend cuda --preset default --cases throughput --modes thread --threads 1000,77 "
+        "--sizes 24,40 --heap 8589934592 --iterations 7"
+    )
+
+
+def test_of_two_presets_the_one_that_has_all_points_is_enough() -> None:
+    """On the host `full` has all points of `paper`."""
+    modes = {name: list(case.modes) or ["a_trace"] for name, case in CASES.items()}
+    points = points_of(Wishes(preset="full"), Catalogue("host", [], modes))
+    records = [record(**(asdict(each) | {"allocator": "one", "backend": "host"})) for each in points]
+    assert commands_for(records) == "./run survey --backend host --preset full --allocators one"
+
+
+@pytest.mark.parametrize("facts", [{"device": ["a"]}, {"memory_bytes": "80 GiB"}, {"memory_bytes": None}, {}])
+def test_a_machine_that_tells_no_memory_changes_nothing(facts: dict[str, Any]) -> None:
+    known = {"device": "Fake GPU"} | facts
+    assert commands_for(of_preset("quick"), [known]) == "./run survey --backend cuda --preset quick"

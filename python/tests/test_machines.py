@@ -42,6 +42,8 @@ def test_the_page_tells_both_machines(tmp_path: Path) -> None:
     (said,) = mixed(records, facts)
     assert "come from 2 machines or setups, which differ in processors: differences may come from that" in said
     assert mixed(records, facts[:1]) == []
+    apart = [{"device": "Fake GPU", "processors": 16}, {"device": "Fake GPU", "system": "Linux"}]
+    assert mixed(records, apart) == [], "they differ in nothing that both tell"
 
 
 def test_a_survey_tells_the_machine_and_not_only_the_device() -> None:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What did not finish: a line for each reason, and for the allocators that it stopped at the same places."""
 
+import pytest
 from records import record
 
 from warpheap.record import LACKS_FREE, Record
@@ -51,6 +52,44 @@ def test_reasons_that_differ_in_numbers_are_one_with_ranges() -> None:
     ]
     told = "not full: 9\N{EN DASH}27 rounds had got 100\N{EN DASH}200 of 400 bytes"
     assert rows_of(records) == [("one two three", "growth", "failed", "3 of 3", told)]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "told"),
+    [
+        (("took 12.25 s", "took 2.5 s"), ["took 2.5\N{EN DASH}12.25 s"]),
+        (("at 10.0.0.1", "at 10.2.3.0"), ["at 10.0.0.1", "at 10.2.3.0"]),
+        (("at 0x70a1", "at 0x71a2"), ["at 0x70a1", "at 0x71a2"]),
+        (("1,296 lost", "12,960 lost"), ["1,296 lost", "12,960 lost"]),
+        (("ended with exit code 3", "ended with exit code 1"), ["ended with exit code 3", "ended with exit code 1"]),
+        (("block #", "block 3"), ["block #", "block 3"]),
+        (("9" * 5000 + " lost", "1 lost"), [f"1\N{EN DASH}{'9' * 5000} lost"]),
+    ],
+)
+def test_only_amounts_are_ranges(reasons: tuple[str, str], told: list[str]) -> None:
+    records = [
+        run(name, "growth", status="crashed", reason=reason)
+        for name, reason in zip(("one", "two"), reasons, strict=True)
+    ]
+    assert [row[-1] for row in rows_of(records)] == told
+
+
+def test_places_that_are_told_alike_but_differ_stay_apart() -> None:
+    sizes = {"one": (16, 32, 64, 128, 256), "two": (16, 32, 64, 128, 512)}
+    records = [
+        run(name, "growth", status="crashed" if size in own else "ok", reason="r" if size in own else "", size=size)
+        for name, own in sizes.items()
+        for size in (16, 32, 64, 128, 256, 512)
+    ]
+    assert [(row[0], row[1][-11:]) for row in rows_of(records)] == [("one", "and 1 more)"), ("two", "and 1 more)")]
+
+
+def test_a_place_has_its_heap_where_nothing_else_tells_it() -> None:
+    records = [
+        run("one", "growth", status=status, reason=reason, heap_bytes=heap << 30)
+        for heap, status, reason in ((1, "crashed", "r"), (2, "ok", ""))
+    ]
+    assert rows_of(records)[0][1] == f"growth thread (10,000 {TIMES} 16 B in 1 GiB)"
 
 
 def test_statuses_and_machines_stay_apart() -> None:

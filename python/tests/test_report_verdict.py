@@ -208,6 +208,27 @@ def test_what_was_run_without_any_result_is_not_called_unmeasured() -> None:
     ]
 
 
+def test_who_lacks_a_result_at_a_point_is_not_first_there() -> None:
+    """Its missing time of `free` counts as 2, and the mean of 1 and 2 is before the mean of 10 and 1."""
+    sizes = (16, 32, 64)
+    records = [throughput("whole", 10, size=size) for size in sizes]
+    records += [throughput("lacks", 1, None if size == 16 else 1.0, size=size) for size in sizes]
+    advice = advice_for(records, "No special need")
+    assert (advice.names, advice.first_at) == (["lacks"], "First at 2 of 3 points.")
+    assert advice.without == f"lacks: no result at 1 of 3 points (no free at 10,000 {TIMES} 16 B)."
+
+
+def test_points_that_differ_in_their_heap_alone_are_told_apart() -> None:
+    def made(name: str, heap: int, **changes: object) -> Record:
+        own = {"metadata": single(100, unit="bytes")}
+        return record(allocator=name, case="initialisation", heap_bytes=heap << 30, measures=own, **changes)
+
+    records = [made("one", heap) for heap in (1, 2, 4)] + [made("two", heap) for heap in (1, 2)]
+    records.append(made("two", 4, status="crashed", reason="illegal access"))
+    ((_, where),) = advice_for(records, "The heap's own memory must be small").lacking
+    assert where == f"no result at 1 of 3 points (crashed at 10,000 {TIMES} 16 B in 4 GiB)"
+
+
 def test_who_was_run_less_often_had_less_occasion_to_fail() -> None:
     records = [throughput("one", 1), throughput("two", 1), throughput("two", 1, size=64)]
     assert "one had 1 runs of 2" in advice_for(records, "It must never fail").rule

@@ -109,8 +109,12 @@ def make_plan(wishes: Wishes, driver: Driver) -> Plan:
 
 def points_of(wishes: Wishes, catalogue: Catalogue) -> list[Point]:
     """The points of a plan, each once and without an allocator. Raises `UsageError` for a wish that cannot be met."""
-    found = (point for case, grids in _grids(wishes, catalogue) for point, _ in _points(case, grids, wishes))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(each_point(wishes, catalogue)))
+
+
+def each_point(wishes: Wishes, catalogue: Catalogue) -> Iterator[Point]:
+    """The points of `points_of` one after the other; a point may come twice."""
+    return (point for case, grids in _grids(wishes, catalogue) for point, _ in _points(case, grids, wishes))
 
 
 def check_wishes(wishes: Wishes, catalogue: Catalogue) -> None:

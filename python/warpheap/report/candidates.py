@@ -66,13 +66,17 @@ class Candidates:
 
     @cached_property
     def firsts(self) -> dict[str, int]:
-        """At how many points each candidate is first over all measures; equals are first together."""
+        """At how many points each candidate is first over all measures; equals are first together.
+
+        A candidate that lacks a result there is not first, whatever it counts as.
+        """
         firsts = dict.fromkeys(self.names, 0)
         for measures in self._measures.values():
             own = standings([self._costs(cell) for cell in measures], self.names, self.names)
-            best = min((each.rank for each in own.values() if each.points), default=None)
-            for name, standing in own.items():
-                firsts[name] += standing.points > 0 and standing.rank == best
+            whole = [each for name, each in own.items() if all(name in self.cells[cell] for cell in measures)]
+            best = min((each.rank for each in whole), default=None)
+            for each in whole:
+                firsts[each.allocator] += each.rank == best
         return firsts
 
     def lacks(self, name: str) -> str:

@@ -3,19 +3,22 @@
 """What has no result, and what was verified."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 from warpheap.cases import CASES
 from warpheap.record import Record, unable
 from warpheap.report import texts
-from warpheap.report.places import place_text, some_of
+from warpheap.report.data import point_of
+from warpheap.report.places import places_of, some_of
 from warpheap.report.record_set import RecordSet
 from warpheap.report.sections import Cell, Grid
 
 # Points of a case and mode that a line of the table names; the rest is a number.
 _NAMED = 4
-_NUMBER = re.compile(r"\d+")
+# An amount: no part of a word, an address or a version, and no code, of which a range would tell nothing.
+_NUMBER = re.compile(r"(?<![\w.,:-])(?<!code )(?<!signal )[0-9]+(?:\.[0-9]+)?(?!\w|[.,:-][0-9])")
 
 
 def failures_grid(records: RecordSet) -> Grid | None:
@@ -27,7 +30,7 @@ def failures_grid(records: RecordSet) -> Grid | None:
     reasons: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         if record["status"] != "ok":
-            kind = (record["device"], "cannot" if unable(record) else record["status"], _plain(record["reason"]))
+            kind = (record["device"], "cannot" if unable(record) else record["status"], _texts(record["reason"]))
             reasons.setdefault(kind, []).append(record)
     if not reasons:
         return None
@@ -35,7 +38,7 @@ def failures_grid(records: RecordSet) -> Grid | None:
     rows = []
     for (device, status, _), own in reasons.items():
         all_runs = records.where(device=device)
-        for where, stopped in _by_places(all_runs, RecordSet(own)).items():
+        for where, stopped in _by_places(all_runs, RecordSet(own)):
             names = stopped.allocators
             run = sum(len(all_runs.where(allocator=name, case=case)) for name in names for case in stopped.cases)
             cells = [
@@ -57,17 +60,19 @@ def failures_grid(records: RecordSet) -> Grid | None:
     return Grid("", columns, rows, note)
 
 
-def _by_places(all_runs: RecordSet, stopped: RecordSet) -> dict[str, RecordSet]:
-    """Return the runs of all allocators that were stopped at the same places, by these places in words."""
-    found: dict[str, list[Record]] = {}
+def _by_places(all_runs: RecordSet, stopped: RecordSet) -> Iterable[tuple[str, RecordSet]]:
+    """Return the runs of all allocators that were stopped at the same places, with these places in words."""
+    found: dict[str, tuple[str, list[Record]]] = {}
     for name in stopped.allocators:
         own = stopped.where(allocator=name)
-        found.setdefault(_places(all_runs.where(allocator=name), own), []).extend(own)
-    return {where: RecordSet(own) for where, own in found.items()}
+        # Places that differ may be told alike: the first few and a number of others.
+        told, whole = (_places(all_runs.where(allocator=name), own, most) for most in (_NAMED, len(own)))
+        found.setdefault(whole, (told, []))[1].extend(own)
+    return [(told, RecordSet(own)) for told, own in found.values()]
 
 
-def _places(all_runs: RecordSet, stopped: RecordSet) -> str:
-    """Return the places of one allocator in words: a case alone if all of its runs ended so."""
+def _places(all_runs: RecordSet, stopped: RecordSet, most: int) -> str:
+    """Return the places of one allocator in words: a case alone if all of its runs ended so, else `most` points."""
     parts = []
     for case in sorted(stopped.cases, key=lambda name: CASES[name].order if name in CASES else len(CASES) + 1):
         of_case = stopped.where(case=case)
@@ -76,24 +81,27 @@ def _places(all_runs: RecordSet, stopped: RecordSet) -> str:
             continue
         for mode, own in of_case.by("mode").items():
             name = f"{texts.words(case)} {texts.words(mode)}"
-            places = sorted((each["threads"], each["size"]) for each in own)
-            points = some_of((place_text(*place) for place in places), _NAMED)
-            parts.append(name if len(own) == len(all_runs.where(case=case, mode=mode)) else f"{name} ({points})")
+            all_of_mode = all_runs.where(case=case, mode=mode)
+            # Points are made of all runs only where these have several heaps, since that takes long.
+            among = map(point_of, all_of_mode if len(all_of_mode.by("heap_bytes")) > 1 else own)
+            points = some_of(places_of(sorted(map(point_of, own)), among), most)
+            parts.append(name if len(own) == len(all_of_mode) else f"{name} ({points})")
     return "; ".join(parts)
 
 
-def _plain(reason: str) -> str:
-    return _NUMBER.sub("#", reason)
+def _texts(reason: str) -> tuple[str, ...]:
+    """Return what stands before, between and after the numbers of a reason."""
+    return tuple(_NUMBER.split(reason))
 
 
 def _one_for_all(reasons: Sequence[str]) -> str:
     """Return reasons that differ in nothing but numbers as one: a number that differs is a range."""
-    numbers = zip(*([int(number) for number in _NUMBER.findall(reason)] for reason in reasons), strict=True)
-    ranges = iter([(min(each), max(each)) for each in numbers])
+    numbers = zip(*map(_NUMBER.findall, reasons), strict=True)
+    ranges = iter([(min(each, key=Decimal), max(each, key=Decimal)) for each in numbers])
 
     def told(match: re.Match[str]) -> str:
         low, high = next(ranges)
-        return match[0] if low == high else f"{low}\N{EN DASH}{high}"
+        return match[0] if Decimal(low) == Decimal(high) else f"{low}\N{EN DASH}{high}"
 
     return _NUMBER.sub(told, reasons[0])
 

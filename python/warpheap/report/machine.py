@@ -42,8 +42,8 @@ def mixed(records: RecordSet, facts: Sequence[Mapping[str, Any]]) -> list[str]:
         if len(days) > 1:
             parts.append(f"were measured on {len(days)} days, from {days[0]} to {days[-1]}")
         known = _facts_of(machine, facts, len(records.machines))
-        if len(known) > 1:
-            names = ", ".join(name.replace("_", " ") for name in differences(known))
+        if different := differences(known):
+            names = ", ".join(name.replace("_", " ") for name in different)
             parts.append(f"come from {len(known)} machines or setups, which differ in {names}")
         if parts:
             name = f"{machine.device}, host backend" if machine.backend == "host" else machine.device

@@ -16,6 +16,16 @@ def place_text(threads: int, size: int) -> str:
     return f" {TIMES} ".join(part for part in parts if part)
 
 
+def places_of(points: Sequence[Point], among: Iterable[Point]) -> list[str]:
+    """Return threads and size of each point, with its heap where points of `among` differ in nothing else."""
+    known = set(among)
+    told = len({point._replace(heap_bytes=0) for point in known}) < len(known)
+    return [
+        place_text(point.threads, point.size) + (f" in {show_bytes(point.heap_bytes)}" if told else "")
+        for point in points
+    ]
+
+
 def words_of_points(points: Sequence[Point], among: Iterable[Point]) -> list[str]:
     """Return each point in words, with its case and mode where `among` has several of them."""
     known = list(among)
@@ -25,10 +35,10 @@ def words_of_points(points: Sequence[Point], among: Iterable[Point]) -> list[str
             [
                 *([texts.words(point.case)] if len(cases) > 1 else []),
                 *([texts.words(point.mode)] if len(modes) > 1 else []),
-                place_text(point.threads, point.size),
+                place,
             ]
         )
-        for point in points
+        for point, place in zip(points, places_of(points, known), strict=True)
     ]
 
 
