@@ -126,10 +126,13 @@ class basic_pool {
     const host_lock lock(mutex_);
     return allocations_;
   }
-  /// Committed bytes above a limit that was lowered: the pool grows only after as many were given back.
+  /// Committed bytes above a limit that was lowered, in whole pieces: the pool grows only after as many were given
+  /// back. 0 if the space takes all memory at once.
   std::uint64_t excess_bytes() const {
     const host_lock lock(mutex_);
-    return committed() - std::min(committed(), options_.most_bytes);
+    if (!space_->can_map()) return 0;
+    const std::uint64_t piece = space_->piece_bytes();
+    return divide_up(committed() - std::min(committed(), options_.most_bytes), piece) * piece;
   }
   /// Bytes that the pool may commit beside those that it has.
   std::uint64_t unused_bytes() const {

@@ -83,8 +83,8 @@ class device_space final : public pool_space {
 };
 
 /// Plain host memory: up to `bytes`, rounded up to pages, taken in pieces of `piece_bytes`, a multiple of the page, as
-/// the pool grows. Throws what `host_range` throws, and `std::invalid_argument` for a piece of 0 bytes or of no whole
-/// pages.
+/// the pool grows. It begins at a page, so a pool's granule of up to a page fits. Throws what `host_range` throws, and
+/// `std::invalid_argument` for a piece of 0 bytes or of no whole pages.
 class host_space final : public pool_space {
  public:
   /// Reserves the addresses.

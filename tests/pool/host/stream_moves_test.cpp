@@ -83,12 +83,14 @@ TYPED_TEST(stream_moves, what_is_above_a_limit_that_was_lowered_is_given_back_fi
   for (int i = 0; i < 32; ++i) held.push_back(this->allocate(*pool, i % 3, 64 * kib));
   for (std::size_t i = 0; i < held.size(); i += 2) this->deallocate(*pool, static_cast<int>(i) % 3, held[i]);
   const std::string before = pool->snapshot();
-  pool->limit(17 * 64 * kib);
-  EXPECT_THROW(pool->allocate(3, 96 * kib), out_of_memory) << "16 pieces are live, and it needs two";
-  EXPECT_EQ(pool->snapshot(), before);
+  for (const std::uint64_t part : {0, 32, 63}) {  // the limit need be no multiple of the piece
+    pool->limit((17 * 64 + part) * kib);
+    EXPECT_THROW(pool->allocate(3, 96 * kib), out_of_memory) << "16 pieces are live, and it needs two";
+    EXPECT_EQ(pool->snapshot(), before) << part;
+  }
   pool->limit(18 * 64 * kib);
   void* const a = this->allocate(*pool, 3, 96 * kib);
-  EXPECT_EQ(pool->statistics().failures, 1u);
+  EXPECT_EQ(pool->statistics().failures, 3u);
   EXPECT_EQ(pool->statistics().committed_bytes, 18 * 64 * kib);
   this->deallocate(*pool, 3, a);
   for (std::size_t i = 1; i < held.size(); i += 2) this->deallocate(*pool, static_cast<int>(i) % 3, held[i]);

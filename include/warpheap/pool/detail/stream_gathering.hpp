@@ -149,7 +149,7 @@ bool basic_stream_pool<Streams, Engine>::free_pieces_for(host_lock& common, std:
   if (piece == 0) return false;
   const std::uint64_t excess = pool_.excess_bytes();
   // A request that begins within a piece needs a part of one more.
-  const std::uint64_t wanted = (divide_up(excess, piece) + divide_up(bytes, piece) + 1) * piece;
+  const std::uint64_t wanted = excess + (divide_up(bytes, piece) + 1) * piece;
   {
     // Asked for first: what another thread commits meanwhile is counted twice, never left out.
     std::uint64_t there = pool_.unused_bytes();
