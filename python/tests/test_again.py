@@ -11,7 +11,7 @@ from records import record
 from warpheap import project
 from warpheap.again import commands_for
 from warpheap.cases import CASES
-from warpheap.plan import Catalogue, Wishes, points_of
+from warpheap.plan import Catalogue, Wishes, each_point
 from warpheap.record import Record
 
 
@@ -25,7 +25,7 @@ def of_preset(
     preset: str, cases: str | None = None, names: tuple[str, ...] = ("one", "two"), **wishes: Any
 ) -> list[Record]:
     modes = {name: list(case.modes) or ["a_trace"] for name, case in CASES.items()}
-    points = points_of(Wishes(preset=preset, cases=cases, **wishes), Catalogue("cuda", [], modes))
+    points = each_point(Wishes(preset=preset, cases=cases, **wishes), Catalogue("cuda", [], modes))
     return [record(**(asdict(point) | {"allocator": name})) for point in points for name in names]
 
 
@@ -111,7 +111,7 @@ def test_where_no_options_make_the_points_alone_they_make_them_among_others() ->
 def test_of_two_presets_the_one_that_has_all_points_is_enough() -> None:
     """On the host `full` has all points of `paper`."""
     modes = {name: list(case.modes) or ["a_trace"] for name, case in CASES.items()}
-    points = points_of(Wishes(preset="full"), Catalogue("host", [], modes))
+    points = each_point(Wishes(preset="full"), Catalogue("host", [], modes))
     records = [record(**(asdict(each) | {"allocator": "one", "backend": "host"})) for each in points]
     assert commands_for(records) == "./run survey --backend host --preset full --allocators one"
 

@@ -9,7 +9,7 @@ from records import record
 
 from warpheap import project
 from warpheap.report import colour, theme
-from warpheap.report.families import family_of
+from warpheap.report.families import KNOWN, family_of
 from warpheap.report.looks import Looks
 
 # What dichromats see, in linear light (Machado, Oliveira and Fernandes, 2009, severity 1).
@@ -63,6 +63,9 @@ def test_families_differ_for_all_eyes(eyes: str, side: str) -> None:
         if one.family != other.family:
             apart = colour.distance(shade, another)
             assert apart > least, f"{one.name} {shade} and {other.name} {another} on a {side} page: {apart:.3f}"
+    for first, second in combinations(KNOWN, 2):
+        apart = colour.distance(seen(getattr(first, side), eyes), seen(getattr(second, side), eyes))
+        assert apart > 0.06, f"{first.name} and {second.name} on a {side} page"
 
 
 @pytest.mark.parametrize("side", ["light", "dark"])

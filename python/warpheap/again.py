@@ -17,7 +17,7 @@ from warpheap import project
 from warpheap.cases import CASES
 from warpheap.cases.base import PRESETS
 from warpheap.errors import UsageError
-from warpheap.plan import Catalogue, Wishes, each_point, points_of
+from warpheap.plan import Catalogue, Wishes, each_point
 from warpheap.record import Record
 from warpheap.runner import Point
 from warpheap.words import quoted
@@ -74,7 +74,7 @@ def commands_for(records: Sequence[Record], facts: Iterable[Mapping[str, Any]] =
 
 
 def _commands(records: Sequence[Record], catalogue: Catalogue) -> list[str]:
-    presets = {preset: set(map(_place, points_of(Wishes(preset=preset), catalogue))) for preset in PRESETS}
+    presets = {preset: set(map(_place, each_point(Wishes(preset=preset), catalogue))) for preset in PRESETS}
     known = set(map(_place, records))
     left = list(records)
     commands = []

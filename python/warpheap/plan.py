@@ -107,13 +107,11 @@ def make_plan(wishes: Wishes, driver: Driver) -> Plan:
     return Plan(steps, runners, left_out)
 
 
-def points_of(wishes: Wishes, catalogue: Catalogue) -> list[Point]:
-    """The points of a plan, each once and without an allocator. Raises `UsageError` for a wish that cannot be met."""
-    return list(dict.fromkeys(each_point(wishes, catalogue)))
-
-
 def each_point(wishes: Wishes, catalogue: Catalogue) -> Iterator[Point]:
-    """The points of `points_of` one after the other; a point may come twice."""
+    """The points of a plan, without an allocator; a point may come twice.
+
+    Raises `UsageError` for a wish that cannot be met.
+    """
     return (point for case, grids in _grids(wishes, catalogue) for point, _ in _points(case, grids, wishes))
 
 

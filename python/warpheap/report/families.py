@@ -24,7 +24,7 @@ class Family:
 _KNOWN = {
     "bump": Family("Bump", "#3c3c3c", "#ebe8e0"),
     "atomic": Family("Bump", "#3c3c3c", "#ebe8e0"),
-    "cuda": Family("CUDA allocator", "#289989", "#07c5af"),
+    "cuda": Family("CUDA allocator", "#289989", "#3fc3ae"),
     "xmalloc": Family("XMalloc", "#b28713", "#f2cc7a"),
     "kma": Family("KMA", "#3e5d06", "#5a8600"),
     "scatter": Family("ScatterAlloc", "#c56a5f", "#bd6c62"),
@@ -36,7 +36,7 @@ _KNOWN = {
     "warpslab": Family("Warp slab", "#8c65ef", "#baacf6"),
     "dynasoar": Family("DynaSOAr", "#4b0357", "#7e5d84"),
     "bulk": Family("Bulk", "#7b6b17", "#af9a2a"),
-    "randomwalk": Family("Random walk", "#fa4a9d", "#f999be"),
+    "randomwalk": Family("Random walk", "#fa4a9d", "#ff98c2"),
 }
 
 
